@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+const common = { testTimeout: 20_000, hookTimeout: 20_000 };
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: ['test/process/**'] } },
+      // These start the built executable, which is built for them when the sources are newer.
+      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'], globalSetup: 'test/process/build.ts' } },
+    ],
+  },
+});
