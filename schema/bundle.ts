@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A JSON Schema (draft-07), with the keywords that the protocol's schemas use. */
+export interface Schema {
+  $id?: string;
+  $ref?: string;
+  description?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  items?: Schema | boolean;
+  required?: string[];
+  properties?: Definitions;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  /** The member that tells the variants of `oneOf` apart. */
+  discriminator?: { propertyName: string };
+  definitions?: Definitions;
+  /** The field needs the experimental API. A text is the field's name in the error. */
+  'x-experimental'?: boolean | string;
+  /** Clients may send null for absent; the server does not. */
+  'x-null-is-absent'?: boolean;
+}
+
+export type Definitions = Record<string, Schema>;
+
+/** `schema/methods.json`. A client request without `result` is known, but not served. */
+export interface MethodTable {
+  clientRequests: Record<string, { stability: 'stable' | 'experimental'; params?: string | null; result?: string }>;
+  serverRequests: Record<string, { params: string; result: string }>;
+  serverNotifications: Record<string, string>;
+  clientNotifications: Record<string, null>;
+}
+
+/**
+ * Reads the resource files of a folder into one set of definitions, every `$ref` made local (`#/definitions/NAME`).
+ * Throws where a name is defined twice or a reference leads nowhere.
+ */
+export function bundleDefinitions(folder: string): Definitions {
+  const owners = new Map<string, string>();
+  const definitions: Definitions = {};
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && file !== 'methods.json');
+  for (const file of files.sort()) {
+    for (const [name, schema] of Object.entries(readSchema(join(folder, file)).definitions ?? {})) {
+      if (owners.has(name)) throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);
+      owners.set(name, file);
+      definitions[name] = mapSchema(schema, (node) => withOwner(node, file));
+    }
+  }
+  return mapDefinitions(definitions, (node) => withLocalRef(node, owners));
+}
+
+export function readMethodTable(folder: string): MethodTable {
+  return JSON.parse(readFileSync(join(folder, 'methods.json'), 'utf8')) as MethodTable;
+}
+
+export function readSchema(file: string): Schema {
+  return JSON.parse(readFileSync(file, 'utf8')) as Schema;
+}
+
+/** Copies a schema, each schema inside it passed through `change` after its own parts were, and itself last. */
+export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Schema {
+  const copy = { ...schema };
+  if (schema.properties) copy.properties = mapDefinitions(schema.properties, change);
+  if (typeof schema.items === 'object') copy.items = mapSchema(schema.items, change);
+  if (typeof schema.additionalProperties === 'object') copy.additionalProperties = mapSchema(schema.additionalProperties, change);
+  if (schema.anyOf) copy.anyOf = schema.anyOf.map((variant) => mapSchema(variant, change));
+  if (schema.oneOf) copy.oneOf = schema.oneOf.map((variant) => mapSchema(variant, change));
+  if (schema.allOf) copy.allOf = schema.allOf.map((part) => mapSchema(part, change));
+  return change(copy);
+}
+
+/** `mapSchema` for each schema of a set. */
+export function mapDefinitions(definitions: Definitions, change: (node: Schema) => Schema): Definitions {
+  return Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]));
+}
+
+/** The definitions as the server accepts them: null too, where `x-null-is-absent` says that the server does not send it. */
+export function asAccepted(definitions: Definitions): Definitions {
+  return mapDefinitions(definitions, (node) => {
+    if (!node['x-null-is-absent']) return node;
+    const { allOf, ...schema } = node;
+    return allOf ? { ...schema, anyOf: [...allOf, { type: 'null' }] } : { ...schema, type: [schema.type ?? [], 'null'].flat() };
+  });
+}
+
+/** The name at the end of a reference to a definition. */
+export function definitionName(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+function withOwner(node: Schema, file: string): Schema {
+  return node.$ref?.startsWith('#') ? { ...node, $ref: `${file}${node.$ref}` } : node;
+}
+
+function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
+  if (!node.$ref) return node;
+  const local = `#/definitions/${definitionName(node.$ref)}`;
+  if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`) throw new Error(`nothing is defined at ${node.$ref}`);
+  return { ...node, $ref: local };
+}

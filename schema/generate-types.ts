@@ -1,0 +1,69 @@
+import { compile } from 'json-schema-to-typescript';
+import { type Definitions, definitionName, type MethodTable, mapDefinitions, type Schema } from './bundle.ts';
+
+/** A schema with what json-schema-to-typescript reads beyond the standard. */
+interface TypeSchema extends Schema {
+  tsType?: string;
+}
+
+const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.\n';
+
+/** The wire's types, each under the name of its definition, and the maps from method to type. */
+export async function generateTypes(definitions: Definitions, methods: MethodTable): Promise<string> {
+  const root = { title: 'Root', type: 'object', definitions: mapDefinitions(definitions, forTypeScript) };
+  const types = await compile(root as Parameters<typeof compile>[0], 'Root', {
+    additionalProperties: false,
+    unreachableDefinitions: true,
+    bannerComment: '',
+    style: { singleQuote: true, printWidth: 140 },
+  });
+  return `${BANNER}\n${withoutRoot(types)}\n${methodMaps(methods)}`;
+}
+
+/** What only validation needs is left out, and what would not become a plain type is said in another way. */
+function forTypeScript(node: Schema): TypeSchema {
+  const { discriminator, format, minimum, minLength, 'x-experimental': experimental, 'x-null-is-absent': lenient, ...schema } = node;
+  if (schema.oneOf) {
+    const { type, ...union } = schema;
+    return union;
+  }
+  // Which of the optional keys must be there is a rule for validation; the type has them all optional.
+  if (schema.properties && schema.anyOf) {
+    const { anyOf, ...object } = schema;
+    return object;
+  }
+  if (schema.type === 'object' && !schema.properties && !schema.additionalProperties) return { ...schema, tsType: 'Record<string, never>' };
+  if (Object.keys(schema).every((key) => key === 'description')) return { ...schema, tsType: 'unknown' };
+  return schema;
+}
+
+function withoutRoot(types: string): string {
+  return types
+    .replace(/export interface Root \{[^}]*\}\n/, '')
+    .replace(/ \*\n \* This interface was referenced by `Root`'s JSON-Schema\n \* via the `definition` ".*"\.\n/g, '')
+    .replace(/\/\*\*\n \* This interface was referenced by `Root`'s JSON-Schema\n \* via the `definition` ".*"\.\n \*\/\n/g, '');
+}
+
+function methodMaps(methods: MethodTable): string {
+  const requests: string[] = [];
+  for (const [method, row] of Object.entries(methods.clientRequests)) {
+    if (row.result) requests.push(`'${method}': ${pair(row.params ?? null, row.result)};`);
+  }
+  const serverRequests = Object.entries(methods.serverRequests).map(([method, row]) => `'${method}': ${pair(row.params, row.result)};`);
+  const serverNotifications = Object.entries(methods.serverNotifications).map(([method, ref]) => `'${method}': ${definitionName(ref)};`);
+  const clientNotifications = Object.keys(methods.clientNotifications).map((method) => `'${method}': undefined;`);
+  return [
+    map('ClientRequests', 'The requests that the server serves.', requests),
+    map('ServerRequests', 'The requests that the server sends.', serverRequests),
+    map('ServerNotifications', 'The notifications that the server sends, by their params.', serverNotifications),
+    map('ClientNotifications', 'The notifications that the server knows, by their params.', clientNotifications),
+  ].join('\n');
+}
+
+function pair(params: string | null, result: string): string {
+  return `{ params: ${params === null ? 'undefined' : definitionName(params)}; result: ${definitionName(result)} }`;
+}
+
+function map(name: string, doc: string, members: string[]): string {
+  return `/** ${doc} */\nexport interface ${name} {\n${members.map((member) => `  ${member}\n`).join('')}}\n`;
+}

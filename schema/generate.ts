@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { asAccepted, bundleDefinitions, type Definitions, readMethodTable, readSchema } from './bundle.ts';
+import { generateMethods } from './generate-methods.ts';
+import { generateTypes } from './generate-types.ts';
+import { declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
+
+const schemaFolder = import.meta.dirname;
+const projectFolder = dirname(schemaFolder);
+
+const definitions = bundleDefinitions(schemaFolder);
+const accepted = asAccepted(definitions);
+const methods = readMethodTable(schemaFolder);
+const params = paramsExports(methods);
+const sent = sentExports(methods);
+const required = readRequired('ItemStartedNotification');
+
+write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
+write('src/protocol/generated/methods.ts', generateMethods(definitions, methods));
+write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params));
+write('src/protocol/generated/validate-params.d.ts', declareValidators(params));
+write('test/support/generated/validate-sent.js', await generateValidators(definitions, sent));
+write('test/support/generated/validate-sent.d.ts', declareValidators(sent));
+write(
+  'test/support/generated/validate-required.js',
+  await generateValidators(required, { validateRequired: { 'item/started': 'ItemStartedNotification' } }),
+);
+write('test/support/generated/validate-required.d.ts', declareValidators({ validateRequired: {} }));
+
+/** One of the schemas that clients hold the server to, with its definitions. */
+function readRequired(name: string): Definitions {
+  const { definitions, ...main } = readSchema(join(projectFolder, 'test/protocol/required', `${name}.json`));
+  return { ...definitions, [name]: main };
+}
+
+function write(path: string, text: string): void {
+  const file = join(projectFolder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
