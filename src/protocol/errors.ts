@@ -1,0 +1,140 @@
+import { cutText } from '../base/cut-text.ts';
+import type { JsonObject } from '../base/json.ts';
+
+/** A refusal or failure as a client reads it. `data.code` is a stable word; texts may be matched by clients, so they stay. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data: JsonObject & { code: string },
+  ) {
+    super(message);
+  }
+}
+
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+const SERVER_OVERLOADED = -32001;
+
+/** How much of a client's own text comes back to it in an error. */
+const SHOWN_CHARS_MAX = 100;
+
+/** Store errors that are the request's fault; any other is the server's. */
+const REFUSED_BY_STORE = new Set(['thread_not_found', 'turn_not_found', 'item_not_found', 'active_writer', 'invalid_cursor']);
+
+export function notInitialized(): RpcError {
+  return refused('not_initialized', 'Not initialized');
+}
+
+export function alreadyInitialized(): RpcError {
+  return refused('already_initialized', 'Already initialized');
+}
+
+export function unknownMethod(method: string): RpcError {
+  return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}`);
+}
+
+/** For methods of the protocol that this server leaves out. */
+export function notServed(method: string): RpcError {
+  return refused('not_supported', `${method} is not supported by this server`);
+}
+
+/** `problem` is a sentence that names the field, as `paramsProblem` makes it. */
+export function invalidParams(problem: string): RpcError {
+  return refused('invalid_params', problem);
+}
+
+/** `what` is a method, or `method.field`. */
+export function needsExperimentalApi(what: string): RpcError {
+  return refused('experimental_api_required', `${what} requires experimentalApi capability`);
+}
+
+export function threadNotFound(threadId: string): RpcError {
+  return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
+}
+
+/** For resume, which looks for a thread's history. */
+export function noRolloutFound(threadId: string): RpcError {
+  return refused('thread_not_found', `no rollout found for thread id ${threadId}`, { threadId });
+}
+
+export function noRolloutFoundAt(path: string): RpcError {
+  return refused('rollout_not_found', `no rollout found at ${path}`, { path });
+}
+
+/** `problem` says what is wrong with the file. */
+export function rolloutInvalid(path: string, problem: string): RpcError {
+  return refused('rollout_invalid', `${path} cannot be read as a rollout: ${problem}`, { path });
+}
+
+export function emptyHistory(): RpcError {
+  return refused('empty_history', 'history must not be empty');
+}
+
+export function emptyThreadName(): RpcError {
+  return refused('empty_name', 'thread name must not be empty');
+}
+
+export function invalidThreadId(text: string): RpcError {
+  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID`);
+}
+
+export function threadArchived(threadId: string): RpcError {
+  return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+}
+
+export function noActiveTurnToSteer(): RpcError {
+  return refused('turn_not_active', 'no active turn to steer');
+}
+
+export function noActiveTurnToInterrupt(): RpcError {
+  return refused('turn_not_active', 'no active turn to interrupt');
+}
+
+export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcError {
+  const text = `expected active turn id \`${expectedTurnId}\` but found \`${foundTurnId}\``;
+  return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
+}
+
+export function emptyInput(): RpcError {
+  return refused('empty_input', 'input must not be empty');
+}
+
+/** Both in characters of text, over all parts of the input. */
+export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
+  return new RpcError(INVALID_PARAMS, `Input exceeds the maximum length of ${charsMax} characters.`, {
+    code: 'input_too_large',
+    input_error_code: 'input_too_large',
+    max_chars: charsMax,
+    actual_chars: charsFound,
+  });
+}
+
+export function invalidCursor(cursor: string): RpcError {
+  return refused('invalid_cursor', `invalid cursor: ${cursor}`);
+}
+
+/** `problem` names the file, the line and the key. */
+export function configInvalid(problem: string): RpcError {
+  return refused('config_invalid', problem);
+}
+
+export function overloaded(): RpcError {
+  return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
+}
+
+export function internal(message: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, { code: 'internal_error' });
+}
+
+/** The error for what a store refused: its code, text and details come from the store. */
+export function fromStore(code: string, message: string, details: JsonObject): RpcError {
+  const rpcCode = REFUSED_BY_STORE.has(code) ? INVALID_REQUEST : INTERNAL_ERROR;
+  return new RpcError(rpcCode, message, { ...details, code });
+}
+
+function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+  return new RpcError(INVALID_REQUEST, message, { ...details, code });
+}

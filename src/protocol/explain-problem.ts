@@ -1,0 +1,128 @@
+import { cutText } from '../base/cut-text.ts';
+import { isObject } from '../base/json.ts';
+import type { ValidationError, Validator } from './generated/validate-params.js';
+
+const SHOWN_CHARS_MAX = 60;
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+};
+
+/** Says in one sentence why a validator refused params: which field, what was expected, what was found. */
+export function explainProblem(validate: Validator, params: unknown): string {
+  if (params === undefined) return 'params is missing: an object is expected';
+  validate(params);
+  const errors = deepest(validate.errors ?? []);
+  const wrong = errors.filter((error) => error.keyword !== 'required');
+  if (wrong[0] === undefined) return explainMissing(validate, params, errors);
+  const path = pathOf(wrong[0]);
+  const here = wrong.filter((error) => error.instancePath === wrong[0]?.instancePath);
+  return `${fieldName(params, path)}: ${mismatch(valueAt(params, path), here)}`;
+}
+
+/** Of the variants of a union, the one that the value came nearest to has its errors deepest. */
+function deepest(errors: ValidationError[]): ValidationError[] {
+  const causes = errors.filter((error) => error.keyword !== 'anyOf');
+  const depth = Math.max(...causes.map((error) => pathOf(error).length));
+  return causes.filter((error) => pathOf(error).length === depth);
+}
+
+function explainMissing(validate: Validator, params: unknown, [first, ...others]: ValidationError[]): string {
+  if (first === undefined) return 'params is invalid';
+  const path = pathOf(first);
+  const alternatives = others.map((error) => ` or ${missingKey(error)}`).join('');
+  const expected = expectedAt(validate, params, path);
+  return `${fieldName(params, path)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
+}
+
+/** What a validator would have at a path: asked by putting there what fits nothing. */
+function expectedAt(validate: Validator, params: unknown, path: string[]): string | null {
+  validate(withValueAt(params, path, Symbol('nothing')));
+  const here = (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/'));
+  const types = typeNames(here);
+  const values = allowedValues(here);
+  if (values.length > 0) return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
+  return types.length > 0 ? types.join(' or ') : null;
+}
+
+function mismatch(value: unknown, errors: ValidationError[]): string {
+  const found = show(value);
+  const values = allowedValues(errors);
+  if (values.length > 0 && typeof value === 'string') return `${found} is ${values.length === 1 ? 'not' : 'none of'} ${values.join(', ')}`;
+  const limit = errors.find((error) => error.keyword === 'minimum' || error.keyword === 'maximum');
+  if (limit) return `${found} is ${limit.keyword === 'minimum' ? 'less' : 'more'} than ${limit.params.limit}`;
+  if (errors.some((error) => error.keyword === 'minLength')) return 'an empty string is not allowed';
+  const types = typeNames(errors);
+  return types.length > 0 ? `${found} is not ${types.join(' or ')}` : `${found} is not allowed`;
+}
+
+function typeNames(errors: ValidationError[]): string[] {
+  const types = errors.filter((error) => error.keyword === 'type').flatMap((error) => error.params.type as string | string[]);
+  return [...new Set(types)].flatMap((type) => TYPE_NAMES[type] ?? []);
+}
+
+function allowedValues(errors: ValidationError[]): string[] {
+  const values = errors.flatMap((error) => {
+    if (error.keyword === 'const') return [error.params.allowedValue as unknown];
+    return error.keyword === 'enum' ? (error.params.allowedValues as unknown[]) : [];
+  });
+  return [...new Set(values)].filter((value) => value !== null).map((value) => JSON.stringify(value));
+}
+
+/** A value as it reads in a sentence. */
+function show(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  if (isObject(value)) return 'an object';
+  if (typeof value !== 'string') return String(value);
+  const text = JSON.stringify(cutText(value, SHOWN_CHARS_MAX));
+  return value.length > SHOWN_CHARS_MAX ? `${text.slice(0, -1)}…"` : text;
+}
+
+/** The keys that lead to where an error stands; a missing key counts. */
+function pathOf(error: ValidationError): string[] {
+  const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
+  return error.keyword === 'required' ? [...keys, missingKey(error)] : keys;
+}
+
+function missingKey(error: ValidationError): string {
+  return String(error.params.missingProperty);
+}
+
+function unescapePointer(key: string): string {
+  return key.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** `params.input[0].text` */
+function fieldName(params: unknown, path: string[]): string {
+  let name = 'params';
+  let value = params;
+  for (const key of path) {
+    if (Array.isArray(value)) name += `[${key}]`;
+    else name += /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${show(key)}]`;
+    value = memberOf(value, key);
+  }
+  return name;
+}
+
+function valueAt(params: unknown, path: string[]): unknown {
+  return path.reduce(memberOf, params);
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isObject(value) ? value[key] : undefined;
+}
+
+/** A copy with another value at a path; what does not lie on the path is shared. */
+function withValueAt(value: unknown, path: string[], replacement: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return replacement;
+  const member = withValueAt(memberOf(value, key), rest, replacement);
+  if (Array.isArray(value)) return value.with(Number(key), member);
+  return isObject(value) ? { ...value, [key]: member } : member;
+}

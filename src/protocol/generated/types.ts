@@ -1,0 +1,2097 @@
+// Generated from schema/ by `npm run generate`. Do not edit.
+
+export type Account =
+  | {
+      type: 'apiKey';
+    }
+  | {
+      type: 'chatgpt';
+      email: string | null;
+      planType: PlanType;
+    };
+export type PlanType =
+  | 'free'
+  | 'go'
+  | 'plus'
+  | 'pro'
+  | 'prolite'
+  | 'promax'
+  | 'team'
+  | 'self_serve_business_prolite'
+  | 'self_serve_business_usage_based'
+  | 'business'
+  | 'ent26'
+  | 'enterprise_cbp_automation'
+  | 'enterprise_cbp_usage_based'
+  | 'enterprise'
+  | 'edu'
+  | 'edu_plus'
+  | 'edu_pro'
+  | 'sci'
+  | 'sci_plus'
+  | 'unknown';
+/**
+ * When the agent asks before it acts: one policy for all, or a choice for each kind of request.
+ */
+export type AskForApproval =
+  | ('untrusted' | 'on-failure' | 'on-request' | 'never')
+  | {
+      granular: GranularApproval;
+    };
+/**
+ * Who answers approval requests: the user, or the guardian model (auto_review; guardian_subagent is its older name).
+ */
+export type ApprovalsReviewer = 'user' | 'auto_review' | 'guardian_subagent';
+/**
+ * A sandbox policy by its name, details left to the configuration.
+ */
+export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
+export type WebSearchMode = 'disabled' | 'cached' | 'indexed' | 'live';
+/**
+ * How hard the model thinks. The words depend on the model: none, minimal, low, medium, high, xhigh, max …
+ */
+export type ReasoningEffort = string;
+/**
+ * How much of its reasoning the model sums up for the reader.
+ */
+export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none';
+export type Verbosity = 'low' | 'medium' | 'high';
+export type ConfigLayerSource =
+  | {
+      type: 'system';
+      file: AbsolutePathBuf;
+    }
+  | {
+      type: 'user';
+      file: AbsolutePathBuf;
+      profile: string | null;
+    }
+  | {
+      type: 'project';
+      dotCodexFolder: AbsolutePathBuf;
+    }
+  | {
+      type: 'sessionFlags';
+    };
+/**
+ * An absolute path. A relative one is refused by the method that uses it.
+ */
+export type AbsolutePathBuf = string;
+export type RequestId = string | number;
+/**
+ * One thing that happened in a turn. An item starts, streams, and completes under one id.
+ */
+export type ThreadItem =
+  | {
+      type: 'userMessage';
+      id: string;
+      /**
+       * The id that the client gave its message.
+       */
+      clientId?: string | null;
+      content: UserInput[];
+    }
+  | {
+      type: 'hookPrompt';
+      id: string;
+      fragments: HookPromptFragment[];
+    }
+  | {
+      type: 'agentMessage';
+      id: string;
+      text: string;
+      phase?: MessagePhase | null;
+      memoryCitation?: MemoryCitation | null;
+      moderation?: AgentMessageModeration | null;
+      delivery?: 'async' | null;
+      questions?: AsyncUserInputQuestion[] | null;
+    }
+  | {
+      type: 'functionCallOutput';
+      id: string;
+      name: string;
+      namespace?: string | null;
+      output: FunctionCallOutputBody;
+    }
+  | {
+      type: 'plan';
+      id: string;
+      text: string;
+    }
+  | {
+      type: 'reasoning';
+      id: string;
+      summary?: string[];
+      content?: string[];
+    }
+  | {
+      type: 'commandExecution';
+      id: string;
+      command: string;
+      cwd: AbsolutePathBuf;
+      /**
+       * The session to write to while it runs.
+       */
+      processId?: string | null;
+      source?: CommandExecutionSource;
+      status: CommandExecutionStatus;
+      /**
+       * What the command does, as far as it can be told.
+       */
+      commandActions: CommandAction[];
+      aggregatedOutput?: string | null;
+      exitCode?: number | null;
+      durationMs?: number | null;
+      pluginId?: string | null;
+      scriptPath?: string | null;
+    }
+  | {
+      type: 'fileChange';
+      id: string;
+      changes: FileUpdateChange[];
+      status: PatchApplyStatus;
+    }
+  | {
+      type: 'mcpToolCall';
+      id: string;
+      server: string;
+      tool: string;
+      status: McpToolCallStatus;
+      arguments: unknown;
+      mcpAppResourceUri?: string | null;
+      mcpAppUi?: McpAppUi | null;
+      appContext?: McpToolCallAppContext | null;
+      pluginId?: string | null;
+      readOnlyHint?: boolean | null;
+      result?: McpToolCallResult | null;
+      error?: McpToolCallError | null;
+      durationMs?: number | null;
+    }
+  | {
+      type: 'dynamicToolCall';
+      id: string;
+      namespace?: string | null;
+      tool: string;
+      arguments: unknown;
+      status: DynamicToolCallStatus;
+      contentItems?: DynamicToolCallOutputContentItem[] | null;
+      success?: boolean | null;
+      durationMs?: number | null;
+    }
+  | {
+      type: 'collabAgentToolCall';
+      id: string;
+      tool: CollabAgentTool;
+      status: CollabAgentToolCallStatus;
+      senderThreadId: string;
+      receiverThreadIds: string[];
+      prompt?: string | null;
+      model?: string | null;
+      reasoningEffort?: ReasoningEffort | null;
+      /**
+       * By thread id.
+       */
+      agentsStates: {
+        [k: string]: CollabAgentState;
+      };
+    }
+  | {
+      type: 'subAgentActivity';
+      id: string;
+      kind: SubAgentActivityKind;
+      agentThreadId: string;
+      agentPath: string;
+      model?: string | null;
+      reasoningEffort?: ReasoningEffort | null;
+    }
+  | {
+      type: 'webSearch';
+      id: string;
+      query: string;
+      action?: WebSearchAction | null;
+      results?: unknown[] | null;
+    }
+  | {
+      type: 'imageView';
+      id: string;
+      path: AbsolutePathBuf;
+    }
+  | {
+      type: 'sleep';
+      id: string;
+      durationMs: number;
+    }
+  | {
+      type: 'imageGeneration';
+      id: string;
+      status: string;
+      revisedPrompt?: string | null;
+      /**
+       * The image in base64.
+       */
+      result?: string;
+      /**
+       * Stands for the image where it is not inline.
+       */
+      fileId?: string;
+      savedPath?: AbsolutePathBuf | null;
+      generationId?: string | null;
+      inputImages?: ImageGenerationInputImage[];
+      transparentBackground?: boolean | null;
+      failure?: ImageGenerationFailure | null;
+    }
+  | {
+      type: 'enteredReviewMode';
+      id: string;
+      review: string;
+    }
+  | {
+      type: 'exitedReviewMode';
+      id: string;
+      review: string;
+    }
+  | {
+      type: 'contextCompaction';
+      id: string;
+    };
+/**
+ * One part of the user's message.
+ */
+export type UserInput =
+  | {
+      type: 'text';
+      text: string;
+      /**
+       * Spans of the text that the client shows in a way of its own.
+       */
+      text_elements?: TextElement[] | null;
+    }
+  | {
+      type: 'image';
+      url?: string | null;
+      fileId?: string | null;
+      detail?: ImageDetail | null;
+    }
+  | {
+      type: 'localImage';
+      path: string;
+      detail?: ImageDetail | null;
+    }
+  | {
+      type: 'audio';
+      url?: string | null;
+      fileId?: string | null;
+    }
+  | {
+      type: 'localAudio';
+      path: string;
+    }
+  | {
+      type: 'skill';
+      name: string;
+      path: string;
+    }
+  | {
+      type: 'mention';
+      name: string;
+      path: string;
+    };
+/**
+ * How closely the model looks at an image.
+ */
+export type ImageDetail = 'auto' | 'low' | 'high' | 'original';
+/**
+ * Whether a message is said on the way or is the answer.
+ */
+export type MessagePhase = 'commentary' | 'partial_answer' | 'final_answer';
+export type FunctionCallOutputBody = string | FunctionCallOutputContentItem[];
+export type FunctionCallOutputContentItem =
+  | {
+      type: 'input_text';
+      text: string;
+    }
+  | {
+      type: 'input_image';
+      image_url?: string | null;
+      file_id?: string | null;
+      detail?: ImageDetail | null;
+    }
+  | {
+      type: 'input_audio';
+      audio_url?: string | null;
+      file_id?: string | null;
+    }
+  | {
+      type: 'encrypted_content';
+      encrypted_content: string;
+    };
+/**
+ * Who ran the command. The agent when left out.
+ */
+export type CommandExecutionSource = 'agent' | 'userShell' | 'unifiedExecStartup' | 'unifiedExecInteraction';
+export type CommandExecutionStatus = 'inProgress' | 'completed' | 'failed' | 'declined';
+export type CommandAction =
+  | {
+      type: 'read';
+      command: string;
+      /**
+       * The file's name.
+       */
+      name: string;
+      path: AbsolutePathBuf;
+    }
+  | {
+      type: 'listFiles';
+      command: string;
+      path?: string | null;
+    }
+  | {
+      type: 'search';
+      command: string;
+      query?: string | null;
+      path?: string | null;
+    }
+  | {
+      type: 'unknown';
+      command: string;
+    };
+export type PatchChangeKind =
+  | {
+      type: 'add';
+    }
+  | {
+      type: 'delete';
+    }
+  | {
+      type: 'update';
+      /**
+       * Where the file moved to.
+       */
+      move_path?: string | null;
+    };
+export type PatchApplyStatus = 'inProgress' | 'completed' | 'failed' | 'declined';
+export type McpToolCallStatus = 'inProgress' | 'completed' | 'failed';
+export type DynamicToolCallStatus = 'inProgress' | 'completed' | 'failed';
+export type DynamicToolCallOutputContentItem =
+  | {
+      type: 'inputText';
+      text: string;
+    }
+  | {
+      type: 'inputImage';
+      imageUrl: string;
+    }
+  | {
+      type: 'inputAudio';
+      audioUrl: string;
+    };
+export type CollabAgentTool =
+  'spawnAgent' | 'sendInput' | 'resumeAgent' | 'wait' | 'closeAgent' | 'sendMessage' | 'followupTask' | 'interruptAgent' | 'listAgents';
+export type CollabAgentToolCallStatus = 'inProgress' | 'completed' | 'failed' | 'interrupted';
+export type CollabAgentStatus = 'pendingInit' | 'running' | 'interrupted' | 'completed' | 'errored' | 'shutdown' | 'notFound';
+export type SubAgentActivityKind = 'started' | 'interacted' | 'interrupted' | 'completed';
+export type WebSearchAction =
+  | {
+      type: 'search';
+      query?: string | null;
+      queries?: string[] | null;
+    }
+  | {
+      type: 'openPage';
+      url?: string | null;
+    }
+  | {
+      type: 'findInPage';
+      url?: string | null;
+      pattern?: string | null;
+    }
+  | {
+      type: 'other';
+    };
+export type ImageGenerationFailure = {
+  type: 'usageLimitExceeded';
+  limitId: string;
+  resetsAt?: number | null;
+};
+export type InputModality = 'text' | 'image' | 'audio';
+/**
+ * One item of a model's conversation, in the words of the Responses API.
+ */
+export type ResponseItem =
+  | {
+      type: 'message';
+      id?: string | null;
+      role: string;
+      content: ContentItem[];
+      phase?: MessagePhase | null;
+      status?: string | null;
+      end_turn?: boolean | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'agent_message';
+      id?: string | null;
+      author: string;
+      recipient: string;
+      content: AgentMessageInputContent[];
+    }
+  | {
+      type: 'reasoning';
+      id?: string | null;
+      summary: ReasoningItemReasoningSummary[];
+      content?: ReasoningItemContent[] | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'local_shell_call';
+      id?: string | null;
+      call_id?: string | null;
+      status: LocalShellStatus;
+      action: LocalShellAction;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'function_call';
+      id?: string | null;
+      call_id: string;
+      name: string;
+      namespace?: string | null;
+      /**
+       * A JSON text.
+       */
+      arguments: string;
+      status?: string | null;
+      encrypted_content?: string | null;
+      encrypted_function_args?: string[] | null;
+    }
+  | {
+      type: 'function_call_output';
+      id?: string | null;
+      call_id?: string | null;
+      name?: string | null;
+      namespace?: string | null;
+      output: FunctionCallOutput;
+    }
+  | {
+      type: 'custom_tool_call';
+      id?: string | null;
+      call_id: string;
+      name: string;
+      namespace?: string | null;
+      input: string;
+      status?: string | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'custom_tool_call_output';
+      id?: string | null;
+      call_id: string;
+      name?: string | null;
+      output: FunctionCallOutput;
+    }
+  | {
+      type: 'tool_search_call';
+      id?: string | null;
+      call_id?: string | null;
+      execution: string;
+      arguments: unknown;
+      status?: string | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'tool_search_output';
+      id?: string | null;
+      call_id?: string | null;
+      execution: string;
+      status: string;
+      tools: unknown[];
+    }
+  | {
+      type: 'additional_tools';
+      id?: string | null;
+      role: string;
+      tools: unknown[];
+    }
+  | {
+      type: 'web_search_call';
+      id?: string | null;
+      status?: string | null;
+      action?: ResponsesApiWebSearchAction | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'image_generation_call';
+      id?: string | null;
+      status: string;
+      revised_prompt?: string | null;
+      /**
+       * The image in base64.
+       */
+      result: string;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'ghost_snapshot';
+      id?: string | null;
+      ghost_commit: GhostCommit;
+    }
+  | {
+      type: 'compaction';
+      id?: string | null;
+      encrypted_content: string;
+    }
+  | {
+      type: 'compaction_trigger';
+      id?: string | null;
+    }
+  | {
+      type: 'context_compaction';
+      id?: string | null;
+      encrypted_content?: string | null;
+    }
+  | {
+      type: 'configuration_update';
+      id?: string | null;
+      reasoning: ConfigurationReasoning;
+    }
+  | {
+      type: 'other';
+      id?: string | null;
+    };
+export type ContentItem =
+  | {
+      type: 'input_text';
+      text: string;
+    }
+  | {
+      type: 'input_image';
+      image_url?: string | null;
+      file_id?: string | null;
+      detail?: ImageDetail | null;
+    }
+  | {
+      type: 'input_audio';
+      audio_url?: string | null;
+      file_id?: string | null;
+    }
+  | {
+      type: 'output_text';
+      text: string;
+      annotations?: unknown[] | null;
+      logprobs?: unknown[] | null;
+    };
+export type AgentMessageInputContent =
+  | {
+      type: 'input_text';
+      text: string;
+    }
+  | {
+      type: 'encrypted_content';
+      encrypted_content: string;
+    };
+export type ReasoningItemReasoningSummary = {
+  type: 'summary_text';
+  text: string;
+};
+export type ReasoningItemContent =
+  | {
+      type: 'reasoning_text';
+      text: string;
+    }
+  | {
+      type: 'text';
+      text: string;
+    };
+export type LocalShellStatus = 'completed' | 'in_progress' | 'incomplete';
+export type LocalShellAction = {
+  type: 'exec';
+  command: string[];
+  working_directory?: string | null;
+  env?: {
+    [k: string]: string;
+  } | null;
+  timeout_ms?: number | null;
+  user?: string | null;
+};
+/**
+ * What a tool gave back: its body alone, or with whether the call succeeded (which the model is not told).
+ */
+export type FunctionCallOutput =
+  | FunctionCallOutputBody
+  | {
+      body: FunctionCallOutputBody;
+      success?: boolean | null;
+    };
+export type ResponsesApiWebSearchAction =
+  | {
+      type: 'search';
+      query?: string | null;
+      queries?: string[] | null;
+    }
+  | {
+      type: 'open_page';
+      url?: string | null;
+    }
+  | {
+      type: 'find_in_page';
+      url?: string | null;
+      pattern?: string | null;
+    }
+  | {
+      type: 'other';
+    };
+/**
+ * The tone that the model is asked to keep.
+ */
+export type Personality = 'none' | 'friendly' | 'pragmatic';
+/**
+ * What commands may read, write and reach.
+ */
+export type SandboxPolicy =
+  | {
+      type: 'dangerFullAccess';
+    }
+  | {
+      type: 'readOnly';
+      access?: ReadOnlyAccess | null;
+      /**
+       * False when left out.
+       */
+      networkAccess?: boolean | null;
+    }
+  | {
+      type: 'externalSandbox';
+      networkAccess?: NetworkAccess | null;
+    }
+  | {
+      type: 'workspaceWrite';
+      writableRoots?: AbsolutePathBuf[] | null;
+      readOnlyAccess?: ReadOnlyAccess | null;
+      /**
+       * False when left out.
+       */
+      networkAccess?: boolean | null;
+      /**
+       * Keeps $TMPDIR read-only. False when left out.
+       */
+      excludeTmpdirEnvVar?: boolean | null;
+      /**
+       * Keeps /tmp read-only. False when left out.
+       */
+      excludeSlashTmp?: boolean | null;
+    };
+/**
+ * What a sandboxed command may read. Everything when left out.
+ */
+export type ReadOnlyAccess =
+  | {
+      type: 'fullAccess';
+    }
+  | {
+      type: 'restricted';
+      readableRoots?: AbsolutePathBuf[] | null;
+      /**
+       * Also what programs commonly need. True when left out.
+       */
+      includePlatformDefaults?: boolean | null;
+    };
+/**
+ * Whether the outer sandbox lets commands reach the network.
+ */
+export type NetworkAccess = 'restricted' | 'enabled';
+/**
+ * How agent and user work together.
+ */
+export type ModeKind = 'plan' | 'default';
+/**
+ * When the agent may start agents of its own.
+ */
+export type MultiAgentMode =
+  | ('explicitRequestOnly' | 'proactive')
+  | {
+      custom: string;
+    };
+export type SortDirection = 'asc' | 'desc';
+/**
+ * Whether the history can be read in pages.
+ */
+export type ThreadHistoryMode = 'legacy' | 'paginated';
+export type ThreadStatus =
+  | {
+      type: 'notLoaded';
+    }
+  | {
+      type: 'idle';
+    }
+  | {
+      type: 'systemError';
+    }
+  | {
+      type: 'active';
+      activeFlags: ThreadActiveFlag[];
+    };
+export type ThreadActiveFlag = 'waitingOnApproval' | 'waitingOnUserInput';
+/**
+ * What kind of client started the thread.
+ */
+export type SessionSource =
+  | ('cli' | 'vscode' | 'exec' | 'appServer' | 'unknown')
+  | {
+      custom: string;
+    }
+  | {
+      subAgent: SubAgentSource;
+    };
+export type SubAgentSource =
+  | ('review' | 'compact' | 'memory_consolidation')
+  | {
+      thread_spawn: {
+        parent_thread_id: string;
+        depth: number;
+        agent_path: string | null;
+        agent_nickname: string | null;
+        agent_role: string | null;
+      };
+    }
+  | {
+      other: string;
+    };
+/**
+ * Which items are there: none, the first user message and the last agent message, or all.
+ */
+export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
+export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
+/**
+ * What went wrong, for programs. The object forms carry the HTTP status where there was one.
+ */
+export type CodexErrorInfo =
+  | (
+      | 'contextWindowExceeded'
+      | 'sessionBudgetExceeded'
+      | 'usageLimitExceeded'
+      | 'rateLimitExceeded'
+      | 'flexUnavailable'
+      | 'serverOverloaded'
+      | 'modelNotFound'
+      | 'policyCapacityUnavailable'
+      | 'cyberPolicy'
+      | 'misalignmentPolicyViolation'
+      | 'tooManyDenials'
+      | 'internalServerError'
+      | 'unauthorized'
+      | 'badRequest'
+      | 'threadRollbackFailed'
+      | 'sandboxError'
+      | 'inferenceHookDenied'
+      | 'other'
+    )
+  | {
+      httpConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamDisconnected: HttpFailure;
+    }
+  | {
+      responseTooManyFailedAttempts: HttpFailure;
+    }
+  | {
+      activeTurnNotSteerable: {
+        turnKind: NonSteerableTurnKind;
+      };
+    };
+export type NonSteerableTurnKind = 'review' | 'compact';
+export type ThreadSortKey = 'created_at' | 'updated_at' | 'recency_at' | 'section_position';
+export type ThreadListCwdFilter = string | string[];
+export type ThreadSourceKind =
+  | 'cli'
+  | 'vscode'
+  | 'exec'
+  | 'appServer'
+  | 'subAgent'
+  | 'subAgentReview'
+  | 'subAgentCompact'
+  | 'subAgentThreadSpawn'
+  | 'subAgentOther'
+  | 'unknown';
+export type ThreadTurnsListResponse = TurnsPage;
+export type ThreadItemsListCursor = string | ThreadItemsListAnchor;
+/**
+ * Begins at an item.
+ */
+export type ThreadItemsListAnchor = {
+  type: 'item';
+  itemId: string;
+};
+/**
+ * Whether the thread is the client's first or follows a cleared one.
+ */
+export type ThreadStartSource = 'startup' | 'clear';
+export type DynamicToolSpec =
+  | {
+      /**
+       * May be left out.
+       */
+      type?: 'function';
+      namespace?: string | null;
+      name: string;
+      description: string;
+      /**
+       * The JSON Schema of the tool's arguments.
+       */
+      inputSchema: unknown;
+      /**
+       * The model finds the tool by search. False when left out.
+       */
+      deferLoading?: boolean | null;
+    }
+  | {
+      type: 'namespace';
+      name: string;
+      description: string;
+      tools: DynamicToolNamespaceTool[];
+    };
+export type DynamicToolNamespaceTool = {
+  type: 'function';
+  name: string;
+  description: string;
+  inputSchema: unknown;
+  deferLoading?: boolean | null;
+};
+export type CapabilityRootLocation = {
+  type: 'environment';
+  environmentId: string;
+  path: string;
+};
+export type ThreadForkResponse = ThreadStartResponse;
+export type ThreadSetNameResponse = Record<string, never>;
+export type ThreadUnsubscribeStatus = 'notLoaded' | 'notSubscribed' | 'unsubscribed';
+export type CyberAccessProgram = 'standard' | 'daybreakBlue' | 'daybreakRed';
+export type TurnInterruptResponse = Record<string, never>;
+export type TurnPlanStepStatus = 'pending' | 'inProgress' | 'completed';
+
+export interface GetAccountParams {
+  /**
+   * Renews the access token first. False when left out.
+   */
+  refreshToken?: boolean | null;
+}
+export interface GetAccountResponse {
+  account: Account | null;
+  userId: string | null;
+  /**
+   * Whether the configured provider needs a login at OpenAI.
+   */
+  requiresOpenaiAuth: boolean;
+}
+export interface ConfigReadParams {
+  /**
+   * Reads the configuration as a thread in this folder would.
+   */
+  cwd?: string | null;
+  /**
+   * False when left out.
+   */
+  includeLayers?: boolean | null;
+}
+export interface ConfigReadResponse {
+  config: Config;
+  /**
+   * For each key that is set, dots between its parts, the layer that sets it.
+   */
+  origins: {
+    [k: string]: ConfigLayerMetadata;
+  };
+  /**
+   * The strongest first. Null unless asked for.
+   */
+  layers: ConfigLayer[] | null;
+}
+/**
+ * The keys of config.toml that clients read, null where they are not set; whatever else is set stands beside them.
+ */
+export interface Config {
+  model?: string | null;
+  review_model?: string | null;
+  model_context_window?: number | null;
+  model_auto_compact_token_limit?: number | null;
+  model_auto_compact_token_limit_scope?: ('total' | 'body_after_prefix') | null;
+  model_provider?: string | null;
+  approval_policy?: AskForApproval | null;
+  /**
+   * Only for clients of the experimental API.
+   */
+  approvals_reviewer?: ApprovalsReviewer | null;
+  sandbox_mode?: SandboxMode | null;
+  sandbox_workspace_write?: SandboxWorkspaceWrite | null;
+  forced_chatgpt_workspace_id?: string | string[] | null;
+  forced_login_method?: ('chatgpt' | 'api') | null;
+  web_search?: WebSearchMode | null;
+  client_search_provider?: ('standalone' | 'search_mcp') | null;
+  tools?: {
+    [k: string]: unknown;
+  } | null;
+  instructions?: string | null;
+  developer_instructions?: string | null;
+  compact_prompt?: string | null;
+  model_reasoning_effort?: ReasoningEffort | null;
+  model_reasoning_summary?: ReasoningSummary | null;
+  model_verbosity?: Verbosity | null;
+  service_tier?: string | null;
+  analytics?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Only for clients of the experimental API.
+   */
+  apps?: {
+    [k: string]: unknown;
+  } | null;
+  browser_use?: {
+    [k: string]: unknown;
+  } | null;
+  computer_use?: {
+    [k: string]: unknown;
+  } | null;
+  desktop?: {
+    [k: string]: unknown;
+  } | null;
+  [k: string]: unknown;
+}
+/**
+ * Kinds of approval request: true lets them be asked, false refuses them without asking.
+ */
+export interface GranularApproval {
+  /**
+   * Running a command outside the sandbox.
+   */
+  sandbox_approval: boolean;
+  /**
+   * Commands for which a rule says to ask.
+   */
+  rules: boolean;
+  /**
+   * Questions of MCP servers.
+   */
+  mcp_elicitations: boolean;
+  /**
+   * The request_permissions tool; false when left out.
+   */
+  request_permissions?: boolean | null;
+  /**
+   * Scripts that a skill brings along; false when left out.
+   */
+  skill_approval?: boolean | null;
+}
+export interface SandboxWorkspaceWrite {
+  writable_roots?: string[];
+  network_access?: boolean;
+  exclude_tmpdir_env_var?: boolean;
+  exclude_slash_tmp?: boolean;
+}
+export interface ConfigLayerMetadata {
+  name: ConfigLayerSource;
+  version: string;
+}
+export interface ConfigLayer {
+  name: ConfigLayerSource;
+  /**
+   * Changes with the layer's content.
+   */
+  version: string;
+  config: unknown;
+  /**
+   * Why the layer has no effect; null where it has.
+   */
+  disabledReason: string | null;
+}
+export interface ConfigRequirementsReadResponse {
+  /**
+   * Always null: no administrator limits what may be configured.
+   */
+  requirements: null;
+  supportsIndependentSpeedModes: boolean | null;
+}
+/**
+ * Something in the configuration does not work. What does not need it goes on.
+ */
+export interface ConfigWarningNotification {
+  summary: string;
+  details: string | null;
+  /**
+   * The file.
+   */
+  path: string | null;
+  range: TextRange | null;
+}
+export interface TextRange {
+  start: TextPosition;
+  end: TextPosition;
+}
+/**
+ * Counted from 1.
+ */
+export interface TextPosition {
+  line: number;
+  column: number;
+}
+export interface InitializeParams {
+  clientInfo: ClientInfo;
+  capabilities?: InitializeCapabilities | null;
+}
+export interface ClientInfo {
+  /**
+   * A short machine name, such as my-editor.
+   */
+  name: string;
+  /**
+   * The name that people know.
+   */
+  title?: string | null;
+  version: string;
+}
+/**
+ * What the client can do, and what it does not want.
+ */
+export interface InitializeCapabilities {
+  /**
+   * Opens experimental methods and fields. False when left out.
+   */
+  experimentalApi?: boolean | null;
+  /**
+   * Notifications that are not sent to this client, by their exact method.
+   */
+  optOutNotificationMethods?: string[] | null;
+  /**
+   * Extensions that the client knows, with their settings.
+   */
+  extensions?: {
+    [k: string]: unknown;
+  } | null;
+  requestAttestation?: boolean | null;
+  explicitGatewayOauth?: boolean | null;
+  mcpServerOpenaiFormElicitation?: boolean | null;
+  requiredHumanApproval?: boolean | null;
+}
+export interface InitializeResponse {
+  /**
+   * Begins with the client's name and the protocol's version: NAME/x.y.z (…).
+   */
+  userAgent: string;
+  /**
+   * The server's home folder.
+   */
+  codexHome: AbsolutePathBuf;
+  /**
+   * unix or windows.
+   */
+  platformFamily: string;
+  /**
+   * linux, macos or windows.
+   */
+  platformOs: string;
+  /**
+   * The version of the protocol that the server speaks, x.y.z.
+   */
+  protocolVersion: string;
+  serverInfo: ServerInfo;
+  capabilities: ServerCapabilities;
+}
+export interface ServerInfo {
+  name: string;
+  /**
+   * The server's own version.
+   */
+  version: string;
+}
+/**
+ * What this server serves, so that a client need not find out by trying.
+ */
+export interface ServerCapabilities {
+  /**
+   * The methods served, by group: the part of the name before the first slash.
+   */
+  methods: {
+    [k: string]: string[];
+  };
+  /**
+   * Whether commands can be confined on this machine.
+   */
+  sandbox: boolean;
+  transports: string[];
+  /**
+   * Limits by name, the unit last.
+   */
+  limits: {
+    [k: string]: number;
+  };
+}
+export interface WarningNotification {
+  message: string;
+  /**
+   * Null: it concerns the server.
+   */
+  threadId: string | null;
+}
+export interface DeprecationNoticeNotification {
+  summary: string;
+  /**
+   * What to use instead.
+   */
+  details: string | null;
+}
+/**
+ * A request of the server needs no answer any more: it was answered, or its turn is over.
+ */
+export interface ServerRequestResolvedNotification {
+  threadId: string;
+  requestId: RequestId;
+}
+export interface TextElement {
+  byteRange: ByteRange;
+  /**
+   * What the client shows in place of the span.
+   */
+  placeholder?: string | null;
+}
+/**
+ * A span of a text, in bytes of its UTF-8 form; the end is exclusive.
+ */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+export interface HookPromptFragment {
+  text: string;
+  hookRunId: string;
+}
+export interface MemoryCitation {
+  entries: MemoryCitationEntry[];
+  threadIds: string[];
+}
+export interface MemoryCitationEntry {
+  path: string;
+  lineStart: number;
+  lineEnd: number;
+  note: string;
+}
+export interface AgentMessageModeration {
+  moderated: boolean;
+  display?: AgentMessageDisplay | null;
+}
+export interface AgentMessageDisplay {
+  action: string;
+  blockType?: string | null;
+  checkTrustedContacts?: boolean | null;
+  cyberTrustedAccess?: boolean | null;
+}
+export interface AsyncUserInputQuestion {
+  title: string;
+  options?: string[] | null;
+}
+export interface FileUpdateChange {
+  path: string;
+  kind: PatchChangeKind;
+  /**
+   * A unified diff; the content for files added or deleted.
+   */
+  diff: string;
+}
+export interface McpAppUi {
+  resourceUri: string;
+  preferredModelDisplayMode: 'inline' | 'fullscreen';
+}
+export interface McpToolCallAppContext {
+  connectorId: string;
+  appName?: string | null;
+  actionName?: string | null;
+  linkId?: string | null;
+  resourceUri?: string | null;
+}
+export interface McpToolCallResult {
+  content: unknown[];
+  structuredContent?: unknown;
+  _meta?: unknown;
+}
+export interface McpToolCallError {
+  message: string;
+}
+export interface CollabAgentState {
+  status: CollabAgentStatus;
+  /**
+   * What the agent said last.
+   */
+  message?: string | null;
+}
+export interface ImageGenerationInputImage {
+  path: AbsolutePathBuf;
+  sha256: string;
+}
+export interface ItemStartedNotification {
+  threadId: string;
+  turnId: string;
+  item: ThreadItem;
+  startedAtMs: number;
+}
+/**
+ * The item as a whole. What a client has seen completed is stored.
+ */
+export interface ItemCompletedNotification {
+  threadId: string;
+  turnId: string;
+  item: ThreadItem;
+  completedAtMs: number;
+}
+export interface AgentMessageDeltaNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  delta: string;
+}
+export interface PlanDeltaNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  delta: string;
+}
+/**
+ * The summary goes on with a new paragraph.
+ */
+export interface ReasoningSummaryPartAddedNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  summaryIndex: number;
+}
+export interface ReasoningSummaryTextDeltaNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  delta: string;
+  summaryIndex: number;
+}
+export interface ReasoningTextDeltaNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  delta: string;
+  contentIndex: number;
+}
+export interface ModelListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * Also models that a picker leaves out. False when left out.
+   */
+  includeHidden?: boolean | null;
+  /**
+   * The models of this provider; else those of the configured one.
+   */
+  modelProvider?: string | null;
+}
+export interface ModelListResponse {
+  data: Model[];
+  nextCursor: string | null;
+}
+export interface Model {
+  id: string;
+  /**
+   * The name that turn/start takes.
+   */
+  model: string;
+  /**
+   * The model that replaces this one.
+   */
+  upgrade: string | null;
+  /**
+   * Always null.
+   */
+  upgradeInfo: null;
+  /**
+   * Always null.
+   */
+  availabilityNux: null;
+  displayName: string;
+  description: string;
+  modelSpecialty: string | null;
+  hidden: boolean;
+  supportedReasoningEfforts: ReasoningEffortOption[];
+  defaultReasoningEffort: ReasoningEffort;
+  inputModalities: InputModality[];
+  supportsPersonality: boolean;
+  /**
+   * Always null.
+   */
+  multiAgentVersion: null;
+  additionalSpeedTiers: string[];
+  serviceTiers: ModelServiceTier[];
+  defaultServiceTier: string | null;
+  /**
+   * Always null.
+   */
+  availableAccessPrograms: null;
+  /**
+   * The model of a thread that names none.
+   */
+  isDefault: boolean;
+}
+export interface ReasoningEffortOption {
+  reasoningEffort: ReasoningEffort;
+  description: string;
+}
+export interface ModelServiceTier {
+  id: string;
+  name: string;
+  description: string;
+}
+export interface GhostCommit {
+  id: string;
+  parent?: string | null;
+  preexisting_untracked_files: string[];
+  preexisting_untracked_dirs: string[];
+}
+export interface ConfigurationReasoning {
+  effort: ReasoningEffort;
+}
+/**
+ * A mode with the model settings that belong to it; they win over the thread's own.
+ */
+export interface CollaborationMode {
+  mode: ModeKind;
+  settings: CollaborationModeSettings;
+}
+export interface CollaborationModeSettings {
+  model: string;
+  reasoning_effort?: ReasoningEffort | null;
+  /**
+   * Null: the mode's built-in instructions.
+   */
+  developer_instructions?: string | null;
+}
+/**
+ * A place where the turn may run commands.
+ */
+export interface TurnEnvironmentParams {
+  environmentId: string;
+  cwd: string;
+  runtimeWorkspaceRoots?: string[] | null;
+}
+/**
+ * Reads a thread without loading it.
+ */
+export interface ThreadReadParams {
+  threadId: string;
+  /**
+   * False when left out.
+   */
+  includeTurns?: boolean | null;
+}
+export interface ThreadReadResponse {
+  thread: Thread;
+}
+/**
+ * A conversation between a user and the agent. Times are Unix seconds.
+ */
+export interface Thread {
+  /**
+   * A UUIDv7; later threads sort after earlier ones.
+   */
+  id: string;
+  /**
+   * The same for a thread and the agents that it started.
+   */
+  sessionId: string;
+  forkedFromId: string | null;
+  /**
+   * The thread whose agent started this one.
+   */
+  parentThreadId: string | null;
+  /**
+   * The first user message's text; empty before it.
+   */
+  preview: string;
+  /**
+   * Kept in memory only.
+   */
+  ephemeral: boolean;
+  /**
+   * Always null.
+   */
+  section: null;
+  /**
+   * Always null.
+   */
+  sectionEnteredAt: null;
+  projectId: string | null;
+  historyMode: ThreadHistoryMode;
+  modelProvider: string;
+  model: string | null;
+  reasoningEffort: ReasoningEffort | null;
+  createdAt: number;
+  updatedAt: number;
+  /**
+   * When a turn last began.
+   */
+  recencyAt: number | null;
+  status: ThreadStatus;
+  /**
+   * Where an exported rollout of the thread lies or would lie.
+   */
+  path: string | null;
+  cwd: AbsolutePathBuf;
+  /**
+   * The version of the protocol under which the thread began.
+   */
+  cliVersion: string;
+  /**
+   * The client that started the thread.
+   */
+  originator: string | null;
+  source: SessionSource;
+  threadSource: string | null;
+  agentNickname: string | null;
+  agentRole: string | null;
+  gitInfo: GitInfo | null;
+  name: string | null;
+  /**
+   * Oldest first. Empty where a method does not give the history.
+   */
+  turns: Turn[];
+}
+/**
+ * The state of the working folder's repository when the thread began.
+ */
+export interface GitInfo {
+  sha: string | null;
+  branch: string | null;
+  originUrl: string | null;
+}
+export interface Turn {
+  id: string;
+  items: ThreadItem[];
+  itemsView: TurnItemsView;
+  status: TurnStatus;
+  /**
+   * Why the turn failed; else null.
+   */
+  error: TurnError | null;
+  /**
+   * Unix seconds.
+   */
+  startedAt: number | null;
+  /**
+   * Unix seconds.
+   */
+  completedAt: number | null;
+  durationMs: number | null;
+}
+export interface TurnError {
+  message: string;
+  codexErrorInfo: CodexErrorInfo | null;
+  additionalDetails: string | null;
+}
+export interface HttpFailure {
+  httpStatusCode: number | null;
+}
+export interface ThreadListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  sortKey?: ThreadSortKey | null;
+  /**
+   * Newest first when left out.
+   */
+  sortDirection?: SortDirection | null;
+  /**
+   * True: the archived threads only. False when left out.
+   */
+  archived?: boolean | null;
+  /**
+   * Threads of this folder, or of one of these.
+   */
+  cwd?: ThreadListCwdFilter | null;
+  /**
+   * Left out or null: the configured provider. Empty: all.
+   */
+  modelProviders?: string[] | null;
+  /**
+   * Left out, null or empty: threads that a person started.
+   */
+  sourceKinds?: ThreadSourceKind[] | null;
+  originators?: string[] | null;
+  /**
+   * A part of the name or of the preview.
+   */
+  searchTerm?: string | null;
+  excludedThreadIds?: string[] | null;
+  sectionId?: string | null;
+  currentAccountOnly?: boolean | null;
+  /**
+   * Without effect: the store is the only place that is read.
+   */
+  useStateDbOnly?: boolean | null;
+  projectId?: string | null;
+  parentThreadId?: string | null;
+  ancestorThreadId?: string | null;
+  attachedToThreadId?: string | null;
+  includeAttachedThreads?: boolean | null;
+}
+export interface ThreadListResponse {
+  data: Thread[];
+  /**
+   * Null: this is the last page.
+   */
+  nextCursor: string | null;
+  /**
+   * With the other direction, begins where this page began.
+   */
+  backwardsCursor: string | null;
+}
+export interface ThreadLoadedListParams {
+  cursor?: string | null;
+  limit?: number | null;
+}
+export interface ThreadLoadedListResponse {
+  /**
+   * Thread ids.
+   */
+  data: string[];
+  nextCursor: string | null;
+}
+export interface ThreadTurnsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * Newest first when left out.
+   */
+  sortDirection?: SortDirection | null;
+  /**
+   * Summary when left out.
+   */
+  itemsView?: TurnItemsView | null;
+}
+export interface TurnsPage {
+  data: Turn[];
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+}
+export interface ThreadItemsListParams {
+  threadId: string;
+  /**
+   * Only this turn's items.
+   */
+  turnId?: string | null;
+  cursor?: ThreadItemsListCursor | null;
+  limit?: number | null;
+  /**
+   * Oldest first when left out.
+   */
+  sortDirection?: SortDirection | null;
+  deferOutput?: ThreadItemOutputDeferral | null;
+}
+/**
+ * Kinds of items whose output the client fetches later.
+ */
+export interface ThreadItemOutputDeferral {
+  commandExecution?: boolean | null;
+  mcpToolCall?: boolean | null;
+}
+export interface ThreadItemsListResponse {
+  data: ThreadItemEntry[];
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+}
+export interface ThreadItemEntry {
+  turnId: string;
+  item: ThreadItem;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+}
+export interface ThreadStartParams {
+  model?: string | null;
+  modelProvider?: string | null;
+  allowProviderModelFallback?: boolean | null;
+  serviceTier?: string | null;
+  cwd?: string | null;
+  runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandbox?: SandboxMode | null;
+  /**
+   * A permission profile, by its id.
+   */
+  permissions?: string | null;
+  /**
+   * Overrides of the configuration, keys as in config.toml; a dot in a key goes one table down.
+   */
+  config?: {
+    [k: string]: unknown;
+  } | null;
+  serviceName?: string | null;
+  /**
+   * Takes the place of the model's built-in instructions.
+   */
+  baseInstructions?: string | null;
+  /**
+   * Added to the prompt.
+   */
+  developerInstructions?: string | null;
+  personality?: Personality | null;
+  multiAgentMode?: MultiAgentMode | null;
+  /**
+   * Keeps the thread in memory only.
+   */
+  ephemeral?: boolean | null;
+  historyMode?: ThreadHistoryMode | null;
+  sessionStartSource?: ThreadStartSource | null;
+  /**
+   * What the thread is for, in the client's words.
+   */
+  threadSource?: string | null;
+  projectId?: string | null;
+  environments?: TurnEnvironmentParams[] | null;
+  /**
+   * Tools that the client runs, asked by item/tool/call.
+   */
+  dynamicTools?: DynamicToolSpec[] | null;
+  selectedCapabilityRoots?: SelectedCapabilityRoot[] | null;
+  daybreakEnabled?: boolean | null;
+  mockExperimentalField?: string | null;
+  experimentalRawEvents?: boolean | null;
+  /**
+   * Without effect: the whole history is always kept.
+   */
+  persistExtendedHistory?: boolean | null;
+}
+export interface SelectedCapabilityRoot {
+  id: string;
+  location: CapabilityRootLocation;
+}
+/**
+ * The new thread and the settings that hold for it.
+ */
+export interface ThreadStartResponse {
+  thread: Thread;
+  model: string;
+  modelProvider: string;
+  serviceTier: string | null;
+  disabledPluginIds: string[];
+  cwd: AbsolutePathBuf;
+  /**
+   * The instruction files that the model reads.
+   */
+  instructionSources: AbsolutePathBuf[];
+  approvalPolicy: AskForApproval;
+  approvalsReviewer: ApprovalsReviewer;
+  sandbox: SandboxPolicy;
+  reasoningEffort: ReasoningEffort | null;
+}
+/**
+ * The thread is found by history, else by path, else by threadId. What is left out stays as the last turn had it.
+ */
+export interface ThreadResumeParams {
+  threadId: string;
+  /**
+   * Starts a new thread with this history.
+   */
+  history?: ResponseItem[] | null;
+  /**
+   * A rollout file. Empty: as if left out.
+   */
+  path?: string | null;
+  model?: string | null;
+  modelProvider?: string | null;
+  serviceTier?: string | null;
+  cwd?: string | null;
+  runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandbox?: SandboxMode | null;
+  permissions?: string | null;
+  config?: {
+    [k: string]: unknown;
+  } | null;
+  baseInstructions?: string | null;
+  developerInstructions?: string | null;
+  personality?: Personality | null;
+  /**
+   * Leaves the thread's turns out of the answer.
+   */
+  excludeTurns?: boolean | null;
+  /**
+   * Asks for a page of turns in the same answer.
+   */
+  initialTurnsPage?: ThreadResumeInitialTurnsPageParams | null;
+  /**
+   * Without effect: the whole history is always kept.
+   */
+  persistExtendedHistory?: boolean | null;
+}
+export interface ThreadResumeInitialTurnsPageParams {
+  limit?: number | null;
+  sortDirection?: SortDirection | null;
+  itemsView?: TurnItemsView | null;
+}
+export interface ThreadResumeResponse {
+  thread: Thread;
+  model: string;
+  modelProvider: string;
+  serviceTier: string | null;
+  disabledPluginIds: string[];
+  cwd: AbsolutePathBuf;
+  instructionSources: AbsolutePathBuf[];
+  approvalPolicy: AskForApproval;
+  approvalsReviewer: ApprovalsReviewer;
+  sandbox: SandboxPolicy;
+  reasoningEffort: ReasoningEffort | null;
+  collaborationMode: CollaborationMode | null;
+  /**
+   * Null unless it was asked for.
+   */
+  initialTurnsPage: TurnsPage | null;
+  /**
+   * With it thread/turns/list begins at the newest turn.
+   */
+  turnsBackwardsCursor: string | null;
+  /**
+   * With it thread/items/list begins at the newest item.
+   */
+  itemsBackwardsCursor: string | null;
+}
+/**
+ * A new thread that shares the source's history, whole or up to a turn.
+ */
+export interface ThreadForkParams {
+  threadId: string;
+  /**
+   * A rollout file; wins over threadId. Empty: as if left out.
+   */
+  path?: string | null;
+  /**
+   * The fork ends with this turn.
+   */
+  lastTurnId?: string | null;
+  /**
+   * The fork ends before this turn.
+   */
+  beforeTurnId?: string | null;
+  model?: string | null;
+  modelProvider?: string | null;
+  serviceTier?: string | null;
+  cwd?: string | null;
+  runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandbox?: SandboxMode | null;
+  permissions?: string | null;
+  config?: {
+    [k: string]: unknown;
+  } | null;
+  baseInstructions?: string | null;
+  developerInstructions?: string | null;
+  /**
+   * Keeps the fork in memory only.
+   */
+  ephemeral?: boolean | null;
+  threadSource?: string | null;
+  /**
+   * Leaves the thread's turns out of the answer.
+   */
+  excludeTurns?: boolean | null;
+  attachToSource?: boolean | null;
+  deferGoalContinuation?: boolean | null;
+  experimentalPredictionMode?: boolean | null;
+  experimentalDisablePredictionMcp?: boolean | null;
+  /**
+   * Without effect: the whole history is always kept.
+   */
+  persistExtendedHistory?: boolean | null;
+}
+export interface ThreadTokenUsage {
+  /**
+   * Of all requests of the thread.
+   */
+  total: TokenUsageBreakdown;
+  /**
+   * Of the last request.
+   */
+  last: TokenUsageBreakdown;
+  /**
+   * Null: not known.
+   */
+  modelContextWindow: number | null;
+}
+export interface TokenUsageBreakdown {
+  totalTokens: number;
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteInputTokens: number;
+  outputTokens: number;
+  reasoningOutputTokens: number;
+}
+export interface ThreadSetNameParams {
+  threadId: string;
+  name: string;
+}
+export interface ThreadUnsubscribeParams {
+  threadId: string;
+}
+export interface ThreadUnsubscribeResponse {
+  status: ThreadUnsubscribeStatus;
+}
+export interface ThreadStartedNotification {
+  thread: Thread;
+}
+export interface ThreadStatusChangedNotification {
+  threadId: string;
+  status: ThreadStatus;
+}
+/**
+ * The thread is not in memory any more.
+ */
+export interface ThreadClosedNotification {
+  threadId: string;
+}
+export interface ThreadNameUpdatedNotification {
+  threadId: string;
+  threadName: string | null;
+}
+export interface ThreadTokenUsageUpdatedNotification {
+  threadId: string;
+  turnId: string;
+  tokenUsage: ThreadTokenUsage;
+}
+export interface ThreadGoalClearedNotification {
+  threadId: string;
+}
+export interface ToolRequestUserInputParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  questions: ToolRequestUserInputQuestion[];
+  /**
+   * The turn waits for the answer.
+   */
+  isBlocking: boolean;
+  /**
+   * After this the agent goes on without an answer.
+   */
+  autoResolutionMs: number | null;
+}
+export interface ToolRequestUserInputQuestion {
+  id: string;
+  header: string;
+  question: string;
+  /**
+   * A free answer is allowed beside the options.
+   */
+  isOther: boolean;
+  /**
+   * The answer is not to be shown while typed.
+   */
+  isSecret: boolean;
+  options: ToolRequestUserInputOption[] | null;
+}
+export interface ToolRequestUserInputOption {
+  label: string;
+  description: string;
+}
+export interface ToolRequestUserInputResponse {
+  /**
+   * By the question's id.
+   */
+  answers: {
+    [k: string]: ToolRequestUserInputAnswer;
+  };
+}
+export interface ToolRequestUserInputAnswer {
+  answers: string[];
+}
+/**
+ * Settings given here hold for this and later turns, outputSchema and those named …ForTurn for this one only.
+ */
+export interface TurnStartParams {
+  threadId: string;
+  /**
+   * Comes back as the userMessage item's clientId.
+   */
+  clientUserMessageId?: string | null;
+  input: UserInput[];
+  cwd?: string | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandboxPolicy?: SandboxPolicy | null;
+  model?: string | null;
+  serviceTier?: string | null;
+  serviceTierForTurn?: string | null;
+  effort?: ReasoningEffort | null;
+  summary?: ReasoningSummary | null;
+  personality?: Personality | null;
+  /**
+   * A JSON Schema that the final message must fit.
+   */
+  outputSchema?: unknown;
+  collaborationMode?: CollaborationMode | null;
+  multiAgentMode?: MultiAgentMode | null;
+  permissions?: string | null;
+  runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
+  environments?: TurnEnvironmentParams[] | null;
+  /**
+   * More for the model to read, by key.
+   */
+  additionalContext?: {
+    [k: string]: AdditionalContextEntry;
+  } | null;
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+  responsesapiClientMetadataPatch?: {
+    [k: string]: string;
+  } | null;
+  cyberAccessProgram?: CyberAccessProgram | null;
+  toolOutput?: TurnToolOutput | null;
+  parentTurnId?: string | null;
+  rootTurnId?: string | null;
+  turnTrigger?: string | null;
+  disabledPluginIds?: string[] | null;
+}
+export interface AdditionalContextEntry {
+  value: string;
+  /**
+   * Whether the text may carry instructions.
+   */
+  kind: 'untrusted' | 'application';
+  name?: string | null;
+}
+/**
+ * A tool's output that the turn begins with.
+ */
+export interface TurnToolOutput {
+  name: string;
+  namespace?: string | null;
+  output: FunctionCallOutputBody;
+  retain?: boolean | null;
+}
+/**
+ * The turn that takes the input: a new one, or the one that was running.
+ */
+export interface TurnStartResponse {
+  turn: Turn;
+}
+/**
+ * More input for the turn that runs.
+ */
+export interface TurnSteerParams {
+  threadId: string;
+  /**
+   * Refused where another turn runs.
+   */
+  expectedTurnId: string;
+  clientUserMessageId?: string | null;
+  input: UserInput[];
+  additionalContext?: {
+    [k: string]: AdditionalContextEntry;
+  } | null;
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+  responsesapiClientMetadataPatch?: {
+    [k: string]: string;
+  } | null;
+}
+export interface TurnSteerResponse {
+  turnId: string;
+}
+export interface TurnInterruptParams {
+  threadId: string;
+  turnId: string;
+}
+export interface TurnStartedNotification {
+  threadId: string;
+  turn: Turn;
+}
+/**
+ * The turn is over, however it ended. Sent exactly once for each turn.
+ */
+export interface TurnCompletedNotification {
+  threadId: string;
+  turn: Turn;
+}
+export interface TurnPlanUpdatedNotification {
+  threadId: string;
+  turnId: string;
+  explanation: string | null;
+  plan: TurnPlanStep[];
+}
+export interface TurnPlanStep {
+  step: string;
+  status: TurnPlanStepStatus;
+}
+/**
+ * The model failed. With willRetry it is asked again; without, the turn fails.
+ */
+export interface ErrorNotification {
+  error: TurnError;
+  willRetry: boolean;
+  threadId: string;
+  turnId: string;
+}
+
+/** The requests that the server serves. */
+export interface ClientRequests {
+  'account/read': { params: GetAccountParams; result: GetAccountResponse };
+  'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
+  'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
+  'initialize': { params: InitializeParams; result: InitializeResponse };
+  'model/list': { params: ModelListParams; result: ModelListResponse };
+  'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
+  'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
+  'thread/list': { params: ThreadListParams; result: ThreadListResponse };
+  'thread/loaded/list': { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
+  'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
+  'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
+  'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
+  'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
+  'thread/unsubscribe': { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
+  'turn/interrupt': { params: TurnInterruptParams; result: TurnInterruptResponse };
+  'turn/start': { params: TurnStartParams; result: TurnStartResponse };
+  'turn/steer': { params: TurnSteerParams; result: TurnSteerResponse };
+}
+
+/** The requests that the server sends. */
+export interface ServerRequests {
+  'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
+}
+
+/** The notifications that the server sends, by their params. */
+export interface ServerNotifications {
+  'configWarning': ConfigWarningNotification;
+  'deprecationNotice': DeprecationNoticeNotification;
+  'error': ErrorNotification;
+  'item/agentMessage/delta': AgentMessageDeltaNotification;
+  'item/completed': ItemCompletedNotification;
+  'item/plan/delta': PlanDeltaNotification;
+  'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
+  'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
+  'item/reasoning/textDelta': ReasoningTextDeltaNotification;
+  'item/started': ItemStartedNotification;
+  'serverRequest/resolved': ServerRequestResolvedNotification;
+  'thread/closed': ThreadClosedNotification;
+  'thread/goal/cleared': ThreadGoalClearedNotification;
+  'thread/name/updated': ThreadNameUpdatedNotification;
+  'thread/started': ThreadStartedNotification;
+  'thread/status/changed': ThreadStatusChangedNotification;
+  'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;
+  'turn/completed': TurnCompletedNotification;
+  'turn/plan/updated': TurnPlanUpdatedNotification;
+  'turn/started': TurnStartedNotification;
+  'warning': WarningNotification;
+}
+
+/** The notifications that the server knows, by their params. */
+export interface ClientNotifications {
+  'initialized': undefined;
+}
