@@ -1,0 +1,37 @@
+/** Time as the server sees it. Tests give their own, so that no test waits and every stamp can be known. */
+export interface Clock {
+  /** Unix milliseconds. */
+  now(): number;
+  /** Milliseconds of a steady clock, for durations. */
+  monotonic(): number;
+  /** Calls back once, after `ms`. The caller owns the timer and clears it. It does not keep the process alive. */
+  setTimer(callback: () => void, ms: number): Timer;
+}
+
+export interface Timer {
+  clear(): void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(callback, ms) {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
+    return { clear: () => clearTimeout(timer) };
+  },
+};
+
+/** Resolves after `ms`, or as soon as the signal aborts; never rejects. */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      timer.clear();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.setTimer(done, ms);
+    signal.addEventListener('abort', done);
+  });
+}
