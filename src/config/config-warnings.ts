@@ -1,0 +1,83 @@
+import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
+import type { Config } from './config.ts';
+import { ConfigError, type ConfigPlace } from './config-error.ts';
+import { suggestKey } from './known-keys.ts';
+import { type ConfigSources, loadConfig } from './load-config.ts';
+import { chooseProvider, definedProviders, providerConfig } from './providers.ts';
+import { SETTING_NAMES } from './settings.ts';
+
+const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
+
+/**
+ * What a client should know of the configuration after `initialize`: a source that cannot be read, bad values, keys
+ * that are ignored or look misspelt, and that the embedded model answers. Nothing is refused here.
+ */
+export async function configWarnings(sources: ConfigSources): Promise<ConfigWarningNotification[]> {
+  let config: Config;
+  try {
+    config = await loadConfig(sources);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return [warning(error, REFUSED)];
+  }
+  return [...badValues(config), ...ignoredKeys(config), ...likelyTypos(config), ...embeddedDefault(config)];
+}
+
+function badValues(config: Config): ConfigWarningNotification[] {
+  const readings = [
+    ...SETTING_NAMES.map((name) => () => config.get(name)),
+    () => definedProviders(config),
+    () => chooseProvider(config, null),
+    ...(failureOf(() => definedProviders(config)) ? [] : definedProviders(config).map((id) => () => providerConfig(config, id))),
+  ];
+  const failures = readings.map(failureOf).filter((failure) => failure !== null);
+  // One bad table is in the way of every setting in it.
+  const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));
+  return [...byMessage.values()];
+}
+
+function failureOf(read: () => unknown): ConfigError | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+function ignoredKeys(config: Config): ConfigWarningNotification[] {
+  return config.layers.flatMap((layer) =>
+    layer.ignoredKeys.map((key) => {
+      const error = new ConfigError(`${key} is ignored: a project cannot set it`, layer.place([key]));
+      return warning(error, 'Set it in the config.toml of the home.');
+    }),
+  );
+}
+
+function likelyTypos(config: Config): ConfigWarningNotification[] {
+  return config.layers.flatMap((layer) =>
+    Object.keys(layer.config).flatMap((key) => {
+      const suggested = suggestKey(key);
+      if (suggested === null) return [];
+      const label = layer.label === null ? '' : ` (${layer.label})`;
+      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.place([key])), `Did you mean ${suggested}?`)];
+    }),
+  );
+}
+
+function embeddedDefault(config: Config): ConfigWarningNotification[] {
+  if (failureOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
+  return [
+    {
+      summary: 'No model provider is configured: answers come from the built-in scripted model, offline.',
+      details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+      path: null,
+      range: null,
+    },
+  ];
+}
+
+function warning(error: { message: string; place: ConfigPlace }, details: string): ConfigWarningNotification {
+  return { summary: error.message, details, path: error.place.path, range: error.place.range };
+}

@@ -1,0 +1,36 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+
+export interface ProjectFolders {
+  /** The nearest folder upward that holds `.git`; the cwd itself where there is none. */
+  root: string;
+  isRepository: boolean;
+  /** From the root down to the cwd, both included. */
+  folders: string[];
+}
+
+/** The folders that a thread in `cwd` takes its project's files from, symbolic links resolved. */
+export function projectFolders(cwd: string): ProjectFolders {
+  const real = realPath(cwd);
+  const folders: string[] = [];
+  for (let folder = real; ; folder = dirname(folder)) {
+    folders.unshift(folder);
+    if (existsSync(join(folder, '.git'))) return { root: folder, isRepository: true, folders };
+    if (dirname(folder) === folder) return { root: real, isRepository: false, folders: [real] };
+  }
+}
+
+/** The path with its symbolic links resolved; as it is where that fails. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // It does not exist, or may not be looked at: whoever reads it finds out.
+    return path;
+  }
+}
+
+/** Whether a path lies under a folder; both without symbolic links. */
+export function isInside(path: string, folder: string): boolean {
+  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

@@ -1,0 +1,142 @@
+import { isObject, type JsonValue } from '../base/json.ts';
+import type { Config, Env } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import type { ProviderConfig } from './provider.ts';
+import { name, nullable, type Setting, wholeNumber } from './settings.ts';
+
+const RETRIES_MAX = 100;
+const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
+const BUILT_IN = ['openai', 'scripted'];
+
+export interface ChosenProvider {
+  provider: ProviderConfig;
+  /** Nobody chose it: without configuration and key, the scripted model answers. */
+  embeddedDefault: boolean;
+}
+
+/**
+ * The provider of a thread: the requested one, else `model_provider`, else openai where its key is in the environment,
+ * else the built-in scripted one. Throws a ConfigError for a name that nothing defines, or one defined wrongly.
+ */
+export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
+  const chosen = requested ?? config.get('model_provider');
+  if (chosen !== null) return { provider: providerConfig(config, chosen), embeddedDefault: false };
+  if (config.env.OPENAI_API_KEY) return { provider: providerConfig(config, 'openai'), embeddedDefault: false };
+  return { provider: providerConfig(config, 'scripted'), embeddedDefault: true };
+}
+
+/** The model of a thread: the requested one, else `model`, else the provider's default. */
+export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
+  const chosen = requested ?? config.get('model');
+  if (chosen !== null) return chosen;
+  if (provider.wireApi === 'scripted') return 'scripted';
+  if (provider.id === 'openai') return OPENAI_MODEL_DEFAULT;
+  throw new ConfigError(`no model is set for the provider ${provider.id}: set model in config.toml`);
+}
+
+/** The names under `[model_providers]`. */
+export function definedProviders(config: Config): string[] {
+  return config.keys(['model_providers']);
+}
+
+/** One provider by its name, defaults filled in. A definition with the name of a built-in one changes or replaces it. */
+export function providerConfig(config: Config, id: string): ProviderConfig {
+  const defined = definedProviders(config);
+  if (defined.includes(id)) return readProvider(config, id);
+  if (id === 'scripted') return scriptedProvider();
+  if (id === 'openai') return readProvider(config, id);
+  const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
+  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
+}
+
+function readProvider(config: Config, id: string): ProviderConfig {
+  const path = ['model_providers', id];
+  config.keys(path);
+  const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
+  const builtIn = id === 'openai' ? openaiDefaults(config.env) : { name: id, baseUrl: null, envKey: null };
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? builtIn.baseUrl;
+  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https address of the API');
+  return {
+    id,
+    name: read('name', nullable(name())) ?? builtIn.name,
+    baseUrl,
+    envKey: read('env_key', nullable(name())) ?? builtIn.envKey,
+    wireApi: read('wire_api', WIRE_API),
+    httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
+    queryParams: read('query_params', TEXTS),
+    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: 4 }),
+    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: 5 }),
+    streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
+  };
+}
+
+function openaiDefaults(env: Env) {
+  return { name: 'OpenAI', baseUrl: env.OPENAI_BASE_URL || OPENAI_BASE_URL, envKey: 'OPENAI_API_KEY' };
+}
+
+function scriptedProvider(): ProviderConfig {
+  return {
+    id: 'scripted',
+    name: 'Built-in scripted model',
+    baseUrl: null,
+    envKey: null,
+    wireApi: 'scripted',
+    httpHeaders: {},
+    queryParams: {},
+    requestMaxRetries: 0,
+    streamMaxRetries: 0,
+    streamIdleTimeoutMs: 300_000,
+  };
+}
+
+/** A header whose variable is not set, or empty, is not sent. */
+function headersFromEnv(config: Config, path: string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, variable] of Object.entries(config.read(path, HEADERS))) {
+    const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
+    if (!value) continue;
+    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} is not on one line`);
+    headers[header] = value;
+  }
+  return headers;
+}
+
+function isHeaderText(text: string): boolean {
+  return !/[\r\n\0]/.test(text);
+}
+
+const WIRE_API: Setting<'responses'> = {
+  expected: '"responses" (other APIs, such as "chat", are not supported)',
+  absent: 'responses',
+  read: (value) => (value === 'responses' ? value : undefined),
+};
+
+const HTTP_URL: Setting<string> = {
+  expected: 'an http or https address',
+  absent: '',
+  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
+const TEXTS: Setting<Record<string, string>> = {
+  expected: 'a table of texts',
+  absent: {},
+  read: (value) => readTexts(value, () => true),
+};
+
+const HEADERS: Setting<Record<string, string>> = {
+  expected: 'a table of header names and their texts, each on one line',
+  absent: {},
+  read: (value) => readTexts(value, (key, text) => /^[\w!#$%&'*+.^`|~-]+$/.test(key) && isHeaderText(text)),
+};
+
+function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  const texts: [string, string][] = [];
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text !== 'string' || !accepts(key, text)) return undefined;
+    texts.push([key, text]);
+  }
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,126 @@
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { ConfigLayer, ConfigLayerMetadata, ConfigReadResponse, Config as WireConfig } from '../protocol/generated/types.ts';
+import type { Config } from './config.ts';
+import { emptyTable, isTable, valueAt } from './config-table.ts';
+import { type Layer, layerVersion } from './layer.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from './settings.ts';
+
+interface ReadConfigOptions {
+  includeLayers: boolean;
+  /** Whether the client may see experimental fields. */
+  experimental: boolean;
+}
+
+/** What `config/read` answers: the settings in effect, the layer that each comes from, and the layers, the highest first. */
+export function readConfig(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
+  const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
+  return {
+    config: effectiveValues(config, experimental),
+    origins: originsOf(config, metadata),
+    layers: includeLayers ? [...metadata].toReversed().map(([layer, named]) => wireLayer(layer, named)) : null,
+  };
+}
+
+function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
+  return { ...named, config: layer.config, disabledReason: layer.disabledReason };
+}
+
+/** Where each value that is no table comes from, by its dotted key. */
+function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): Record<string, ConfigLayerMetadata> {
+  const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
+  const visit = (table: JsonObject, path: string[]) => {
+    for (const [key, value] of Object.entries(table)) {
+      if (isTable(value)) visit(value, [...path, key]);
+      else {
+        const layer = config.layerOf([...path, key]) ?? config.layerOf(['features', 'guardian_approval']);
+        const named = layer === null ? undefined : metadata.get(layer);
+        if (named !== undefined) origins[[...path, key].join('.')] = named;
+      }
+    }
+  };
+  visit(config.values, []);
+  return origins;
+}
+
+/** Clients validate what they know: a value that is bad there reads as null, so that the rest reaches them. */
+function effectiveValues(config: Config, experimental: boolean): WireConfig {
+  const { approvals_reviewer: _reviewer, apps, ...others } = config.values;
+  const setting = <N extends SettingName>(name: N): SettingValue<N> | null => {
+    const value = valueAt(config.values, name.split('.'));
+    return value === undefined ? null : (SETTINGS[name].read(value) ?? null);
+  };
+  const known = {
+    analytics: table(others.analytics),
+    approval_policy: setting('approval_policy'),
+    browser_use: table(others.browser_use),
+    client_search_provider: null,
+    compact_prompt: text(others.compact_prompt),
+    computer_use: table(others.computer_use),
+    desktop: table(others.desktop),
+    developer_instructions: setting('developer_instructions'),
+    forced_chatgpt_workspace_id: textOrTexts(others.forced_chatgpt_workspace_id),
+    forced_login_method: oneOf(['chatgpt', 'api'], others.forced_login_method),
+    instructions: setting('instructions'),
+    model: setting('model'),
+    model_auto_compact_token_limit: integer(others.model_auto_compact_token_limit),
+    model_auto_compact_token_limit_scope: oneOf(['total', 'body_after_prefix'], others.model_auto_compact_token_limit_scope),
+    model_context_window: setting('model_context_window'),
+    model_provider: setting('model_provider'),
+    model_reasoning_effort: setting('model_reasoning_effort'),
+    model_reasoning_summary: setting('model_reasoning_summary'),
+    model_verbosity: setting('model_verbosity'),
+    review_model: text(others.review_model),
+    sandbox_mode: setting('sandbox_mode'),
+    sandbox_workspace_write: sandboxWorkspaceWrite(others.sandbox_workspace_write),
+    service_tier: setting('service_tier'),
+    tools: tools(others.tools),
+    web_search: setting('web_search'),
+  };
+  return experimental
+    ? { ...others, ...known, approvals_reviewer: setting('approvals_reviewer'), apps: table(apps) }
+    : { ...others, ...known };
+}
+
+type Found = JsonValue | undefined;
+
+function table(value: Found): JsonObject | null {
+  return isTable(value) ? value : null;
+}
+
+function text(value: Found): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function integer(value: Found): number | null {
+  return typeof value === 'number' && Number.isInteger(value) ? value : null;
+}
+
+function oneOf<T extends string>(words: readonly T[], value: Found): T | null {
+  return words.find((word) => word === value) ?? null;
+}
+
+function textOrTexts(value: Found): string | string[] | null {
+  if (!Array.isArray(value)) return text(value);
+  const texts = value.filter((element) => typeof element === 'string');
+  return texts.length === value.length ? texts : null;
+}
+
+/** As it is set, without the members that clients could not read. */
+function sandboxWorkspaceWrite(value: Found): JsonObject | null {
+  if (!isTable(value)) return null;
+  const members = Object.assign(emptyTable(), value);
+  for (const name of SETTING_NAMES) {
+    const [outer, key] = name.split('.');
+    const member = key === undefined ? undefined : members[key];
+    if (outer !== 'sandbox_workspace_write' || key === undefined || member === undefined) continue;
+    if (SETTINGS[name].read(member) === undefined) delete members[key];
+  }
+  return members;
+}
+
+/** `web_search` under `tools` was a switch in older files; clients know it as a table. */
+function tools(value: Found): JsonObject | null {
+  if (!isTable(value)) return null;
+  const { web_search: search, ...others } = value;
+  return isTable(search) ? value : others;
+}

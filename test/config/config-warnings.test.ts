@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { configWarnings } from '../../src/config/config-warnings.ts';
+import { tempFolder } from './temp-folder.ts';
+
+const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
+const EMBEDDED = {
+  summary: 'No model provider is configured: answers come from the built-in scripted model, offline.',
+  details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
+  path: null,
+  range: null,
+};
+const range = (line: number, column: number, length: number) => ({ start: { line, column }, end: { line, column: column + length } });
+
+async function warningsOf(text: string, sources = {}) {
+  const home = tempFolder({ 'config.toml': text });
+  const path = join(home, 'config.toml');
+  return { path, warnings: await configWarnings({ home, cwd: home, env: { OPENAI_API_KEY: 'k' }, overrides: [], ...sources }) };
+}
+
+test('a file that does not parse is the only warning', async () => {
+  const { path, warnings } = await warningsOf('modle = 1\nmodel = [broken', { env: {} });
+  expect(warnings).toEqual([
+    { summary: `invalid config: ${path}:2:10: not valid TOML: invalid value`, details: REFUSED, path, range: range(2, 10, 0) },
+  ]);
+});
+
+test('every bad value of a known setting is told, one table in the way only once', async () => {
+  const { path, warnings } = await warningsOf(
+    'model = 5\nsandbox_workspace_write = 1\nsandbox_mode = "rw"\n[model_providers.p]\nbase_url = "x"\n',
+  );
+  const told = warnings.map(({ summary, details, path: file, range: place }) => [
+    summary.replace(/^invalid config: .*config\.toml:/, '').split(',')[0],
+    details,
+    file,
+    place?.start.line,
+  ]);
+  expect(told).toEqual([
+    ['1:1: model: expected a text that is not empty', REFUSED, path, 1],
+    ['3:1: sandbox_mode: expected one of "read-only"', REFUSED, path, 3],
+    ['2:1: sandbox_workspace_write: expected a table', REFUSED, path, 2],
+    ['5:1: model_providers.p.base_url: expected an http or https address', REFUSED, path, 5],
+  ]);
+});
+
+test.each([
+  ['model_providers = 5\n', /model_providers: expected a table, found 5/],
+  ['model_provider = "nope"\n', /unknown model provider: nope/],
+  ['profile = "nope"\n', /there is no \[profiles\.nope\]/],
+])('told once: %j', async (text, summary) => {
+  expect((await warningsOf(text)).warnings.map((warning) => warning.summary)).toEqual([expect.stringMatching(summary)]);
+});
+
+describe('unknown keys', () => {
+  test.each([
+    ['modle', 'model'],
+    ['aproval_policy', 'approval_policy'],
+    ['sandbox-mode', 'sandbox_mode'],
+    ['model_providerss', 'model_providers'],
+    ['mcp_server', 'mcp_servers'],
+  ])('%s looks like a slip of %s', async (key, suggested) => {
+    const { path, warnings } = await warningsOf(`# x\n${key}.x = 1\n`);
+    expect(warnings).toEqual([
+      {
+        summary: `invalid config: ${path}:2:1: ${key} is not a known key`,
+        details: `Did you mean ${suggested}?`,
+        path,
+        range: range(2, 1, key.length),
+      },
+    ]);
+  });
+
+  test.each(['notice', 'tuii', 'aps', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])(
+    '%s is nobody’s business',
+    async (key) => {
+      expect((await warningsOf(`${key}.x = 1\n`)).warnings).toEqual([]);
+    },
+  );
+
+  test('one given on the command line is told too', async () => {
+    const { warnings } = await warningsOf('', { overrides: ['modle=x'] });
+    expect(warnings).toEqual([
+      {
+        summary: 'invalid config: modle (given on the command line) is not a known key',
+        details: 'Did you mean model?',
+        path: null,
+        range: null,
+      },
+    ]);
+  });
+});
+
+test('what a trusted project cannot set is told', async () => {
+  const folder = tempFolder({ '.codex/config.toml': 'model = "m"\n[mcp_servers.x]\ncommand = "x"\n' });
+  const { warnings } = await warningsOf(`[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`, { cwd: folder });
+  const path = join(folder, '.codex', 'config.toml');
+  expect(warnings).toEqual([
+    {
+      summary: `invalid config: ${path}:2:2: mcp_servers is ignored: a project cannot set it`,
+      details: 'Set it in the config.toml of the home.',
+      path,
+      range: range(2, 2, 11),
+    },
+  ]);
+});
+
+describe('the embedded model', () => {
+  test('is told where nobody chose a model', async () => {
+    expect((await warningsOf('', { env: {} })).warnings).toEqual([EMBEDDED]);
+  });
+
+  test.each([
+    ['where it is chosen', 'model_provider = "scripted"\n', {}],
+    ['where there is a key', '', { OPENAI_API_KEY: 'k' }],
+  ])('is not told %s', async (_, text, env) => {
+    expect((await warningsOf(text, { env })).warnings).toEqual([]);
+  });
+});

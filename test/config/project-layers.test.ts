@@ -1,0 +1,101 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { USER_ONLY_KEYS } from '../../src/config/project-layers.ts';
+import { configErrorOf } from './load.ts';
+import { tempFolder, writeFiles } from './temp-folder.ts';
+
+const trust = (path: string, level = 'trusted') => `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
+
+function project(files: Record<string, string>): string {
+  const folder = tempFolder(files);
+  mkdirSync(join(folder, '.git'), { recursive: true });
+  mkdirSync(join(folder, 'a', 'b'), { recursive: true });
+  return folder;
+}
+
+const loadIn = (cwd: string, user: string) => loadConfig({ home: tempFolder({ 'config.toml': user }), cwd, env: {}, overrides: [] });
+
+describe('an untrusted project sets nothing', () => {
+  const entries: [string, (folder: string) => string][] = [
+    ['without an entry', () => ''],
+    ['with the entry of another folder', (folder) => trust(`${folder}x`)],
+    ['with the entry of a folder above the repository', (folder) => trust(join(folder, '..'))],
+    ['called untrusted', (folder) => trust(folder, 'untrusted')],
+    ['with a level of another type', (folder) => `[projects.${JSON.stringify(folder)}]\ntrust_level = true\n`],
+    ['with an entry that is no table', (folder) => `[projects]\n${JSON.stringify(folder)} = "trusted"\n`],
+    ['with a relative entry', (folder) => trust(relative(process.cwd(), folder))],
+    ['projects is no table', () => 'projects = "trusted"\n'],
+  ];
+  test.each(entries)('%s', async (_, entry) => {
+    const folder = project({ '.codex/config.toml': 'model = "theirs"\n' });
+    const config = await loadIn(folder, entry(folder));
+    expect(config.get('model')).toBe(null);
+    expect(config.layers.at(-1)).toMatchObject({
+      name: { type: 'project', dotCodexFolder: join(folder, '.codex') },
+      config: {},
+      disabledReason: expect.stringContaining(`${folder} is not trusted`),
+    });
+  });
+
+  test('and is not even parsed', async () => {
+    const folder = project({ '.codex/config.toml': 'model = [broken' });
+    expect((await loadIn(folder, '')).get('model')).toBe(null);
+  });
+
+  test('nor does it vouch for itself', async () => {
+    const folder = project({});
+    writeFiles(folder, { '.codex/config.toml': trust(folder), 'a/.codex/config.toml': 'model = "theirs"\n' });
+    expect((await loadIn(join(folder, 'a'), '')).get('model')).toBe(null);
+  });
+});
+
+test('the folders from the root to the cwd count, the inner over the outer, those beside not', async () => {
+  const folder = project({
+    '.codex/config.toml': 'model = "root"\nservice_tier = "flex"\n',
+    'a/.codex/config.toml': 'model = "a"\n',
+    'a/b/.codex/config.toml': 'model = "b"\n',
+    'c/.codex/config.toml': 'model = "c"\n',
+  });
+  const config = await loadIn(join(folder, 'a'), `model = "user"\n${trust(folder)}`);
+  expect([config.get('model'), config.get('service_tier')]).toEqual(['a', 'flex']);
+});
+
+test('the entry of the nearest folder decides', async () => {
+  const folder = project({ '.codex/config.toml': 'model = "root"\n', 'a/.codex/config.toml': 'model = "a"\n' });
+  const user = trust(folder) + trust(join(folder, 'a'), 'untrusted');
+  expect((await loadIn(join(folder, 'a'), user)).get('model')).toBe('root');
+});
+
+test('without a repository only the cwd counts', async () => {
+  const folder = tempFolder({ '.codex/config.toml': 'model = "outer"\n', 'a/.codex/config.toml': 'model = "inner"\n' });
+  expect((await loadIn(join(folder, 'a'), trust(folder) + trust(join(folder, 'a')))).get('model')).toBe('inner');
+});
+
+test('symbolic links are resolved in the cwd and in the entry', async () => {
+  const folder = project({ '.codex/config.toml': 'model = "project"\n' });
+  const link = join(tempFolder(), 'link');
+  symlinkSync(folder, link);
+  expect((await loadIn(link, trust(folder))).get('model')).toBe('project');
+  expect((await loadIn(folder, trust(link))).get('model')).toBe('project');
+});
+
+test('a home that is the .codex of the cwd is not a project too', async () => {
+  const folder = project({ '.codex/config.toml': 'model = "mine"\n' });
+  const config = await loadConfig({ home: join(folder, '.codex'), cwd: folder, env: {}, overrides: [] });
+  expect(config.layers.map((layer) => layer.name.type)).toEqual(['user']);
+});
+
+test('a trusted file that does not parse is refused by its name', async () => {
+  const folder = project({ '.codex/config.toml': 'model = [broken' });
+  const error = await configErrorOf(() => loadIn(folder, trust(folder)));
+  expect(error.message).toBe(`invalid config: ${join(folder, '.codex', 'config.toml')}:1:10: not valid TOML: invalid value`);
+});
+
+test.each(USER_ONLY_KEYS)('a trusted project cannot set %s', async (key) => {
+  const folder = project({ '.codex/config.toml': `service_tier = "flex"\n${key}.x.command = "theirs"\n` });
+  const config = await loadIn(folder, trust(folder));
+  expect(config.values).toEqual({ service_tier: 'flex', projects: { [folder]: { trust_level: 'trusted' } } });
+  expect(config.layers.at(-1)?.ignoredKeys).toEqual([key]);
+});

@@ -1,0 +1,197 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { chooseModel, chooseProvider, providerConfig } from '../../src/config/providers.ts';
+import { configErrorOf, load } from './load.ts';
+
+const OPENAI = {
+  id: 'openai',
+  name: 'OpenAI',
+  baseUrl: 'https://api.openai.com/v1',
+  envKey: 'OPENAI_API_KEY',
+  wireApi: 'responses',
+  httpHeaders: {},
+  queryParams: {},
+  requestMaxRetries: 4,
+  streamMaxRetries: 5,
+  streamIdleTimeoutMs: 300_000,
+};
+const SCRIPTED = {
+  id: 'scripted',
+  name: 'Built-in scripted model',
+  baseUrl: null,
+  envKey: null,
+  wireApi: 'scripted',
+  httpHeaders: {},
+  queryParams: {},
+  requestMaxRetries: 0,
+  streamMaxRetries: 0,
+  streamIdleTimeoutMs: 300_000,
+};
+const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
+
+describe('a provider defined wrongly is refused', () => {
+  test.each([
+    ['', /config\.toml:1:18: model_providers\.p: base_url is missing/],
+    ['base_url = 5', /base_url: expected an http or https address, found 5/],
+    ['base_url = "127.0.0.1:1"', /base_url: expected an http or https address, found "127\.0\.0\.1:1"/],
+    ['base_url = "file:///etc/passwd"', /base_url: expected an http or https address/],
+    ['base_url = "http://"', /base_url: expected an http or https address/],
+    [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a text/],
+    [`${BASE}env_key = ""`, /env_key: expected a text that is not empty, found ""/],
+    [`${BASE}wire_api = "chat"`, /wire_api: expected "responses" \(other APIs, such as "chat", are not supported\), found "chat"/],
+    [`${BASE}wire_api = "scripted"`, /wire_api: expected "responses"/],
+    [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found "x"/],
+    [`${BASE}http_headers = { a = 1 }`, /http_headers: expected a table of header names/],
+    [`${BASE}http_headers = { "a b" = "x" }`, /http_headers: expected a table of header names/],
+    [`${BASE}http_headers = { a = "x\\r\\ny: z" }`, /http_headers: expected a table of header names/],
+    [`${BASE}env_http_headers = ["A"]`, /env_http_headers: expected a table of header names/],
+    [`${BASE}query_params = { a = true }`, /query_params: expected a table of texts, found a table/],
+    [`${BASE}request_max_retries = -1`, /request_max_retries: expected a whole number, 0 or more, found -1/],
+    [`${BASE}stream_max_retries = 1.5`, /stream_max_retries: expected a whole number, 0 or more, found 1.5/],
+    [`${BASE}stream_idle_timeout_ms = 0`, /stream_idle_timeout_ms: expected a whole number, 1 or more, found 0/],
+    [`${BASE}stream_idle_timeout_ms = "5s"`, /stream_idle_timeout_ms: expected a whole number, 1 or more, found "5s"/],
+  ])('%j', async (definition, message) => {
+    const config = await load(`[model_providers.p]\n${definition}\n`);
+    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
+  });
+
+  test.each([
+    ['model_providers = 5\n', /config\.toml:1:1: model_providers: expected a table, found 5/],
+    ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found "http:\/\/x"/],
+  ])('%j', async (text, message) => {
+    const config = await load(text);
+    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
+  });
+
+  test('and does not disturb the others', async () => {
+    const config = await load(`[model_providers.bad]\nbase_url = 5\n[model_providers.good]\n${BASE}`);
+    expect(providerConfig(config, 'good').baseUrl).toBe('http://127.0.0.1:1/v1');
+    expect(providerConfig(config, 'openai')).toEqual(OPENAI);
+  });
+
+  test('a header from the environment that is not one line is refused by the name of its variable', async () => {
+    const config = await load(`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "KEY" }\n`, { env: { KEY: 'secret\nx' } });
+    const error = await configErrorOf(() => providerConfig(config, 'p'));
+    expect(error.message).toBe(
+      `invalid config: ${join(config.home, 'config.toml')}:3:22: model_providers.p.env_http_headers.X-Key: the value of KEY is not on one line`,
+    );
+  });
+});
+
+describe('an unknown provider is refused by its name', () => {
+  test.each([
+    ['', 'nope', 'unknown model provider: nope; config.toml defines none; built in are openai, scripted'],
+    [
+      `[model_providers.a]\n${BASE}[model_providers.b]\n${BASE}`,
+      'nope',
+      'unknown model provider: nope; config.toml defines a, b; built in are openai, scripted',
+    ],
+    ['', 'constructor', 'unknown model provider: constructor; config.toml defines none; built in are openai, scripted'],
+    ['', '', 'unknown model provider: ; config.toml defines none; built in are openai, scripted'],
+  ])('%#', async (text, requested, message) => {
+    const config = await load(text);
+    expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);
+  });
+
+  test('also where config.toml asks for it', async () => {
+    const config = await load('model_provider = "nope"\n');
+    expect((await configErrorOf(() => chooseProvider(config, null))).message).toMatch(/unknown model provider: nope/);
+  });
+});
+
+test('a provider of config.toml, whole', async () => {
+  const text = `[model_providers."my.own"]
+name = "Mine"
+base_url = "https://models.example/v1"
+env_key = "MY_KEY"
+wire_api = "responses"
+http_headers = { X-A = "a", X-B = "b" }
+env_http_headers = { X-B = "B", X-C = "C", X-D = "D", X-E = "constructor" }
+query_params = { api-version = "1" }
+request_max_retries = 0
+stream_max_retries = 1
+stream_idle_timeout_ms = 1000
+`;
+  const config = await load(text, { env: { B: 'from env', C: '' } });
+  expect(providerConfig(config, 'my.own')).toEqual({
+    id: 'my.own',
+    name: 'Mine',
+    baseUrl: 'https://models.example/v1',
+    envKey: 'MY_KEY',
+    wireApi: 'responses',
+    httpHeaders: { 'X-A': 'a', 'X-B': 'from env' },
+    queryParams: { 'api-version': '1' },
+    requestMaxRetries: 0,
+    streamMaxRetries: 1,
+    streamIdleTimeoutMs: 1000,
+  });
+});
+
+test('retries and waits have a ceiling', async () => {
+  const config = await load(
+    `[model_providers.p]\n${BASE}request_max_retries = 1000000\nstream_max_retries = 1000000\nstream_idle_timeout_ms = 99999999999\n`,
+  );
+  expect(providerConfig(config, 'p')).toMatchObject({ requestMaxRetries: 100, streamMaxRetries: 100, streamIdleTimeoutMs: 3_600_000 });
+});
+
+describe('the built-in providers', () => {
+  test('openai, at OPENAI_BASE_URL where that is set', async () => {
+    expect(providerConfig(await load(''), 'openai')).toEqual(OPENAI);
+    const config = await load('', { env: { OPENAI_BASE_URL: 'http://127.0.0.1:2/v1' } });
+    expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, baseUrl: 'http://127.0.0.1:2/v1' });
+    expect(providerConfig(await load('', { env: { OPENAI_BASE_URL: '' } }), 'openai')).toEqual(OPENAI);
+  });
+
+  test('openai, changed in parts', async () => {
+    const config = await load('[model_providers.openai]\nstream_max_retries = 0\n');
+    expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
+  });
+
+  test('scripted, replaced', async () => {
+    expect(providerConfig(await load(''), 'scripted')).toEqual(SCRIPTED);
+    const config = await load(`[model_providers.scripted]\n${BASE}`);
+    expect(providerConfig(config, 'scripted')).toEqual({
+      ...OPENAI,
+      id: 'scripted',
+      name: 'scripted',
+      baseUrl: 'http://127.0.0.1:1/v1',
+      envKey: null,
+    });
+  });
+});
+
+describe('the provider of a thread', () => {
+  const text = `[model_providers.a]\n${BASE}[model_providers.b]\n${BASE}`;
+  const chosen = `model_provider = "a"\n${text}`;
+  const key = { OPENAI_API_KEY: 'k' };
+  test.each([
+    { rule: 'the request comes first', toml: chosen, requested: 'b', env: key, id: 'b', embeddedDefault: false },
+    { rule: 'then model_provider', toml: chosen, requested: null, env: key, id: 'a', embeddedDefault: false },
+    { rule: 'then openai, if its key is there', toml: text, requested: null, env: key, id: 'openai', embeddedDefault: false },
+    { rule: 'an empty key is none', toml: text, requested: null, env: { OPENAI_API_KEY: '' }, id: 'scripted', embeddedDefault: true },
+    { rule: 'then the scripted model, which nobody chose', toml: '', requested: null, env: {}, id: 'scripted', embeddedDefault: true },
+    { rule: 'scripted can be chosen', toml: '', requested: 'scripted', env: key, id: 'scripted', embeddedDefault: false },
+  ])('$rule', async ({ toml, requested, env, id, embeddedDefault }) => {
+    const chosenProvider = chooseProvider(await load(toml, { env }), requested);
+    expect(chosenProvider).toEqual({ provider: expect.objectContaining({ id }), embeddedDefault });
+  });
+});
+
+describe('the model of a thread', () => {
+  const own = `[model_providers.p]\n${BASE}`;
+  test.each([
+    { rule: 'the request comes first', toml: 'model = "file"\n', id: 'openai', requested: 'asked', model: 'asked' },
+    { rule: 'then model', toml: 'model = "file"\n', id: 'openai', requested: null, model: 'file' },
+    { rule: 'then the default of openai', toml: '', id: 'openai', requested: null, model: 'gpt-5.5' },
+    { rule: 'then the default of scripted', toml: '', id: 'scripted', requested: null, model: 'scripted' },
+  ])('$rule', async ({ toml, id, requested, model }) => {
+    const config = await load(toml + own);
+    expect(chooseModel(config, providerConfig(config, id), requested)).toBe(model);
+  });
+
+  test('another provider without one is refused, saying what to set', async () => {
+    const config = await load(own);
+    const error = await configErrorOf(() => chooseModel(config, providerConfig(config, 'p'), null));
+    expect(error.message).toBe('invalid config: no model is set for the provider p: set model in config.toml');
+  });
+});
