@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { isInside, projectFolders, realPath } from '../config/project-folders.ts';
+import { readRegularFile } from '../config/read-file.ts';
+
+const HOME_BYTES_MAX = 64 * 1024;
+const FILE_NAMES = ['AGENTS.override.md', 'AGENTS.md'];
+
+export interface AgentsMdQuery {
+  home: string;
+  cwd: string;
+  /** How much of the project's files, all together, is read; 0 leaves them out. */
+  projectBytesMax: number;
+  /** Names to look for in a project's folder that has no AGENTS.md. */
+  fallbackFileNames: readonly string[];
+}
+
+/** The instruction files in force, as data. */
+export interface AgentsMd {
+  /** The folder that the files are about: the project's root. */
+  folder: string;
+  /** Absolute paths, in the order of the text. */
+  sources: string[];
+  /** Empty where there are no instructions. */
+  text: string;
+}
+
+/**
+ * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the cwd. In each folder
+ * AGENTS.override.md takes the place of AGENTS.md. Only regular files count, and in the project only those that lie in
+ * it: a symbolic link that leads out is passed over. Files that cannot be read are passed over too.
+ */
+export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdQuery): AgentsMd {
+  const { root, folders } = projectFolders(cwd);
+  const docs: Doc[] = [];
+  let bytesLeft = projectBytesMax;
+  const homeDoc = findDoc(home, FILE_NAMES, HOME_BYTES_MAX, null);
+  if (homeDoc !== null) docs.push(homeDoc);
+  for (const folder of folders) {
+    if (bytesLeft <= 0) break;
+    const doc = findDoc(folder, [...FILE_NAMES, ...fallbackFileNames], bytesLeft, root);
+    // A thread may work in the home itself: its file is said once.
+    if (doc === null || doc.real === homeDoc?.real) continue;
+    bytesLeft -= doc.bytes.length;
+    docs.push(doc);
+  }
+  const texts = docs.map((doc) => [doc.path, textOf(doc)] as const).filter(([, text]) => text !== '');
+  return {
+    folder: root,
+    sources: texts.map(([path]) => path),
+    text: texts.map(([path, text]) => `From ${path}:\n\n${text}`).join('\n\n'),
+  };
+}
+
+interface Doc {
+  path: string;
+  /** With symbolic links resolved. */
+  real: string;
+  bytes: Buffer;
+  /** Of the whole file. */
+  size: number;
+}
+
+/** The first of the names that is a readable regular file; inside `root`, unless that is null. */
+function findDoc(folder: string, names: readonly string[], bytesMax: number, root: string | null): Doc | null {
+  for (const name of names) {
+    const path = join(folder, name);
+    const real = realPath(path);
+    if (root !== null && !isInside(real, root)) continue;
+    const read = tryRead(real, bytesMax);
+    if (read !== null) return { path, real, ...read };
+  }
+  return null;
+}
+
+function tryRead(path: string, bytesMax: number): { bytes: Buffer; size: number } | null {
+  try {
+    return readRegularFile(path, bytesMax);
+  } catch {
+    // A folder of that name, or a file without permission: the thread works without it.
+    return null;
+  }
+}
+
+function textOf({ bytes, size }: Doc): string {
+  const cut = bytes.length < size;
+  // Streaming, the decoder keeps back a character that the cut went through.
+  const text = new TextDecoder().decode(bytes, { stream: cut }).trim();
+  return cut ? `${text}\n\n[cut after ${bytes.length} of ${size} bytes]` : text;
+}

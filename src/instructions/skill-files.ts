@@ -1,0 +1,64 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isInside, realPath } from '../config/project-folders.ts';
+
+const SKILL_FILE = 'SKILL.md';
+const DEPTH_MAX = 6;
+const FOLDERS_MAX = 2000;
+
+/**
+ * The SKILL.md files under a folder, sorted. Hidden folders, and folders inside a skill, are not looked into; with a
+ * root, nothing that symbolic links lead to outside of it.
+ */
+export function skillFiles(top: string, root: string | null): string[] {
+  const found: string[] = [];
+  const seen = new Set<string>();
+  let level = [top];
+  for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
+    const looks = level.map((folder) => lookInto(folder, root, seen));
+    found.push(...looks.flatMap((look) => look.file ?? []));
+    level = looks.flatMap((look) => look.folders);
+  }
+  return found.sort();
+}
+
+interface Look {
+  file: string | null;
+  folders: string[];
+}
+
+function lookInto(folder: string, root: string | null, seen: Set<string>): Look {
+  const real = realPath(folder);
+  if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return { file: null, folders: [] };
+  seen.add(real);
+  const entries = listFolder(folder);
+  const path = join(folder, SKILL_FILE);
+  if (entries.some((entry) => entry.name === SKILL_FILE && !entry.isDirectory())) {
+    return { file: isAllowed(realPath(path), root) ? path : null, folders: [] };
+  }
+  return { file: null, folders: entries.filter((entry) => isVisibleFolder(folder, entry)).map((entry) => join(folder, entry.name)) };
+}
+
+function isAllowed(real: string, root: string | null): boolean {
+  return root === null || isInside(real, root);
+}
+
+function isVisibleFolder(folder: string, entry: Dirent): boolean {
+  if (entry.name.startsWith('.')) return false;
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  try {
+    return statSync(join(folder, entry.name)).isDirectory();
+  } catch {
+    // A link that leads nowhere, or in a circle.
+    return false;
+  }
+}
+
+function listFolder(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // Not there, not a folder, or not readable: no skills here.
+    return [];
+  }
+}

@@ -1,0 +1,41 @@
+import { isAbsolute } from 'node:path';
+import type { SandboxPolicy } from '../protocol/generated/types.ts';
+
+/** A policy with everything said that it leaves to its defaults; what a client set stays as it was set. */
+export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
+  switch (policy.type) {
+    case 'dangerFullAccess':
+      return policy;
+    case 'readOnly':
+      return { ...policy, networkAccess: policy.networkAccess ?? false };
+    case 'externalSandbox':
+      return { ...policy, networkAccess: policy.networkAccess ?? 'restricted' };
+    case 'workspaceWrite':
+      return {
+        ...policy,
+        writableRoots: policy.writableRoots ?? [],
+        networkAccess: policy.networkAccess ?? false,
+        excludeTmpdirEnvVar: policy.excludeTmpdirEnvVar ?? false,
+        excludeSlashTmp: policy.excludeSlashTmp ?? false,
+      };
+    default:
+      return policy satisfies never;
+  }
+}
+
+/** The first path of a policy that is not absolute, with its place; null when all are. */
+export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
+  const lists: [string, readonly string[]][] = [];
+  if (policy.type === 'workspaceWrite')
+    lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
+  if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
+  for (const [name, paths] of lists) {
+    const index = paths.findIndex((path) => !isAbsolute(path));
+    if (index !== -1) return { place: `${name}[${index}]`, path: paths[index] ?? '' };
+  }
+  return null;
+}
+
+function readableRoots(access: { type: string; readableRoots?: readonly string[] | null } | null | undefined): readonly string[] {
+  return access?.readableRoots ?? [];
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import { type ContextInput, contextChanges, contextMessages } from '../../src/instructions/context-messages.ts';
+import { describeEnvironment } from '../../src/instructions/environment-context.ts';
+import type { ResponseItem } from '../../src/protocol/generated/types.ts';
+
+const mode = (kind: 'plan' | 'default', developer_instructions: string | null = null) => ({
+  mode: kind,
+  settings: { model: 'm', reasoning_effort: null, developer_instructions },
+});
+
+const INPUT: ContextInput = {
+  sandboxPolicy: { type: 'readOnly', networkAccess: false },
+  approvalPolicy: 'never',
+  skills: [],
+  developerInstructions: null,
+  collaborationMode: mode('default'),
+  personality: null,
+  agentsMd: { folder: '/work', sources: [], text: '' },
+  environment: { cwd: '/work/a', shell: 'bash', date: '2026-01-31' },
+};
+const SKILL = { name: 's', description: 'SKILL-MARK', path: '/s/SKILL.md', scope: 'user' as const };
+const DOCS = { folder: '/work', sources: ['/work/AGENTS.md'], text: 'From /work/AGENTS.md:\n\nDOC-MARK' };
+
+/** `role: text` of each part. */
+const partsOf = (items: ResponseItem[]) =>
+  items.flatMap((item) =>
+    item.type === 'message'
+      ? item.content.map((part) => `${item.role}: ${part.type === 'input_text' ? part.text : part.type}`)
+      : [item.type],
+  );
+
+test('a thread without anything special is told its limits and its surroundings', () => {
+  expect(contextMessages(INPUT)).toEqual([
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: expect.stringMatching(/^Permissions\n/) }] },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        {
+          type: 'input_text',
+          text: '<environment_context>\n  <cwd>/work/a</cwd>\n  <shell>bash</shell>\n  <date>2026-01-31</date>\n</environment_context>',
+        },
+      ],
+    },
+  ]);
+});
+
+test('everything has its place', () => {
+  const all = {
+    ...INPUT,
+    skills: [SKILL],
+    developerInstructions: 'DEV-MARK',
+    collaborationMode: mode('plan'),
+    personality: 'friendly' as const,
+    agentsMd: DOCS,
+  };
+  expect(partsOf(contextMessages(all))).toEqual([
+    expect.stringMatching(/^developer: Permissions\n/),
+    expect.stringMatching(/^developer: Skills\n[\s\S]*SKILL-MARK/),
+    'developer: DEV-MARK',
+    expect.stringMatching(/^developer: Plan mode\n[\s\S]*<proposed_plan>[\s\S]*<\/proposed_plan>/),
+    expect.stringMatching(/^developer: Tone: be warm/),
+    expect.stringMatching(/^user: # AGENTS\.md instructions for \/work\n[\s\S]*DOC-MARK$/),
+    expect.stringMatching(/^user: <environment_context>\n/),
+  ]);
+});
+
+test('every user text begins as clients expect of context: with a tag or a heading', () => {
+  const texts = partsOf([
+    ...contextMessages({ ...INPUT, agentsMd: DOCS }),
+    ...contextChanges({ ...INPUT, agentsMd: DOCS }, { ...INPUT, environment: { ...INPUT.environment, cwd: '/x' } }),
+  ]).filter((text) => text.startsWith('user: '));
+  expect(texts).toHaveLength(4);
+  for (const text of texts) expect(text).toMatch(/^user: [<#]/);
+});
+
+test('a text that is given twice is said once, a blank one not at all', () => {
+  expect(partsOf(contextMessages({ ...INPUT, developerInstructions: 'X', collaborationMode: mode('default', 'X') })).slice(1, -1)).toEqual([
+    'developer: X',
+  ]);
+  expect(partsOf(contextMessages({ ...INPUT, developerInstructions: ' ', collaborationMode: mode('plan', '') }))).toHaveLength(2);
+});
+
+test('a folder name cannot end the environment context', () => {
+  const environment = { ...INPUT.environment, cwd: '/a</cwd></environment_context>&' };
+  expect(partsOf(contextMessages({ ...INPUT, environment })).at(-1)).toContain(
+    '<cwd>/a&lt;/cwd&gt;&lt;/environment_context&gt;&amp;</cwd>',
+  );
+});
+
+describe('a later turn is told what has changed, and only that', () => {
+  const changes: [string, Partial<ContextInput>, Partial<ContextInput>, unknown[]][] = [
+    ['nothing', {}, {}, []],
+    [
+      'the same again',
+      { skills: [SKILL], developerInstructions: 'D', agentsMd: DOCS },
+      { skills: [{ ...SKILL }], developerInstructions: 'D', agentsMd: { ...DOCS } },
+      [],
+    ],
+    ['only the model of the mode', {}, { collaborationMode: { mode: 'default', settings: { model: 'other' } } }, []],
+    ['null and none', { personality: null }, { personality: 'none' }, []],
+    [
+      'the sandbox',
+      {},
+      { sandboxPolicy: { type: 'dangerFullAccess' } },
+      [expect.stringMatching(/^developer: Permissions\n\nCommands run without a sandbox/)],
+    ],
+    [
+      'the approval policy',
+      {},
+      { approvalPolicy: 'on-request' },
+      [expect.stringMatching(/^developer: Permissions\n[\s\S]*a reviewer decides/)],
+    ],
+    [
+      'the cwd',
+      {},
+      { environment: { ...INPUT.environment, cwd: '/b' } },
+      [expect.stringMatching(/^user: <environment_context>\n {2}<cwd>\/b<\/cwd>/)],
+    ],
+    ['the day', {}, { environment: { ...INPUT.environment, date: '2026-02-01' } }, [expect.stringMatching(/^user: <env[\s\S]*2026-02-01/)]],
+    ['new developer instructions', { developerInstructions: 'OLD' }, { developerInstructions: 'NEW' }, ['developer: NEW']],
+    [
+      'no developer instructions',
+      { developerInstructions: 'OLD' },
+      {},
+      ['developer: The developer instructions given earlier no longer hold.'],
+    ],
+    ['a skill', {}, { skills: [SKILL] }, [expect.stringMatching(/^developer: Skills\n/)]],
+    ['no skill', { skills: [SKILL] }, {}, ['developer: The skills listed earlier are no longer available.']],
+    ['plan mode', {}, { collaborationMode: mode('plan') }, [expect.stringMatching(/^developer: Plan mode\n/)]],
+    [
+      'plan mode in the words of the client',
+      { collaborationMode: mode('plan') },
+      { collaborationMode: mode('plan', 'OWN') },
+      ['developer: OWN'],
+    ],
+    [
+      'the end of plan mode',
+      { collaborationMode: mode('plan') },
+      {},
+      [expect.stringMatching(/^developer: The collaboration mode has changed back/)],
+    ],
+    ['a tone', {}, { personality: 'pragmatic' }, [expect.stringMatching(/^developer: Tone: be direct/)]],
+    ['no tone', { personality: 'pragmatic' }, { personality: 'none' }, ['developer: The tone asked for earlier no longer holds.']],
+    ['instruction files', {}, { agentsMd: DOCS }, [expect.stringMatching(/^user: # AGENTS\.md instructions for \/work\n/)]],
+    [
+      'no instruction files',
+      { agentsMd: DOCS },
+      {},
+      ['user: # AGENTS.md instructions: none any more\n\nThose given earlier no longer hold.'],
+    ],
+    [
+      'several things at once',
+      {},
+      { approvalPolicy: 'untrusted', developerInstructions: 'D', environment: { ...INPUT.environment, cwd: '/b' } },
+      [expect.stringMatching(/^developer: Permissions/), 'developer: D', expect.stringMatching(/^user: <environment_context>/)],
+    ],
+  ];
+  test.each(changes)('%s', (_, before, after, parts) => {
+    expect(partsOf(contextChanges({ ...INPUT, ...before }, { ...INPUT, ...after }))).toEqual(parts);
+  });
+
+  test('a snapshot that was written down and read again is the same', () => {
+    const full = { ...INPUT, skills: [SKILL], agentsMd: DOCS, collaborationMode: mode('plan') };
+    expect(contextChanges(full, JSON.parse(JSON.stringify(full)))).toEqual([]);
+  });
+});
+
+describe('the limits, in words', () => {
+  const textOf = (limits: Partial<ContextInput>) => partsOf(contextMessages({ ...INPUT, ...limits }))[0];
+  const sandboxes: [ContextInput['sandboxPolicy'], RegExp][] = [
+    [{ type: 'readOnly' }, /read files and write none\. The network cannot be reached\./],
+    [{ type: 'readOnly', networkAccess: true }, /write none\. The network can be reached\./],
+    [{ type: 'externalSandbox' }, /set up outside of heddle[\s\S]*The network cannot be reached\./],
+    [{ type: 'externalSandbox', networkAccess: 'enabled' }, /The network can be reached\./],
+    [{ type: 'dangerFullAccess' }, /without a sandbox/],
+    [{ type: 'workspaceWrite' }, /only in the working folder, \/tmp and the folder that \$TMPDIR names\. The network cannot/],
+    [{ type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true }, /only in the working folder\. The network cannot/],
+    [
+      { type: 'workspaceWrite', writableRoots: ['/x', '/y'], excludeSlashTmp: true, excludeTmpdirEnvVar: true, networkAccess: true },
+      /only in the working folder, \/x and \/y\. The network can be reached/,
+    ],
+  ];
+  test.each(sandboxes)('%j', (sandboxPolicy, text) => {
+    expect(textOf({ sandboxPolicy })).toMatch(text);
+  });
+
+  const approvals: [ContextInput['approvalPolicy'], RegExp][] = [
+    ['untrusted', /not known to be harmless/],
+    ['on-failure', /When the sandbox stops one/],
+    ['on-request', /ask for that in the tool call/],
+    ['never', /Nobody is asked/],
+    [
+      { granular: { sandbox_approval: true, rules: false, mcp_elicitations: true } },
+      /asked about: commands outside the sandbox, questions of MCP servers\. Refused without asking: commands for which a rule says to ask, requests for permissions, scripts of skills\.$/,
+    ],
+    [
+      { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true } },
+      /scripts of skills\.$/,
+    ],
+  ];
+  test.each(approvals)('%j', (approvalPolicy, text) => {
+    expect(textOf({ approvalPolicy })).toMatch(text);
+  });
+});
+
+test.each([
+  [{ SHELL: '/usr/bin/zsh' }, 'zsh'],
+  [{}, 'sh'],
+  [{ SHELL: '' }, 'sh'],
+  [{ SHELL: '/bin/</shell>' }, 'sh'],
+])('the shell of %j is %s', (env, shell) => {
+  expect(describeEnvironment({ cwd: '/w', env, nowMs: Date.UTC(2026, 0, 31, 23, 59) })).toEqual({ cwd: '/w', shell, date: '2026-01-31' });
+});

@@ -1,0 +1,201 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { skillBody, skillsUsed } from '../../src/instructions/skill-message.ts';
+import { findSkills, type Skill } from '../../src/instructions/skills.ts';
+import { skillsText } from '../../src/instructions/skills-text.ts';
+import { tempFolder } from '../config/temp-folder.ts';
+
+const skillFile = (name: string, description = `The ${name} skill`) =>
+  `---\nname: ${name}\ndescription: ${description}\n---\n\nBODY-OF-${name}\n`;
+
+describe('a SKILL.md that cannot be used is skipped, and told why', () => {
+  test.each([
+    ['', /no front matter/],
+    ['no front matter', /no front matter/],
+    ['---\nname: x\ndescription: y\n', /no front matter/],
+    ['text\n---\nname: x\ndescription: y\n---\n', /no front matter/],
+    [`---\n${'#'.repeat(40_000)}\nname: x\ndescription: y\n---\n`, /no front matter/],
+    ['---\nname: [x\n---\n', /front matter is not valid YAML: /],
+    ['---\nname: a: b: c\n---\n', /front matter is not valid YAML: /],
+    [`---\na: &a [x]\n${Array.from({ length: 200 }, (_, i) => `k${i}: *a`).join('\n')}\n---\n`, /not valid YAML: Excessive alias count/],
+    ['---\n---\n', /expected name and description/],
+    ['---\n- name\n---\n', /expected name and description/],
+    ['---\ndescription: y\n---\n', /expected a name/],
+    ['---\nname: 5\ndescription: y\n---\n', /expected a name/],
+    ['---\nname: " "\ndescription: y\n---\n', /expected a name/],
+    [`---\nname: ${'x'.repeat(65)}\ndescription: y\n---\n`, /expected a name of at most 64 characters/],
+    ['---\nname: x\n---\n', /expected a description/],
+    ['---\nname: x\ndescription: {a: b}\n---\n', /expected a description/],
+    [`---\nname: x\ndescription: ${'y'.repeat(1025)}\n---\n`, /expected a description of at most 1024 characters/],
+  ])('%#', async (content, message) => {
+    const home = tempFolder({ 'skills/bad/SKILL.md': content, 'skills/good/SKILL.md': skillFile('good') });
+    expect(await findSkills({ home, cwd: tempFolder() })).toEqual({
+      skills: [{ name: 'good', description: 'The good skill', path: join(home, 'skills', 'good', 'SKILL.md'), scope: 'user' }],
+      errors: [{ path: join(home, 'skills', 'bad', 'SKILL.md'), message: expect.stringMatching(message) }],
+    });
+  });
+
+  test('a pipe', async () => {
+    const home = tempFolder();
+    mkdirSync(join(home, 'skills', 'bad'), { recursive: true });
+    execFileSync('mkfifo', [join(home, 'skills', 'bad', 'SKILL.md')]);
+    const { errors } = await findSkills({ home, cwd: home });
+    expect(errors).toEqual([{ path: join(home, 'skills', 'bad', 'SKILL.md'), message: expect.stringMatching(/not a regular file/) }]);
+  });
+});
+
+const pathsOf = async (home: string, cwd: string) => (await findSkills({ home, cwd })).skills.map((skill) => skill.path);
+
+describe('where skills are looked for', () => {
+  test('at any depth within reason in the home; not in hidden folders nor inside a skill', async () => {
+    const home = tempFolder({
+      'skills/SKILL.md/x': 'a folder of that name',
+      'skills/b/SKILL.md': skillFile('b'),
+      'skills/a/deep/down/SKILL.md': skillFile('a'),
+      'skills/b/inner/SKILL.md': skillFile('inner'),
+      'skills/.hidden/SKILL.md': skillFile('hidden'),
+      'skills/1/2/3/4/5/6/7/8/SKILL.md': skillFile('too-deep'),
+      'elsewhere/SKILL.md': skillFile('elsewhere'),
+    });
+    expect(await pathsOf(home, tempFolder())).toEqual(['a/deep/down', 'b'].map((path) => join(home, 'skills', path, 'SKILL.md')));
+  });
+
+  test('in .agents/skills from the root of the repository to the cwd', async () => {
+    const folder = tempFolder({
+      '.git/HEAD': '',
+      '.agents/skills/root/SKILL.md': skillFile('root'),
+      'a/.agents/skills/inner/SKILL.md': skillFile('inner'),
+      'a/b/.agents/skills/deeper/SKILL.md': skillFile('deeper'),
+      'skills/x/SKILL.md': skillFile('x'),
+    });
+    expect(await findSkills({ home: tempFolder(), cwd: join(folder, 'a') })).toEqual({
+      skills: [
+        { name: 'root', description: 'The root skill', path: join(folder, '.agents/skills/root/SKILL.md'), scope: 'repo' },
+        { name: 'inner', description: 'The inner skill', path: join(folder, 'a/.agents/skills/inner/SKILL.md'), scope: 'repo' },
+      ],
+      errors: [],
+    });
+  });
+
+  test('links of the home are followed, those that lead out of a project are not, and circles end', async () => {
+    const elsewhere = tempFolder({ 'x/SKILL.md': skillFile('x') });
+    const home = tempFolder({ 'skills/own/SKILL.md': skillFile('own') });
+    symlinkSync(elsewhere, join(home, 'skills', 'linked'));
+    symlinkSync('.', join(home, 'skills', 'circle'));
+    symlinkSync('nowhere', join(home, 'skills', 'nowhere'));
+    const folder = tempFolder({ '.agents/skills/in/SKILL.md': skillFile('in'), '.agents/skills/file/x': '' });
+    symlinkSync(elsewhere, join(folder, '.agents', 'skills', 'out'));
+    symlinkSync(join(elsewhere, 'x', 'SKILL.md'), join(folder, '.agents', 'skills', 'file', 'SKILL.md'));
+    expect(await pathsOf(home, folder)).toEqual([
+      join(home, 'skills', 'linked', 'x', 'SKILL.md'),
+      join(home, 'skills', 'own', 'SKILL.md'),
+      join(folder, '.agents', 'skills', 'in', 'SKILL.md'),
+    ]);
+  });
+
+  test('.agents itself must not lead out of the project', async () => {
+    const folder = tempFolder();
+    symlinkSync(tempFolder({ 'skills/x/SKILL.md': skillFile('x') }), join(folder, '.agents'));
+    expect(await pathsOf(tempFolder(), folder)).toEqual([]);
+  });
+});
+
+test('front matter may be written in any way of YAML, and the texts become one line each', async () => {
+  const content = '\uFEFF---\r\n# c\r\nname: "q"\r\ndescription: >\r\n  two\r\n  lines\r\nextra: {a: [1]}\r\n---\r\nBODY\r\n---\r\n';
+  const home = tempFolder({ 'skills/x/SKILL.md': content });
+  expect((await findSkills({ home, cwd: tempFolder() })).skills).toMatchObject([{ name: 'q', description: 'two lines' }]);
+});
+
+const skill = (name: string, folder: string): Skill => ({
+  name,
+  description: `The ${name} skill`,
+  path: `${folder}/${name}/SKILL.md`,
+  scope: 'user',
+});
+
+describe('the list for the model', () => {
+  test('has name, description and path; without skills there is none', () => {
+    expect(skillsText([])).toBe(null);
+    expect(skillsText([skill('a', '/s')])).toMatch(/\n- a: The a skill \(file: \/s\/a\/SKILL\.md\)$/);
+  });
+
+  test('ends somewhere, and says so', () => {
+    const many = Array.from({ length: 1000 }, (_, index) => skill(`skill-${index}`, '/skills'));
+    const text = skillsText(many) ?? '';
+    expect(text.length).toBeLessThan(20_000);
+    const listed = text.match(/^- skill-/gm)?.length ?? 0;
+    expect(listed).toBeGreaterThan(100);
+    expect(text).toContain(`(${1000 - listed} more are not listed)`);
+  });
+});
+
+describe('the skills that an input calls for', () => {
+  const known = [skill('mine', '/home'), skill('other', '/home'), skill('mine', '/project'), skill('ns:x', '/home')];
+  const text = (value: string) => ({ type: 'text' as const, text: value, text_elements: [] });
+  test.each([
+    ['no name', 'mine, $, $5, price $10', []],
+    ['an unknown name', '$nothing $PATH', []],
+    ['inside a word', 'a$mine $$mine', []],
+    ['a longer name', '$mine-not $miner', []],
+    ['a name; the nearest of several', 'use $mine.', ['/project/mine/SKILL.md']],
+    ['names, each once', '($other) $mine $other', ['/home/other/SKILL.md', '/project/mine/SKILL.md']],
+    ['a name with a colon', '$ns:x: go', ['/home/ns:x/SKILL.md']],
+  ])('%s', (_, value, paths) => {
+    expect(skillsUsed([text(value)], known).map((used) => used.path)).toEqual(paths);
+  });
+
+  test('a skill part names its path, also for the same name in the text', () => {
+    const part = { type: 'skill' as const, name: 'mine', path: '/elsewhere/SKILL.md' };
+    expect(skillsUsed([text('$mine $other'), part, part], known)).toEqual([
+      { name: 'mine', path: '/elsewhere/SKILL.md' },
+      { name: 'other', path: '/home/other/SKILL.md' },
+    ]);
+  });
+
+  test('a mention of another thing by that name is none', () => {
+    expect(skillsUsed([text('$mine'), { type: 'mention', name: 'mine', path: 'app://mine' }], known)).toEqual([]);
+  });
+});
+
+describe('the body of a skill', () => {
+  test.each([
+    ['no SKILL.md', '/etc/passwd', /is not the absolute path of a SKILL\.md/],
+    ['a relative path', 'x/SKILL.md', /is not the absolute path of a SKILL\.md/],
+    ['a path with a zero byte', '/x\0/SKILL.md', /cannot be read/],
+    ['not there', '/nowhere/SKILL.md', /there is no \/nowhere\/SKILL\.md/],
+  ])('%s is a warning', (_, path, warning) => {
+    expect(skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(warning) });
+  });
+
+  test('a folder is a warning', () => {
+    const path = join(tempFolder({ 'SKILL.md/x': '' }), 'SKILL.md');
+    expect(skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(/not a regular file/) });
+  });
+
+  test('is a user message with name, path and contents', () => {
+    const path = join(tempFolder({ 'SKILL.md': skillFile('x') }), 'SKILL.md');
+    expect(skillBody({ name: 'a<b', path })).toEqual({
+      message: {
+        type: 'message',
+        role: 'user',
+        content: [
+          {
+            type: 'input_text',
+            text: `<skill>\n<name>a&lt;b</name>\n<path>${path}</path>\n<contents>\n${skillFile('x').trim()}\n</contents>\n</skill>`,
+          },
+        ],
+      },
+    });
+  });
+
+  test('is cut where it is long', () => {
+    const path = join(tempFolder({ 'SKILL.md': 'ä'.repeat(50_000) }), 'SKILL.md');
+    const body = skillBody({ name: 'x', path });
+    const text = JSON.stringify(body);
+    expect(text).toContain('[cut after 65536 of 100000 bytes]');
+    expect(text.length).toBeLessThan(40_000);
+    expect(text).not.toContain('\uFFFD');
+  });
+});
