@@ -1,0 +1,44 @@
+import type { Database, Options } from 'better-sqlite3';
+
+/** Opens a database file. */
+export type Connect = (file: string, options?: Options) => Database;
+
+/** Loads better-sqlite3, at the first use of a store: that takes longer than anything else in it. */
+export async function loadSqlite(): Promise<Connect> {
+  const { default: BetterSqlite } = await import('better-sqlite3');
+  return (file, options) => keepAlive(new BetterSqlite(file, options));
+}
+
+const kept: unknown[] = [];
+const watched = new WeakSet<object>();
+
+/**
+ * Keeps a database and all its statements from ever being collected. With better-sqlite3 12 under Node 24 the end of such
+ * an object aborts the whole process ("Assertion failed: (env) != nullptr"). A connection has some sixty of them, and a
+ * process opens few connections; what is run again and again is prepared once, or goes through `exec`, which makes none.
+ */
+export function keepAlive(db: Database): Database {
+  for (const symbol of Object.getOwnPropertySymbols(db)) {
+    const native: unknown = Reflect.get(db, symbol);
+    if (typeof native !== 'object' || native === null || !('prepare' in native)) continue;
+    kept.push(db);
+    watchStatements(Object.getPrototypeOf(native) as Preparer);
+  }
+  return db;
+}
+
+/** better-sqlite3's own database object, through which every statement is made, those of `pragma` too. */
+interface Preparer {
+  prepare(...args: unknown[]): unknown;
+}
+
+function watchStatements(prototype: Preparer): void {
+  if (watched.has(prototype)) return;
+  watched.add(prototype);
+  const { prepare } = prototype;
+  prototype.prepare = function (this: Preparer, ...args) {
+    const statement = prepare.apply(this, args);
+    kept.push(statement);
+    return statement;
+  };
+}

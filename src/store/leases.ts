@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database, Statement } from 'better-sqlite3';
+import type { Connect } from './connect-sqlite.ts';
+import { activeWriter } from './store-errors.ts';
+
+export interface LeaseOptions {
+  /** Where the owners' files lie. */
+  folder: string;
+  pid: number;
+  connect: Connect;
+}
+
+interface LeaseRow {
+  owner: string;
+  pid: number;
+}
+
+/**
+ * Who may append to which thread, among all processes that share the database. An owner keeps a file of its own locked
+ * for as long as it lives. The kernel drops the lock with the process, however it dies, so a lease is good exactly
+ * while its owner's file is locked; process ids, which are used again, only tell people whom to look for.
+ */
+export class Leases {
+  readonly #folder: string;
+  readonly #pid: number;
+  readonly #connect: Connect;
+  readonly #owner = randomUUID();
+  readonly #get: Statement<[string], LeaseRow>;
+  readonly #put: Statement<[string, string, number]>;
+  readonly #owners: Statement<[], { owner: string }>;
+  readonly #forget: Statement<[string]>;
+  readonly #release: Statement<[string, string]>;
+  readonly #probes = new Map<string, Database>();
+  #lock: Database | null = null;
+
+  constructor(db: Database, { folder, pid, connect }: LeaseOptions) {
+    this.#folder = folder;
+    this.#pid = pid;
+    this.#connect = connect;
+    this.#get = db.prepare('SELECT owner, pid FROM lease WHERE thread_id = ?');
+    this.#put = db.prepare('INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES (?, ?, ?)');
+    this.#owners = db.prepare('SELECT DISTINCT owner FROM lease');
+    this.#forget = db.prepare('DELETE FROM lease WHERE owner = ?');
+    this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id NOT IN (SELECT value FROM json_each(?))');
+  }
+
+  /** Within a transaction. Throws `active_writer` while another owner lives that has the thread. */
+  take(threadId: string): void {
+    const lease = this.#get.get(threadId);
+    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+    this.#lock ??= this.#enter();
+    this.#put.run(threadId, this.#owner, this.#pid);
+  }
+
+  /** Throws `active_writer` where the thread has been taken over. */
+  assertHeld(threadId: string): void {
+    const lease = this.#get.get(threadId);
+    if (lease?.owner !== this.#owner) throw activeWriter(threadId, lease?.pid ?? 0);
+  }
+
+  /** Gives up every thread but these, so that what once could not be given up is given up later. */
+  keepOnly(threadIds: Iterable<string>): void {
+    this.#release.run(this.#owner, JSON.stringify([...threadIds]));
+  }
+
+  /** Whether another living owner has the thread. */
+  isHeldElsewhere(threadId: string): boolean {
+    const lease = this.#get.get(threadId);
+    return lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner);
+  }
+
+  close(): void {
+    for (const owner of [...this.#probes.keys()]) this.#endProbe(owner);
+    if (this.#lock === null) return;
+    this.#lock.close();
+    this.#lock = null;
+    rmSync(this.#file(this.#owner), { force: true });
+  }
+
+  /** Becomes an owner, and clears away what dead ones left. What fails here leaves nothing, so that it can be tried again. */
+  #enter(): Database {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const file = this.#file(this.#owner);
+    let lock: Database | null = null;
+    try {
+      closeSync(openSync(file, 'w', 0o600));
+      lock = this.#connect(file);
+      lock.pragma('journal_mode = MEMORY');
+      lock.exec('BEGIN EXCLUSIVE');
+      this.#clearDead();
+      return lock;
+    } catch (error) {
+      lock?.close();
+      rmSync(file, { force: true });
+      throw error;
+    }
+  }
+
+  #clearDead(): void {
+    for (const { owner } of this.#owners.all()) {
+      if (this.#lives(owner)) continue;
+      this.#forget.run(owner);
+      rmSync(this.#file(owner), { force: true });
+    }
+  }
+
+  #lives(owner: string): boolean {
+    const file = this.#file(owner);
+    try {
+      if (existsSync(file)) this.#probe(owner, file).exec('SELECT 1 FROM sqlite_master');
+      this.#endProbe(owner);
+      return false;
+    } catch (error) {
+      if (String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) return true;
+      this.#endProbe(owner);
+      // It has just gone.
+      if (!existsSync(file)) return false;
+      throw error;
+    }
+  }
+
+  /** A connection to another owner's file, kept while that owner lives: its lock is asked for at every read of its threads. */
+  #probe(owner: string, file: string): Database {
+    const probe = this.#probes.get(owner) ?? this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
+    this.#probes.set(owner, probe);
+    return probe;
+  }
+
+  #endProbe(owner: string): void {
+    this.#probes.get(owner)?.close();
+    this.#probes.delete(owner);
+  }
+
+  #file(owner: string): string {
+    return join(this.#folder, `${owner}.lock`);
+  }
+}

@@ -1,0 +1,176 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ResponseItem, TurnItemsView } from '../protocol/generated/types.ts';
+import { beginThread, forkBeginning } from './begin-thread.ts';
+import { type Connect, loadSqlite } from './connect-sqlite.ts';
+import { listThreads } from './list-threads.ts';
+import { loadHistory, shownHistory } from './load-history.ts';
+import { openTurn, settlingEntries } from './open-turn.ts';
+import { readItems, readModelItems } from './read-items.ts';
+import { readTurns } from './read-turns.ts';
+import {
+  type ForkPoint,
+  type ItemQuery,
+  type LogEntry,
+  type Page,
+  type PageQuery,
+  type StoredItem,
+  type StoredTurn,
+  StoreError,
+  type ThreadPatch,
+  type ThreadQuery,
+  type ThreadRecord,
+  type ThreadStore,
+  type ThreadWriter,
+} from './store.ts';
+import { StoreConnection } from './store-connection.ts';
+import { asStoreError, itemNotFound, turnNotFound } from './store-errors.ts';
+import type { ThreadDatabase } from './thread-database.ts';
+
+export interface SqliteStoreOptions {
+  /** The database. Its folder is made when it is missing, and holds the files of living writers too. */
+  file: string;
+  /** The package's `migrations` folder. */
+  migrationsDir: string;
+  /** Where a copy of the database goes when it lies in a folder that cannot be written. */
+  tempDir: string;
+  clock: Clock;
+  log: Log;
+  /** Named to whoever finds a thread taken by this process. */
+  pid: number;
+  /** For tests. */
+  connect?: Connect;
+}
+
+/** Threads in one SQLite file, which any number of processes may share. Opened at its first use. */
+export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
+  return new SqliteStore(options);
+}
+
+class SqliteStore implements ThreadStore {
+  readonly #options: SqliteStoreOptions;
+  #connection: StoreConnection | null = null;
+  #opening: Promise<StoreConnection> | null = null;
+  #closed = false;
+
+  constructor(options: SqliteStoreOptions) {
+    this.#options = options;
+  }
+
+  async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
+    return this.#use((connection) => beginThread(connection, record, { segments: [], entries }));
+  }
+
+  async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
+    return this.#use((connection) => {
+      const { ephemeral } = record;
+      const beginning = connection.disk.read(() => forkBeginning(connection, sourceId, { point, ephemeral }));
+      return beginThread(connection, record, beginning);
+    });
+  }
+
+  async openWriter(threadId: string): Promise<ThreadWriter> {
+    return this.#use((connection) => {
+      const database = connection.writable(connection.databaseOf(threadId));
+      const place = connection.write(database, () => {
+        connection.takeThread(database, threadId);
+        const { history, tip } = loadHistory(connection, threadId);
+        const turn = openTurn(history, history.end);
+        const entries = turn === null ? [] : settlingEntries(turn, database.partials.list(threadId), tip.writtenAtMs);
+        database.logs.append(tip.logId, tip.tip, entries);
+        database.threads.advance(threadId, tip.tip, { tip: tip.tip + entries.length, writtenAtMs: tip.writtenAtMs });
+        database.partials.clear(threadId);
+        return { threadId, logId: tip.logId, tip: tip.tip + entries.length };
+      });
+      return connection.addWriter(database, place);
+    });
+  }
+
+  async getThread(threadId: string): Promise<ThreadRecord | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.get(threadId)));
+  }
+
+  async findThreadByPath(path: string): Promise<ThreadRecord | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.findByPath(path)));
+  }
+
+  async updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRecord> {
+    return this.#use((connection) => {
+      const database = connection.writable(connection.databaseOf(threadId));
+      return connection.write(database, () => database.threads.update(threadId, patch));
+    });
+  }
+
+  async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {
+    return this.#read((connection) => listThreads(connection.disk.threads, query));
+  }
+
+  async listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>> {
+    return this.#read((connection) => {
+      const { history, live } = shownHistory(connection, threadId);
+      return readTurns(history, query, live);
+    });
+  }
+
+  async listItems(threadId: string, { turnId, fromItemId, ...query }: ItemQuery): Promise<Page<StoredItem>> {
+    return this.#read((connection) => {
+      const { history } = shownHistory(connection, threadId);
+      const turn = turnId == null ? null : history.findTurn(turnId);
+      if (turnId != null && turn === null) throw turnNotFound(threadId, turnId);
+      const first = fromItemId == null ? null : history.findItem(fromItemId);
+      if (fromItemId != null && first === null) throw itemNotFound(threadId, fromItemId);
+      return readItems(history, query, { turn, first });
+    });
+  }
+
+  async readModelItems(threadId: string): Promise<ResponseItem[]> {
+    return this.#read((connection) => readModelItems(loadHistory(connection, threadId).history));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // What could not be opened needs no closing; whoever wanted it was told why.
+    const connection = this.#connection ?? (await this.#opening?.catch(() => null));
+    this.#connection = null;
+    await connection?.close();
+  }
+
+  /** Reads that belong together see one state of the database. */
+  #read<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    return this.#use((connection) => connection.disk.read(() => work(connection)));
+  }
+
+  async #use<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    if (this.#closed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
+    const connection = this.#connection ?? (await this.#open());
+    return connection.call(work);
+  }
+
+  /** Whoever asks while the database is being opened waits for the same; after a failure the next one tries again. */
+  #open(): Promise<StoreConnection> {
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<StoreConnection> {
+    const connect = this.#options.connect ?? (await loadSqlite());
+    try {
+      this.#connection = new StoreConnection({ ...this.#options, connect });
+      return this.#connection;
+    } catch (error) {
+      throw asStoreError(error, this.#options.file);
+    }
+  }
+}
+
+/** Loaded at the first use, since it costs more than all of a server's start that does not need it. */
+
+function firstOf(connection: StoreConnection, find: (database: ThreadDatabase) => ThreadRecord | null): ThreadRecord | null {
+  for (const database of connection.databases()) {
+    const record = find(database);
+    if (record !== null) return record;
+  }
+  return null;
+}

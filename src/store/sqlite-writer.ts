@@ -1,0 +1,90 @@
+import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from './store.ts';
+import { activeWriter } from './store-errors.ts';
+import type { ThreadDatabase } from './thread-database.ts';
+
+/** What a writer needs of its store. */
+export interface WriterHost {
+  readonly database: ThreadDatabase;
+  now(): number;
+  /** Runs a write, in one transaction; its failure is a StoreError. */
+  write<T>(work: () => T, durable?: boolean): T;
+  /** Throws `active_writer` where the thread has been taken over by another process. */
+  assertHeld(threadId: string): void;
+  /** Takes note that a writer is closed. */
+  release(threadId: string): void;
+}
+
+/** Where a thread's own log is, and its end. */
+export interface WriterPlace {
+  threadId: string;
+  logId: number;
+  tip: number;
+}
+
+export class SqliteWriter implements ThreadWriter {
+  readonly threadId: string;
+  readonly #host: WriterHost;
+  readonly #logId: number;
+  #tip: number;
+  #closed = false;
+
+  constructor(host: WriterHost, { threadId, logId, tip }: WriterPlace) {
+    this.threadId = threadId;
+    this.#host = host;
+    this.#logId = logId;
+    this.#tip = tip;
+  }
+
+  /** Whether its thread is ephemeral. */
+  get inMemory(): boolean {
+    return this.#host.database.inMemory;
+  }
+
+  async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
+    this.#assertOpen();
+    const { database } = this.#host;
+    const tip = this.#tip + entries.length;
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#host.now() })) throw activeWriter(this.threadId, 0);
+      database.logs.append(this.#logId, this.#tip, entries);
+      this.#forgetPartials(entries);
+      if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
+    }, durable);
+    this.#tip = tip;
+  }
+
+  async savePartial(item: StoredItem): Promise<void> {
+    this.#assertOpen();
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      this.#host.database.partials.put(this.threadId, { savedAtMs: this.#host.now(), item });
+    });
+  }
+
+  async dropPartials(itemIds: readonly string[]): Promise<void> {
+    this.#assertOpen();
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      for (const itemId of itemIds) this.#host.database.partials.remove(this.threadId, itemId);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#host.release(this.threadId);
+  }
+
+  #forgetPartials(entries: LogEntry[]): void {
+    const { partials } = this.#host.database;
+    for (const entry of entries) {
+      if (entry.kind === 'item') partials.remove(this.threadId, entry.item.id);
+      if (entry.kind === 'turnEnded') partials.clear(this.threadId);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StoreError('store_failed', `the writer of thread ${this.threadId} is closed`);
+  }
+}

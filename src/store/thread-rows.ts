@@ -1,0 +1,240 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { SessionSource } from '../protocol/generated/types.ts';
+import type { Blobs } from './blobs.ts';
+import type { ThreadPatch, ThreadRecord } from './store.ts';
+import { threadNotFound } from './store-errors.ts';
+
+/** A thread as it lies in the table. */
+interface Row {
+  id: string;
+  created_at: number;
+  updated_at: number;
+  recency_at: number;
+  listed: number;
+  archived_at: number | null;
+  provider: string;
+  cwd: string;
+  source_kind: string;
+  name: string | null;
+  preview: string;
+  path: string | null;
+  log_id: number;
+  tip: number;
+  written_at: number;
+  origin: string;
+  git_info: string;
+  settings: string;
+  token_usage: string;
+  told: string;
+}
+
+type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
+type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
+
+/** The log that a thread's writer appends to, the ordinal of its last entry, and when it was appended. */
+export interface ThreadTip {
+  logId: number;
+  tip: number;
+  writtenAtMs: number;
+}
+
+/** What a list of threads is cut out of, in the terms of the table. Each filter is a JSON array, or null for all. */
+export interface ThreadListParams {
+  live: 0 | 1;
+  value: number;
+  id: string;
+  providers: string | null;
+  cwds: string | null;
+  sources: string | null;
+  term: string | null;
+  limit: number;
+}
+export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
+
+const COLUMNS =
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told';
+
+/** The threads of one database, without their histories. */
+export class ThreadRows {
+  readonly #db: Database;
+  readonly #blobs: Blobs;
+  readonly #insert: Statement<[Row]>;
+  readonly #get: Statement<[string], Row>;
+  readonly #getTip: Statement<[string], ThreadTip>;
+  readonly #getByPath: Statement<[string], Row>;
+  readonly #advance: Statement<[number, number, string, number]>;
+  readonly #lists = new Map<string, Statement<[ThreadListParams], Row>>();
+  readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
+
+  constructor(db: Database, blobs: Blobs) {
+    this.#db = db;
+    this.#blobs = blobs;
+    db.function('contains_folded', { deterministic: true }, (text, term) =>
+      String(text ?? '')
+        .toLowerCase()
+        .includes(String(term))
+        ? 1
+        : 0,
+    );
+    this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
+    this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
+    this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
+    this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
+  }
+
+  insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
+    const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion } = record;
+    const origin: Origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
+    this.#insert.run({
+      id: record.id,
+      created_at: record.createdAtMs,
+      updated_at: record.updatedAtMs,
+      recency_at: record.recencyAtMs,
+      listed: record.listed ? 1 : 0,
+      archived_at: record.archivedAtMs,
+      provider: record.settings.modelProvider,
+      cwd: record.settings.cwd,
+      source_kind: sourceKind(record.source),
+      name: record.name === null ? null : wellFormed(record.name),
+      preview: wellFormed(record.preview),
+      path: record.path,
+      log_id: logId,
+      tip,
+      written_at: writtenAtMs,
+      origin: this.#blobs.encode(origin, logId),
+      git_info: this.#blobs.encode(record.gitInfo, logId),
+      settings: this.#blobs.encode(record.settings, logId),
+      token_usage: this.#blobs.encode(record.tokenUsage, logId),
+      told: this.#blobs.encode(record.told, logId),
+    });
+  }
+
+  get(threadId: string): ThreadRecord | null {
+    const row = this.#get.get(threadId);
+    return row === undefined ? null : this.#record(row);
+  }
+
+  tip(threadId: string): ThreadTip | null {
+    return this.#getTip.get(threadId) ?? null;
+  }
+
+  findByPath(path: string): ThreadRecord | null {
+    const row = this.#getByPath.get(path);
+    return row === undefined ? null : this.#record(row);
+  }
+
+  list(order: ThreadOrder, params: ThreadListParams): ThreadRecord[] {
+    return this.#lister(order)
+      .all(params)
+      .map((row) => this.#record(row));
+  }
+
+  /** Moves the end of the thread's own log. False where it is not at `from`, so that someone else has appended. */
+  advance(threadId: string, from: number, { tip, writtenAtMs }: Omit<ThreadTip, 'logId'>): boolean {
+    return this.#advance.run(tip, writtenAtMs, threadId, from).changes === 1;
+  }
+
+  /** Applies a patch to whatever the thread is. Throws `thread_not_found`. */
+  update(threadId: string, patch: ThreadPatch): ThreadRecord {
+    const tip = this.tip(threadId);
+    if (tip !== null) this.patch(threadId, patch, tip.logId);
+    const record = this.get(threadId);
+    if (record === null) throw threadNotFound(threadId);
+    return record;
+  }
+
+  patch(threadId: string, patch: ThreadPatch, logId: number): void {
+    const changes = this.#changes(patch, logId);
+    const columns = Object.keys(changes);
+    if (columns.length === 0) return;
+    const key = columns.join();
+    let statement = this.#updates.get(key);
+    if (statement === undefined) {
+      statement = this.#db.prepare(`UPDATE thread SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`);
+      this.#updates.set(key, statement);
+    }
+    statement.run({ ...changes, id: threadId });
+  }
+
+  #changes(patch: ThreadPatch, logId: number): Changes {
+    const { updatedAtMs, recencyAtMs, listed, archivedAtMs, name, preview, gitInfo, settings, tokenUsage, told } = patch;
+    return {
+      ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
+      ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
+      ...(listed !== undefined && { listed: listed ? 1 : 0 }),
+      ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
+      ...(name !== undefined && { name: name === null ? null : wellFormed(name) }),
+      ...(preview !== undefined && { preview: wellFormed(preview) }),
+      ...(gitInfo !== undefined && { git_info: this.#blobs.encode(gitInfo, logId) }),
+      ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
+      ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
+      ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
+    };
+  }
+
+  #lister({ column, descending, inclusive }: ThreadOrder): Statement<[ThreadListParams], Row> {
+    const direction = descending ? 'DESC' : 'ASC';
+    const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
+    const key = `${column} ${comparison}`;
+    let statement = this.#lists.get(key);
+    if (statement === undefined) {
+      statement = this.#db.prepare(
+        `SELECT ${COLUMNS} FROM thread
+         WHERE listed = 1 AND (archived_at IS NULL) = @live AND (${column}, id) ${comparison} (@value, @id)
+           AND (@providers IS NULL OR provider IN (SELECT value FROM json_each(@providers)))
+           AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
+           AND (@sources IS NULL OR source_kind IN (SELECT value FROM json_each(@sources)))
+           AND (@term IS NULL OR contains_folded(name, @term) OR contains_folded(preview, @term))
+         ORDER BY ${column} ${direction}, id ${direction} LIMIT @limit`,
+      );
+      this.#lists.set(key, statement);
+    }
+    return statement;
+  }
+
+  #record(row: Row): ThreadRecord {
+    const origin = this.#blobs.decode(row.origin) as Origin;
+    return {
+      id: row.id,
+      sessionId: origin.sessionId,
+      createdAtMs: row.created_at,
+      updatedAtMs: row.updated_at,
+      recencyAtMs: row.recency_at,
+      listed: row.listed === 1,
+      archivedAtMs: row.archived_at,
+      ephemeral: origin.ephemeral,
+      name: row.name,
+      preview: row.preview,
+      path: row.path,
+      forkedFromId: origin.forkedFromId,
+      source: origin.source,
+      threadSource: origin.threadSource,
+      originator: origin.originator,
+      cliVersion: origin.cliVersion,
+      gitInfo: this.#blobs.decode(row.git_info) as ThreadRecord['gitInfo'],
+      settings: this.#blobs.decode(row.settings) as ThreadRecord['settings'],
+      tokenUsage: this.#blobs.decode(row.token_usage) as ThreadRecord['tokenUsage'],
+      told: this.#blobs.decode(row.told) as ThreadRecord['told'],
+    };
+  }
+}
+
+const SUB_AGENT_KINDS: Record<string, string> = {
+  review: 'subAgentReview',
+  compact: 'subAgentCompact',
+  thread_spawn: 'subAgentThreadSpawn',
+};
+
+function sourceKind(source: SessionSource): string {
+  if (typeof source === 'string') return source;
+  if ('custom' in source) return 'custom';
+  const subAgent = source.subAgent;
+  const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
+  return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
+
+/** SQLite's text cannot hold lone surrogates. */
+function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}

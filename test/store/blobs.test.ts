@@ -1,0 +1,32 @@
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Blobs } from '../../src/store/blobs.ts';
+import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { migrationsDir } from './temp-home.ts';
+
+test('any JSON comes back exactly, whatever its strings look like and however long they are', () => {
+  const db = keepAlive(new Database(':memory:'));
+  migrate(db, migrationsDir);
+  db.exec('INSERT INTO log (id) VALUES (1)');
+  const blobs = new Blobs(db);
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string().map((end) => `\u0000blob:${end}`),
+    fc
+      .tuple(fc.string({ unit: 'binary', minLength: 1 }), fc.integer({ min: 8190, max: 8195 }))
+      .map(([part, length]) => part.repeat(length)),
+    fc.constantFrom('\ud800', '__proto__', '\\u0000blob:'),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(text, fc.jsonValue(), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(text, tie('value'), { maxKeys: 3 })),
+  }));
+  fc.assert(
+    fc.property(value, (any) => {
+      const json = JSON.stringify(any);
+      expect(JSON.stringify(blobs.decode(blobs.encode(any, 1)))).toBe(json);
+    }),
+  );
+  db.close();
+});

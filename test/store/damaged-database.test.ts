@@ -1,0 +1,185 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import type { ThreadStore } from '../../src/store/store.ts';
+import {
+  agentMessage,
+  everyThread,
+  idOf,
+  itemEntry,
+  storedItem,
+  threadRecord,
+  threadWithTurns,
+  turnStarted,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
+import { type TempHome, tempHome } from './temp-home.ts';
+
+const PAGE_BYTES = 4096;
+
+/** A home with a closed database: two threads with long and short items, and a fork. */
+async function homeWithThreads(): Promise<TempHome> {
+  const home = tempHome();
+  const store = home.open();
+  for (const number of [1, 2]) {
+    const writer = await threadWithTurns(store, number, ['t1', 't2', 't3']);
+    await writer.append([turnStarted('t4'), itemEntry('t4', agentMessage('long', `${number}`.repeat(10_000)))]);
+    await writer.savePartial(storedItem('t4', agentMessage('half')));
+  }
+  await store.forkThread(idOf(1), { afterTurnId: 't2' }, threadRecord(3));
+  await store.close();
+  return home;
+}
+
+const TURNS = [['t1', 't2', 't3'].map(wholeTurn), ['t1', 't2', 't3'].map(wholeTurn), ['t1', 't2'].map(wholeTurn)];
+
+/** Everything that the home of `homeWithThreads` holds. */
+async function readEverything(store: ThreadStore): Promise<void> {
+  expect((await store.listThreads(everyThread)).data).toEqual([3, 2, 1].map((number) => threadRecord(number)));
+  for (const [index, turns] of TURNS.entries()) {
+    const id = idOf(index + 1);
+    expect(await store.getThread(id)).toEqual(threadRecord(index + 1));
+    expect(await turnsInShort(store, id)).toEqual(index === 2 ? turns : [...turns, 't4 interrupted: long, half']);
+    expect(await store.readModelItems(id)).toHaveLength(turns.length * 2);
+    expect((await store.listItems(id, { direction: 'desc' })).data).toHaveLength(turns.length * 3 + (index === 2 ? 0 : 2));
+  }
+  const [long] = (await store.listItems(idOf(2), { direction: 'asc', turnId: 't4' })).data;
+  expect(long?.item).toEqual(agentMessage('long', '2'.repeat(10_000)));
+}
+
+function damaged(home: TempHome): object {
+  return { name: 'StoreError', code: 'store_damaged', message: expect.stringMatching(new RegExp(`^${home.file} is damaged: `)) };
+}
+
+describe('a file that holds no database of heddle is refused by every call, and left as it is', () => {
+  const cases: [string, (home: TempHome) => void][] = [
+    ['emptied', (home) => truncateSync(home.file, 0)],
+    ['cut off in its header', (home) => truncateSync(home.file, 50)],
+    ['cut off in the middle', (home) => truncateSync(home.file, 10 * PAGE_BYTES + 17)],
+    ['overwritten with text', (home) => writeFileSync(home.file, 'hello\n'.repeat(5000))],
+    ['overwritten with zeros', (home) => writeFileSync(home.file, Buffer.alloc(10 * PAGE_BYTES))],
+    ['emptied of its tables', (home) => replaceDatabase(home, (db) => db.exec('CREATE TABLE a (b)'))],
+    [
+      'replaced by that of another program',
+      (home) => replaceDatabase(home, (db) => db.exec('CREATE TABLE a (b); PRAGMA user_version = 99')),
+    ],
+    [
+      'of the right kind without its tables',
+      (home) => replaceDatabase(home, (db) => db.exec('PRAGMA application_id = 1751475308; PRAGMA user_version = 1')),
+    ],
+  ];
+  test.each(cases)('%s', async (_name, damage) => {
+    const home = await homeWithThreads();
+    damage(home);
+    const before = readFileSync(home.file);
+    const store = home.open();
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject(damaged(home));
+    await expect(store.listThreads(everyThread)).rejects.toMatchObject(damaged(home));
+    await expect(store.createThread(threadRecord(4))).rejects.toMatchObject(damaged(home));
+    await expect(store.openWriter(idOf(1))).rejects.toMatchObject(damaged(home));
+    await store.close();
+    expect(readFileSync(home.file).equals(before)).toBe(true);
+  });
+
+  test('emptied beside a log of writes that were not taken up', async () => {
+    const home = tempHome();
+    await threadWithTurns(home.open(), 1, ['t1']);
+    const crashed = tempHome();
+    mkdirSync(crashed.home);
+    copyFileSync(`${home.file}-wal`, `${crashed.file}-wal`);
+    writeFileSync(crashed.file, '');
+    await expect(crashed.open().getThread(idOf(1))).rejects.toMatchObject(damaged(crashed));
+
+    rmSync(crashed.file);
+    await expect(crashed.open().getThread(idOf(1))).rejects.toMatchObject(damaged(crashed));
+    expect(readdirSync(crashed.home)).toEqual(['heddle.db-wal']);
+    rmSync(`${crashed.file}-wal`);
+    expect(await crashed.open().getThread(idOf(1))).toBeNull();
+  });
+
+  test('from a newer version', async () => {
+    const home = await homeWithThreads();
+    home.sql((db) => db.pragma('user_version = 99'));
+    const message = `${home.file} is of version 99, this heddle knows up to 1: update heddle, or use another home`;
+    await expect(home.open().listThreads(everyThread)).rejects.toMatchObject({ code: 'store_newer', message });
+  });
+});
+
+describe('a part that is lost makes a thread damaged, never shorter', () => {
+  const cases: [string, string][] = [
+    ['its first entry', 'DELETE FROM entry WHERE log_id = 1 AND ordinal = 1'],
+    ['an entry in the middle', 'DELETE FROM entry WHERE log_id = 1 AND ordinal = 9'],
+    ['its last entry', 'DELETE FROM entry WHERE log_id = 1 AND ordinal = 23'],
+    ['all its entries', 'DELETE FROM entry WHERE log_id = 1'],
+    ['the beginnings of its turns', "DELETE FROM entry WHERE log_id = 1 AND kind = 'turnStarted'"],
+    ['its history', `DELETE FROM segment WHERE thread_id = '${idOf(1)}'`],
+    ['an entry that cannot be parsed', "UPDATE entry SET payload = substr(payload, 2) WHERE log_id = 1 AND kind = 'item'"],
+    ['an entry that is something else', "UPDATE entry SET payload = '7' WHERE log_id = 1 AND kind = 'item'"],
+    ['an item that is nothing', 'UPDATE entry SET payload = \'{"kind":"item"}\' WHERE log_id = 1 AND kind = \'item\''],
+    ['a long string', `DELETE FROM blob WHERE content LIKE '"1%'`],
+    ['an unfinished item that cannot be parsed', 'UPDATE partial SET payload = substr(payload, 2)'],
+  ];
+  test.each(cases)('%s', async (_name, sql) => {
+    const home = await homeWithThreads();
+    home.sql((db) => db.exec(`PRAGMA foreign_keys = OFF; ${sql}`));
+    const store = home.open();
+    await expect(store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).rejects.toMatchObject(damaged(home));
+    await expect(store.listTurns(idOf(1), { direction: 'desc', view: 'full' })).rejects.toMatchObject(damaged(home));
+    await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject(damaged(home));
+    expect(await store.getThread(idOf(2))).toEqual(threadRecord(2));
+  });
+
+  test.each(['its last entry', 'all its entries', 'its history'])('%s: no writer, no fork, no prompt', async (name) => {
+    const home = await homeWithThreads();
+    home.sql((db) => db.exec(`PRAGMA foreign_keys = OFF; ${cases.find(([key]) => key === name)?.[1]}`));
+    const store = home.open();
+    await expect(store.openWriter(idOf(1))).rejects.toMatchObject(damaged(home));
+    await expect(store.forkThread(idOf(1), null, threadRecord(4))).rejects.toMatchObject(damaged(home));
+    await expect(store.readModelItems(idOf(1))).rejects.toMatchObject(damaged(home));
+    expect(home.count('lease')).toBe(0);
+  });
+
+  test('an entry in the middle: pages that do not hold it are shown, the one that does is refused', async () => {
+    const home = await homeWithThreads();
+    home.sql((db) => db.exec('DELETE FROM entry WHERE log_id = 1 AND ordinal = 9'));
+    const store = home.open();
+    const query = { direction: 'desc' as const, view: 'full' as const, limit: 2 };
+    const page = await store.listTurns(idOf(1), query);
+    expect(page.data.map((turn) => turn.id)).toEqual(['t4', 't3']);
+    await expect(store.listTurns(idOf(1), { ...query, cursor: page.nextCursor })).rejects.toMatchObject(damaged(home));
+    await expect(turnsInShort(store, idOf(3))).rejects.toMatchObject(damaged(home));
+  });
+});
+
+test.each([
+  ['noise', 0xa5],
+  ['zeros', 0],
+])('a page of %s is told, or nothing is missing', async (_name, byte) => {
+  const home = await homeWithThreads();
+  const whole = readFileSync(home.file);
+  await readEverything(home.open());
+  let told = 0;
+  for (let page = 1; page <= whole.length / PAGE_BYTES; page++) {
+    writeFileSync(home.file, Buffer.from(whole).fill(byte, (page - 1) * PAGE_BYTES, page * PAGE_BYTES));
+    rmSync(`${home.file}-wal`, { force: true });
+    const store = home.open();
+    const failure = await readEverything(store).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    if (failure !== null) expect(failure, `page ${page}`).toMatchObject(damaged(home));
+    if (failure !== null) told++;
+    await store.close();
+  }
+  expect(told).toBeGreaterThan(whole.length / PAGE_BYTES / 2);
+  expect(existsSync(home.file)).toBe(true);
+});
+
+function replaceDatabase(home: TempHome, fill: (db: Database.Database) => void): void {
+  rmSync(home.file);
+  const db = keepAlive(new Database(home.file));
+  fill(db);
+  db.close();
+}

@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { Connect } from '../../src/store/connect-sqlite.ts';
+import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import { idOf, threadRecord, threadWithTurns } from './samples.ts';
+import { tempHome } from './temp-home.ts';
+
+/** Connects as usual, but for one connection to a file whose name ends so, which fails at its opening or its first statement. */
+function failOnce(end: string, at: 'opening' | 'locking'): { connect: Connect; connections: Database.Database[] } {
+  const connections: Database.Database[] = [];
+  let failed = false;
+  const connect: Connect = (file, options) => {
+    const fails = !failed && file.endsWith(end);
+    failed ||= fails;
+    const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
+    if (fails && at === 'opening') throw error;
+    const db = keepAlive(new Database(file, options));
+    connections.push(db);
+    if (!fails) return db;
+    return Object.assign(db, {
+      exec: () => {
+        throw error;
+      },
+    });
+  };
+  return { connect, connections };
+}
+
+const failed = { code: 'store_failed', message: expect.stringContaining('disk I/O error') };
+
+test.each(['opening', 'locking'] as const)(
+  'a process that fails to become a writer, at %s its file, leaves nothing and can try again',
+  async (at) => {
+    const home = tempHome();
+    const { connect, connections } = failOnce('.lock', at);
+    const store = home.open(connect);
+    await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
+    expect(readdirSync(join(home.home, 'heddle-writers'))).toEqual([]);
+    expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([home.file]);
+    await threadWithTurns(store, 1, ['t1']);
+    expect(readdirSync(join(home.home, 'heddle-writers'))).toHaveLength(1);
+    await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
+  },
+);
+
+test('nor is one stopped for good by the file of a dead writer that it could not look into', async () => {
+  const home = tempHome();
+  const { connect, connections } = failOnce('dead.lock', 'opening');
+  const store = home.open(connect);
+  await store.getThread(idOf(1));
+  const writers = join(home.home, 'heddle-writers');
+  mkdirSync(writers);
+  writeFileSync(join(writers, 'dead.lock'), '');
+  home.sql((db) => db.exec("INSERT INTO lease (thread_id, owner, pid) VALUES ('gone', 'dead', 77)"));
+  await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
+  expect(readdirSync(writers)).toEqual(['dead.lock']);
+  expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([home.file]);
+  await threadWithTurns(store, 1, ['t1']);
+  expect(readdirSync(writers)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
+});

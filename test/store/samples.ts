@@ -1,0 +1,125 @@
+import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { LogEntry, StoredItem, ThreadQuery, ThreadRecord, ThreadSettings, ThreadStore, ThreadWriter } from '../../src/store/store.ts';
+
+/** The id of the thread or turn with this number: a UUID, in the order of the numbers. */
+export function idOf(number: number): string {
+  return `019a0000-0000-7000-8000-${String(number).padStart(12, '0')}`;
+}
+
+export const settings: ThreadSettings = {
+  model: 'gpt-test',
+  modelProvider: 'scripted',
+  cwd: '/project',
+  approvalPolicy: 'on-request',
+  approvalsReviewer: 'user',
+  sandboxPolicy: { type: 'dangerFullAccess' },
+  effort: null,
+  summary: null,
+  personality: null,
+  serviceTier: null,
+  collaborationMode: { mode: 'default', settings: { model: 'gpt-test' } },
+  baseInstructions: null,
+  developerInstructions: null,
+};
+
+/** A listed thread whose times are all its number. */
+export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}): ThreadRecord {
+  return {
+    id: idOf(number),
+    sessionId: idOf(number),
+    createdAtMs: number,
+    updatedAtMs: number,
+    recencyAtMs: number,
+    listed: true,
+    archivedAtMs: null,
+    ephemeral: false,
+    name: null,
+    preview: `preview ${number}`,
+    path: `/sessions/${number}.jsonl`,
+    forkedFromId: null,
+    source: 'vscode',
+    threadSource: null,
+    originator: null,
+    cliVersion: '0.1.0',
+    gitInfo: null,
+    settings,
+    tokenUsage: null,
+    told: null,
+    ...changes,
+  };
+}
+
+export const everyThread: ThreadQuery = {
+  archived: false,
+  sortKey: 'createdAt',
+  direction: 'desc',
+  modelProviders: null,
+  cwds: null,
+  sources: null,
+  searchTerm: null,
+};
+
+export function userMessage(id: string, text = `say ${id}`): ThreadItem {
+  return { type: 'userMessage', id, content: [{ type: 'text', text, text_elements: [] }] };
+}
+
+export function agentMessage(id: string, text = `said ${id}`): ThreadItem {
+  return { type: 'agentMessage', id, text, phase: null };
+}
+
+export function command(id: string, status: 'inProgress' | 'completed' | 'failed'): ThreadItem {
+  return { type: 'commandExecution', id, command: 'ls', cwd: '/project', status, commandActions: [] };
+}
+
+export function modelMessage(text: string): ResponseItem {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+export function itemEntry(turnId: string, item: ThreadItem): LogEntry {
+  return { kind: 'item', turnId, item, startedAtMs: 11, completedAtMs: 12 };
+}
+
+export function storedItem(turnId: string, item: ThreadItem): StoredItem {
+  return { turnId, item, startedAtMs: 11, completedAtMs: null };
+}
+
+export function turnStarted(turnId: string): LogEntry {
+  return { kind: 'turnStarted', turnId, startedAtMs: 10 };
+}
+
+export function turnEnded(turnId: string): LogEntry {
+  return { kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: 20, durationMs: 10 };
+}
+
+/** The entries of a whole turn: a question, a command and an answer, and what the model read and said. */
+export function turnEntries(turnId: string): LogEntry[] {
+  return [
+    turnStarted(turnId),
+    itemEntry(turnId, userMessage(`${turnId} question`)),
+    { kind: 'model', turnId, item: modelMessage(`${turnId} question`) },
+    itemEntry(turnId, command(`${turnId} command`, 'completed')),
+    itemEntry(turnId, agentMessage(`${turnId} answer`)),
+    { kind: 'model', turnId, item: modelMessage(`${turnId} answer`) },
+    turnEnded(turnId),
+  ];
+}
+
+/** A thread with whole turns of these ids, and its writer. */
+export function threadWithTurns(store: ThreadStore, number: number, turnIds: string[]): Promise<ThreadWriter> {
+  return store.createThread(threadRecord(number), turnIds.flatMap(turnEntries));
+}
+
+/** What a thread's turns hold, in short: `t1 completed: t1 question, …`. */
+export async function turnsInShort(store: ThreadStore, threadId: string): Promise<string[]> {
+  const { data } = await store.listTurns(threadId, { direction: 'asc', view: 'full' });
+  return data.map((turn) => `${turn.id} ${turn.status}: ${turn.items.map((item) => item.id).join(', ')}`);
+}
+
+export async function textsForModel(store: ThreadStore, threadId: string): Promise<string[]> {
+  const items = await store.readModelItems(threadId);
+  return items.map((item) => JSON.stringify(item).match(/"text":"([^"]*)"/)?.[1] ?? '?');
+}
+
+export function wholeTurn(turnId: string): string {
+  return `${turnId} completed: ${turnId} question, ${turnId} command, ${turnId} answer`;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import { settleItem } from '../../src/store/settle-item.ts';
+import { agentMessage, command } from './samples.ts';
+
+const work: ThreadItem[] = [
+  command('a', 'inProgress'),
+  { type: 'fileChange', id: 'b', changes: [], status: 'inProgress' },
+  { type: 'mcpToolCall', id: 'c', server: 's', tool: 't', status: 'inProgress', arguments: {} },
+  { type: 'dynamicToolCall', id: 'd', tool: 't', status: 'inProgress', arguments: {} },
+  {
+    type: 'collabAgentToolCall',
+    id: 'e',
+    tool: 'spawnAgent',
+    status: 'inProgress',
+    senderThreadId: 's',
+    receiverThreadIds: [],
+    agentsStates: {},
+  },
+];
+
+test.each(work)('work that was cut off has failed: $type', (item) => {
+  expect(settleItem(item)).toEqual({ ...item, status: 'failed' });
+});
+
+test('what was done, is only text, or is not known stays as it is', () => {
+  const unknown = JSON.parse('{"type":"fromTheFuture","id":"x","status":"inProgress"}') as ThreadItem;
+  for (const item of [command('a', 'completed'), agentMessage('b', 'half a sent'), unknown]) expect(settleItem(item)).toEqual(item);
+});

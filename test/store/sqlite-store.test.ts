@@ -1,0 +1,304 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import type { Connect } from '../../src/store/connect-sqlite.ts';
+import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
+import {
+  agentMessage,
+  everyThread,
+  idOf,
+  itemEntry,
+  storedItem,
+  textsForModel,
+  threadRecord,
+  threadWithTurns,
+  turnEnded,
+  turnEntries,
+  turnStarted,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
+import { migrationsDir, TempHome, tempHome } from './temp-home.ts';
+import { describeThreadStore } from './thread-store.contract.ts';
+
+describeThreadStore('the SQLite store', async () => new TempHome());
+
+/** Connects as usual, and tells the test of every statement before it runs. */
+function listen(onStatement: (sql: string) => void): Connect {
+  return (file, options) => new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });
+}
+
+/** Connects as usual, and hands the connection to the database to the test. */
+function spy(): { connect: Connect; db: () => Database.Database } {
+  const connections: Database.Database[] = [];
+  const connect: Connect = (file, options) => {
+    const db = keepAlive(new Database(file, options));
+    if (file.endsWith('heddle.db')) connections.push(db);
+    return db;
+  };
+  return {
+    connect,
+    db: () => {
+      const db = connections.at(-1);
+      if (db === undefined) throw new Error('the database is not open');
+      return db;
+    },
+  };
+}
+
+describe('a full disk', () => {
+  test('refuses an append whole, and the same store goes on when there is room', async () => {
+    const home = tempHome();
+    const { connect, db } = spy();
+    const store = home.open(connect);
+    const writer = await threadWithTurns(store, 1, ['t1']);
+    const big = [turnStarted('t2'), itemEntry('t2', agentMessage('a', 'x'.repeat(50_000)))];
+    const full = { code: 'store_full', message: expect.stringMatching(/heddle\.db cannot grow.*free some space; nothing was written/) };
+
+    db().pragma(`max_page_count = ${db().pragma('page_count', { simple: true })}`);
+    await expect(writer.append(big, { patch: { name: 'not yet' }, durable: true })).rejects.toMatchObject(full);
+    await expect(writer.savePartial(storedItem('t2', agentMessage('a', 'x'.repeat(50_000))))).rejects.toMatchObject(full);
+    await expect(store.createThread(threadRecord(2, { preview: 'x'.repeat(50_000) }))).rejects.toMatchObject(full);
+    expect(await store.getThread(idOf(1))).toMatchObject({ name: null });
+    expect(await store.getThread(idOf(2))).toBeNull();
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+
+    db().pragma('max_page_count = 1000000');
+    await writer.append(big, { patch: { name: 'now' }, durable: true });
+    await store.createThread(threadRecord(2));
+    expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), 't2 inProgress: a']);
+  });
+
+  test('while the database is made leaves nothing behind, and the same store makes it when there is room', async () => {
+    const home = tempHome();
+    let pages = 3;
+    const store = home.open((file, options) => {
+      const db = keepAlive(new Database(file, options));
+      db.pragma(`max_page_count = ${pages}`);
+      return db;
+    });
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_full', message: expect.stringContaining(home.file) });
+    expect(readdirSync(home.home)).toEqual([]);
+    pages = 1_000_000;
+    await threadWithTurns(store, 1, ['t1']);
+  });
+
+  test('that keeps a lease from being given up is no harm: the thread can be opened again', async () => {
+    const home = tempHome();
+    const { connect, db } = spy();
+    const store = home.open(connect);
+    const writer = await threadWithTurns(store, 1, ['t1']);
+    db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.lease BEGIN SELECT RAISE(ABORT, 'full'); END");
+    await writer.close();
+    expect(home.warnings).toEqual(['the lease of a thread is kept for now']);
+    const again = await store.openWriter(idOf(1));
+    db().exec('DROP TRIGGER full');
+    await again.append(turnEntries('t2'));
+    await again.close();
+    await home.open().openWriter(idOf(1));
+  });
+});
+
+describe('what is on record', () => {
+  test('shares a long string among all who hold it', async () => {
+    const home = tempHome();
+    const store = home.open();
+    const image = `data:image/png;base64,${'A'.repeat(100_000)}`;
+    for (const number of [1, 2]) {
+      const writer = await threadWithTurns(store, number, ['t1']);
+      await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('a', image)), itemEntry('t2', agentMessage('b', image))]);
+    }
+    expect([home.count('blob'), home.count('blob_use')]).toEqual([1, 2]);
+    expect(home.sql((db) => db.prepare('SELECT max(length(payload)) FROM entry').pluck().get())).toBeLessThan(1000);
+  });
+
+  test('is not copied by a fork', async () => {
+    const home = tempHome();
+    const store = home.open();
+    await threadWithTurns(store, 1, ['t1', 't2', 't3']);
+    const entries = home.count('entry');
+    await store.forkThread(idOf(1), null, threadRecord(2));
+    await store.forkThread(idOf(2), { afterTurnId: 't2' }, threadRecord(3));
+    expect(home.count('entry')).toBe(entries);
+    expect(home.sql((db) => db.prepare('SELECT thread_id, log_id, last_ordinal FROM segment ORDER BY 1, position').raw().all())).toEqual([
+      [idOf(1), 1, null],
+      [idOf(2), 1, 21],
+      [idOf(2), 2, null],
+      [idOf(3), 1, 14],
+      [idOf(3), 3, null],
+    ]);
+  });
+
+  test('of a kind that this version does not know is kept and skipped, in forks too', async () => {
+    const home = tempHome();
+    const writer = await threadWithTurns(home.open(), 1, ['t1']);
+    await writer.close();
+    const payload = '{"kind":"fromTheFuture","turnId":"t1","value":1}';
+    home.sql((db) => {
+      db.exec('UPDATE thread SET tip = tip + 1');
+      db.prepare("INSERT INTO entry SELECT log_id, ordinal + 1, 'fromTheFuture', NULL, 't1', NULL, ? FROM entry WHERE ordinal = 7").run(
+        payload,
+      );
+    });
+    const store = home.open();
+    await (await store.openWriter(idOf(1))).append(turnEntries('t2'));
+    const fork = await store.forkThread(idOf(1), { afterTurnId: 't1' }, threadRecord(2));
+    await fork.append(turnEntries('t3'));
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+    expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t3')]);
+    expect((await store.listItems(idOf(1), { direction: 'desc' })).data).toHaveLength(6);
+    expect(await textsForModel(store, idOf(2))).toEqual(['t1 question', 't1 answer', 't3 question', 't3 answer']);
+    expect(home.sql((db) => db.prepare("SELECT payload FROM entry WHERE kind = 'fromTheFuture'").pluck().all())).toEqual([payload]);
+  });
+
+  test('of unfinished items ends with their turn, however that ends', async () => {
+    const home = tempHome();
+    const store = home.open();
+    const writer = await store.createThread(threadRecord(1));
+    await writer.append([turnStarted('t1')]);
+    await writer.savePartial(storedItem('t1', agentMessage('a')));
+    await writer.append([turnEnded('t1')]);
+    expect(home.count('partial')).toBe(0);
+    await writer.append([turnStarted('t2')]);
+    await writer.savePartial(storedItem('t2', agentMessage('b')));
+    await writer.close();
+    await store.openWriter(idOf(1));
+    expect(home.count('partial')).toBe(0);
+  });
+
+  test('leaves no trace of an ephemeral thread on the disk', async () => {
+    const home = tempHome();
+    const store = home.open();
+    const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }), [turnStarted('t1')]);
+    await writer.append([itemEntry('t1', agentMessage('a', 'a passing word'))]);
+    await writer.savePartial(storedItem('t1', agentMessage('b', 'a passing word')));
+    await store.createThread(threadRecord(2, { preview: 'a lasting word' }));
+    const files = readdirSync(home.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const bytes = files.map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1')).join();
+    expect(bytes).toContain('a lasting word');
+    expect(bytes).not.toContain('a passing word');
+  });
+});
+
+describe('the file', () => {
+  test('is made at the first use, for its owner only', async () => {
+    const home = tempHome();
+    const store = home.open();
+    expect(existsSync(home.home)).toBe(false);
+    await store.listThreads(everyThread);
+    expect(statSync(home.home).mode & 0o777).toBe(0o700);
+    expect(readdirSync(home.home).sort()).toEqual(['heddle.db', 'heddle.db-shm', 'heddle.db-wal']);
+    for (const name of readdirSync(home.home)) expect(statSync(`${home.home}/${name}`).mode & 0o777).toBe(0o600);
+  });
+
+  test('is all that a closed store leaves, and nobody in it holds a thread', async () => {
+    const home = tempHome();
+    const store = home.open();
+    const writer = await threadWithTurns(store, 1, ['t1']);
+    await store.createThread(threadRecord(2));
+    await writer.append(turnEntries('t2'));
+    expect(readdirSync(`${home.home}/heddle-writers`)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
+    await store.close();
+    expect(readdirSync(home.home).sort()).toEqual(['heddle-writers', 'heddle.db']);
+    expect(readdirSync(`${home.home}/heddle-writers`)).toEqual([]);
+    expect(home.count('lease')).toBe(0);
+  });
+
+  test('takes up the log of writes once nothing has been written for a second', async () => {
+    const home = tempHome();
+    const writer = await threadWithTurns(home.open(), 1, ['t1']);
+    const inFile = () => readFileSync(home.file, 'latin1').includes('t2 answer');
+    home.clock.advance(999);
+    await writer.append(turnEntries('t2'));
+    home.clock.advance(999);
+    expect(inFile()).toBe(false);
+    home.clock.advance(1);
+    expect(inFile()).toBe(true);
+  });
+
+  test('is the one that another process makes while this one is about to', async () => {
+    const other = tempHome();
+    const first = other.open();
+    await threadWithTurns(first, 1, ['t1']);
+    await first.close();
+    const home = tempHome();
+    const store = home.open((file, options) => {
+      if (file.endsWith('.new')) copyFileSync(other.file, home.file);
+      return keepAlive(new Database(file, options));
+    });
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+    await store.close();
+    expect(readdirSync(home.home)).toEqual(['heddle.db']);
+  });
+
+  test('is opened anew by the next call when it could not be opened', async () => {
+    const home = tempHome();
+    let refuses = true;
+    const store = home.open((file, options) => {
+      if (refuses) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
+      return keepAlive(new Database(file, options));
+    });
+    const refused = { code: 'store_failed', message: expect.stringMatching(/heddle\.db cannot be used \(disk I\/O error\)/) };
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
+    refuses = false;
+    expect(await store.getThread(idOf(1))).toBeNull();
+  });
+
+  test('is refused by a SQLite that can corrupt it', async () => {
+    const home = tempHome();
+    await home.open().getThread(idOf(1));
+    const store = home.open((file, options) => {
+      const db = keepAlive(new Database(file, options));
+      db.function('sqlite_version', () => '3.51.2');
+      return db;
+    });
+    const refused = { code: 'store_failed', message: 'SQLite 3.51.2 is too old: heddle needs 3.51.3 or later' };
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
+  });
+
+  test('has the version of the newest migration', () => {
+    expect(readdirSync(migrationsDir)).toHaveLength(SCHEMA_VERSION);
+  });
+});
+
+test('a writer whose thread was taken over writes nothing more', async () => {
+  const home = tempHome();
+  const store = home.open();
+  const writer = await threadWithTurns(store, 1, ['t1']);
+  home.sql((db) => db.exec("UPDATE lease SET owner = 'another', pid = 77"));
+  const refused = { code: 'active_writer', details: { pid: 77 } };
+  await expect(writer.append([turnEnded('t1')])).rejects.toMatchObject(refused);
+  await expect(writer.savePartial(storedItem('t1', agentMessage('a')))).rejects.toMatchObject(refused);
+  expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+});
+
+test('a durable append is on the disk when it resolves, others are left to the next one', async () => {
+  const home = tempHome();
+  const statements: string[] = [];
+  const writer = await threadWithTurns(home.open(listen((sql) => statements.push(sql.split(' ').slice(0, 4).join(' ')))), 1, ['t1']);
+  const syncs = () => statements.splice(0).filter((sql) => /^(PRAGMA synchronous|COMMIT)/.test(sql));
+  syncs();
+  await writer.append([turnStarted('t2')]);
+  expect(syncs()).toEqual(['COMMIT']);
+  await writer.append([turnEnded('t2')], { durable: true });
+  expect(syncs()).toEqual(['PRAGMA synchronous = FULL', 'COMMIT', 'PRAGMA synchronous = NORMAL']);
+});
+
+test('a read sees one state, whatever is written meanwhile', async () => {
+  const home = tempHome();
+  const writer = await threadWithTurns(home.open(), 1, ['t1']);
+  await writer.append([turnStarted('t2')]);
+  await writer.savePartial(storedItem('t2', agentMessage('a')));
+  const meanwhile: Promise<void>[] = [];
+  const reader = home.open(
+    listen((sql) => {
+      if (sql.includes('FROM segment') && meanwhile.length === 0)
+        meanwhile.push(writer.append([itemEntry('t2', agentMessage('a')), turnEnded('t2')]));
+    }),
+  );
+  expect(await turnsInShort(reader, idOf(1))).toEqual([wholeTurn('t1'), 't2 inProgress: a']);
+  await Promise.all(meanwhile);
+  expect(meanwhile).toHaveLength(1);
+  expect(await turnsInShort(reader, idOf(1))).toEqual([wholeTurn('t1'), 't2 completed: a']);
+});

@@ -1,0 +1,46 @@
+import { systemClock } from '../../src/base/clock.ts';
+import { createSqliteStore } from '../../src/store/sqlite-store.ts';
+import { agentMessage, command, itemEntry, storedItem, threadRecord, turnEntries, turnStarted, userMessage } from './samples.ts';
+
+/*
+ * A process with a store of its own, for the tests of several processes: `store-child.ts FILE MIGRATIONS JOB NUMBER`.
+ * It writes a line for each step that is done, and then stays until it is killed or its input ends.
+ */
+const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
+const ignore = () => {};
+const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+const store = createSqliteStore({ file, migrationsDir, tempDir: '/nowhere', clock: systemClock, log, pid: process.pid });
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+process.stdin.resume();
+process.stdin.on('end', () => void store.close());
+
+switch (job) {
+  case 'turn': {
+    const writer = await store.createThread(threadRecord(1), turnEntries('t1'));
+    await writer.append([turnStarted('t2'), itemEntry('t2', userMessage('u'))]);
+    await writer.savePartial(storedItem('t2', command('c', 'inProgress')));
+    await writer.savePartial(storedItem('t2', agentMessage('a', 'half')));
+    say('ready');
+    break;
+  }
+  case 'appends': {
+    const writer = await store.createThread(threadRecord(1), [turnStarted('t1')]);
+    for (let item = 1; ; item++) {
+      await writer.append([itemEntry('t1', agentMessage(`a${item}`, 'x'.repeat((item * 997) % 20_000)))]);
+      say(`${item}`);
+      // Lets the line out before the next one.
+      await new Promise((resolve) => process.stdout.write('', resolve));
+    }
+  }
+  case 'threads':
+    for (let index = 0; index < 20; index++) {
+      const writer = await store.createThread(threadRecord(Number(number) + index), turnEntries('t1'));
+      await writer.append(turnEntries('t2'), { durable: index % 5 === 0 });
+      await writer.close();
+    }
+    say('ready');
+    break;
+  default:
+    throw new Error(`no such job: ${job}`);
+}

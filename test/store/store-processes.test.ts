@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { everyThread, idOf, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
+
+const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
+
+/** Starts a job of `store-child.ts` on a home. */
+function start(home: TempHome, job: string, number = 1) {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, home.file, migrationsDir, job, String(number)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => kill(child));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const line = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${job} ended too early`);
+    return String(value);
+  };
+  return { child, line };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+async function endInput(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.stdin?.end();
+  expect(await exit).toEqual([0, null]);
+}
+
+test('a thread has one writer in all processes, until that process is killed; its turn then ends interrupted', async () => {
+  const home = tempHome();
+  const { child, line } = start(home, 'turn');
+  expect(await line()).toBe('ready');
+  const store = home.open();
+  const refused = {
+    code: 'active_writer',
+    message: `thread ${idOf(1)} already has an active writer (pid ${child.pid})`,
+    details: { pid: child.pid },
+  };
+  await expect(store.openWriter(idOf(1))).rejects.toMatchObject(refused);
+  expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), 't2 inProgress: u, c, a']);
+
+  await kill(child);
+  expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), 't2 interrupted: u, c, a']);
+  const writer = await store.openWriter(idOf(1));
+  await writer.append(turnEntries('t3'));
+  expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), 't2 interrupted: u, c, a', wholeTurn('t3')]);
+  expect(readdirSync(join(home.home, 'heddle-writers')), 'the dead owner is cleared away').toHaveLength(1);
+});
+
+test('what an append has resolved for survives kill -9', async () => {
+  const home = tempHome();
+  const { child, line } = start(home, 'appends');
+  let appended = 0;
+  while (appended < 100) appended = Number(await line());
+  await kill(child);
+  const store = home.open();
+  const items = (await store.listItems(idOf(1), { direction: 'asc' })).data.map(({ item }) => item);
+  expect(items.length).toBeGreaterThanOrEqual(appended);
+  for (const [index, item] of items.entries()) {
+    expect(item).toEqual({ type: 'agentMessage', id: `a${index + 1}`, text: 'x'.repeat(((index + 1) * 997) % 20_000), phase: null });
+  }
+});
+
+test('processes that start at once in a new home share one database and lose nothing', async () => {
+  const home = tempHome();
+  const children = [100, 200, 300].map((number) => start(home, 'threads', number));
+  for (const { line } of children) expect(await line()).toBe('ready');
+  for (const { child } of children) await endInput(child);
+  expect(readdirSync(home.home).sort()).toEqual(['heddle-writers', 'heddle.db']);
+  expect(readdirSync(join(home.home, 'heddle-writers'))).toEqual([]);
+  const store = home.open();
+  const { data } = await store.listThreads(everyThread);
+  expect(data).toHaveLength(60);
+  for (const { id } of data) expect(await turnsInShort(store, id)).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+});

@@ -1,0 +1,616 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ForkPoint, LogEntry, Page, PageQuery, ThreadPatch, ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/store.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import {
+  agentMessage,
+  command,
+  everyThread,
+  idOf,
+  itemEntry,
+  modelMessage,
+  settings,
+  storedItem,
+  textsForModel,
+  threadRecord,
+  threadWithTurns,
+  turnEnded,
+  turnEntries,
+  turnStarted,
+  turnsInShort,
+  userMessage,
+  wholeTurn,
+} from './samples.ts';
+
+/** One place where threads are kept, empty at first. */
+export interface StoreHarness {
+  readonly clock: FakeClock;
+  /** A store on that place, as a process has it: opened again, it stands for another process. */
+  open(): ThreadStore;
+  /** Closes what was opened, and clears away the place. */
+  dispose(): Promise<void>;
+}
+
+const t = (number: number) => `t${number}`;
+
+/** What any thread store does, whatever it keeps the threads in. */
+export function describeThreadStore(name: string, makeHarness: () => Promise<StoreHarness>): void {
+  describe(name, () => {
+    let harness: StoreHarness;
+    let store: ThreadStore;
+
+    beforeEach(async () => {
+      harness = await makeHarness();
+      store = harness.open();
+    });
+    afterEach(() => harness.dispose());
+
+    describe('wrong use', () => {
+      test('an unknown thread is thread_not_found, and null where a thread is looked for', async () => {
+        const refused = { code: 'thread_not_found', message: `thread not found: ${idOf(9)}`, details: { threadId: idOf(9) } };
+        expect(await store.getThread(idOf(9))).toBeNull();
+        expect(await store.findThreadByPath('/nowhere')).toBeNull();
+        await expect(store.openWriter(idOf(9))).rejects.toMatchObject(refused);
+        await expect(store.updateThread(idOf(9), { name: 'x' })).rejects.toMatchObject(refused);
+        await expect(store.listTurns(idOf(9), { direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+        await expect(store.listItems(idOf(9), { direction: 'asc' })).rejects.toMatchObject(refused);
+        await expect(store.readModelItems(idOf(9))).rejects.toMatchObject(refused);
+        await expect(store.forkThread(idOf(9), null, threadRecord(1))).rejects.toMatchObject(refused);
+      });
+
+      test('a second writer is refused, in the same store and in another', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        const refused = {
+          code: 'active_writer',
+          message: expect.stringMatching(/^thread .*0001 already has an active writer \(pid \d+\)$/),
+        };
+        await expect(store.openWriter(idOf(1))).rejects.toMatchObject(refused);
+        await expect(harness.open().openWriter(idOf(1))).rejects.toMatchObject({ ...refused, details: { pid: expect.any(Number) } });
+        await writer.close();
+        await (await harness.open().openWriter(idOf(1))).close();
+        await store.openWriter(idOf(1));
+      });
+
+      test('a second writer is refused for an ephemeral thread too', async () => {
+        const writer = await store.createThread(threadRecord(1, { ephemeral: true }));
+        await expect(store.openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
+        await writer.close();
+        await store.openWriter(idOf(1));
+      });
+
+      test('a closed writer writes nothing, and can be closed again', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        await writer.close();
+        await writer.close();
+        await expect(writer.append(turnEntries(t(1)))).rejects.toMatchObject({
+          code: 'store_failed',
+          message: expect.stringContaining('closed'),
+        });
+        await expect(writer.savePartial(storedItem(t(1), agentMessage('a')))).rejects.toMatchObject({ code: 'store_failed' });
+        expect(await turnsInShort(store, idOf(1))).toEqual([]);
+      });
+
+      test('a closed store refuses everything, and can be closed again', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        await store.close();
+        await store.close();
+        await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('closed') });
+        await expect(writer.append([])).rejects.toMatchObject({ code: 'store_failed' });
+      });
+
+      test('a thread whose id is taken is refused, and leaves the other as it is', async () => {
+        await threadWithTurns(store, 1, [t(1)]);
+        await expect(store.createThread(threadRecord(1, { path: null }))).rejects.toMatchObject({ code: 'store_failed' });
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
+      });
+
+      test.each(['', 'nonsense', 'bnVsbA', Buffer.from('["turns",1,1]').toString('base64url'), Buffer.from('{}').toString('base64url')])(
+        'the cursor %j is invalid_cursor',
+        async (cursor) => {
+          await threadWithTurns(store, 1, [t(1)]);
+          const refused = { code: 'invalid_cursor', message: `invalid cursor: ${cursor}` };
+          await expect(store.listThreads({ ...everyThread, cursor })).rejects.toMatchObject(refused);
+          await expect(store.listTurns(idOf(1), { cursor, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+          await expect(store.listItems(idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(refused);
+        },
+      );
+
+      test('a cursor of another list or another thread is invalid_cursor', async () => {
+        await threadWithTurns(store, 1, [t(1), t(2)]);
+        await threadWithTurns(store, 2, [t(3)]);
+        const threads = (await store.listThreads({ ...everyThread, limit: 1 })).nextCursor;
+        const turns = (await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'full' })).nextCursor;
+        const refused = { code: 'invalid_cursor' };
+        await expect(store.listThreads({ ...everyThread, cursor: threads, sortKey: 'updatedAt' })).rejects.toMatchObject(refused);
+        await expect(store.listTurns(idOf(1), { cursor: threads, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+        await expect(store.listItems(idOf(1), { cursor: turns, direction: 'asc' })).rejects.toMatchObject(refused);
+        await expect(store.listTurns(idOf(2), { cursor: turns, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+      });
+
+      test('a turn that the thread does not have is turn_not_found, and no fork is left behind', async () => {
+        await threadWithTurns(store, 1, [t(1)]);
+        const refused = { code: 'turn_not_found', details: { threadId: idOf(1), turnId: 'other' } };
+        await expect(store.forkThread(idOf(1), { afterTurnId: 'other' }, threadRecord(2))).rejects.toMatchObject(refused);
+        await expect(store.forkThread(idOf(1), { beforeTurnId: 'other' }, threadRecord(2))).rejects.toMatchObject(refused);
+        await expect(store.listItems(idOf(1), { direction: 'asc', turnId: 'other' })).rejects.toMatchObject(refused);
+        expect(await store.getThread(idOf(2))).toBeNull();
+      });
+    });
+
+    describe('threads', () => {
+      const rich = threadRecord(1, {
+        sessionId: idOf(7),
+        archivedAtMs: 99,
+        name: 'a "name", 名前 %_',
+        preview: 'line\nline',
+        forkedFromId: idOf(8),
+        source: {
+          subAgent: { thread_spawn: { parent_thread_id: idOf(8), depth: 1, agent_path: null, agent_nickname: null, agent_role: null } },
+        },
+        threadSource: 'user',
+        originator: 'editor',
+        gitInfo: { sha: 'abc', branch: 'main', originUrl: null },
+        settings: { ...settings, effort: 'high', baseInstructions: 'x'.repeat(20_000), sandboxPolicy: { type: 'readOnly' } },
+        tokenUsage: null,
+        told: { cwd: '/project', files: ['\u0000blob:', '\ud800'] },
+      });
+
+      test('a record comes back whole, in this store and the next', async () => {
+        await store.createThread(rich);
+        expect(await store.getThread(idOf(1))).toEqual(rich);
+        expect(await harness.open().getThread(idOf(1))).toEqual(rich);
+        expect(await harness.open().findThreadByPath('/sessions/1.jsonl')).toEqual(rich);
+      });
+
+      test('every field that can change changes, alone and together', async () => {
+        const record = threadRecord(1);
+        await store.createThread(record);
+        const patches: ThreadPatch[] = [
+          { updatedAtMs: 2 },
+          { recencyAtMs: 3 },
+          { listed: false },
+          { archivedAtMs: 4 },
+          { name: 'named' },
+          { preview: 'hello' },
+          { gitInfo: { sha: 'abc', branch: null, originUrl: null } },
+          { settings: { ...settings, cwd: '/elsewhere', model: 'other' } },
+          { told: ['something'] },
+          { archivedAtMs: null, name: null, gitInfo: null, listed: true },
+          {},
+        ];
+        let expected: ThreadRecord = record;
+        for (const patch of patches) {
+          expected = { ...expected, ...patch };
+          expect(await store.updateThread(idOf(1), patch)).toEqual(expected);
+        }
+        expect(await harness.open().getThread(idOf(1))).toEqual(expected);
+      });
+
+      test('lone surrogates in a name and a preview are replaced, since every text must be readable', async () => {
+        await store.createThread(threadRecord(1, { name: 'a\ud800b', preview: '\udc00' }));
+        expect(await store.getThread(idOf(1))).toMatchObject({ name: 'a\ufffdb', preview: '\ufffd' });
+      });
+
+      test('a list shows threads from their first turn on, and those that are archived apart', async () => {
+        await store.createThread(threadRecord(1, { listed: false }));
+        await store.createThread(threadRecord(2));
+        await store.createThread(threadRecord(3, { archivedAtMs: 5 }));
+        await store.createThread(threadRecord(4, { ephemeral: true, path: null }));
+        expect(await listed(everyThread)).toEqual([2]);
+        expect(await listed({ ...everyThread, archived: true })).toEqual([3]);
+        await store.updateThread(idOf(1), { listed: true });
+        expect(await listed(everyThread)).toEqual([2, 1]);
+      });
+
+      test('a list is in the order asked for, and by id where times are equal', async () => {
+        await store.createThread(threadRecord(1, { createdAtMs: 5, updatedAtMs: 9, recencyAtMs: 7 }));
+        await store.createThread(threadRecord(2, { createdAtMs: 5, updatedAtMs: 8, recencyAtMs: 9 }));
+        await store.createThread(threadRecord(3, { createdAtMs: 6, updatedAtMs: 7, recencyAtMs: 8 }));
+        expect(await listed({ ...everyThread, sortKey: 'createdAt' })).toEqual([3, 2, 1]);
+        expect(await listed({ ...everyThread, sortKey: 'updatedAt' })).toEqual([1, 2, 3]);
+        expect(await listed({ ...everyThread, sortKey: 'recencyAt' })).toEqual([2, 3, 1]);
+        expect(await listed({ ...everyThread, sortKey: 'recencyAt', direction: 'asc' })).toEqual([1, 3, 2]);
+      });
+
+      test('pages of any size make the whole list, in both directions', async () => {
+        for (let number = 1; number <= 7; number++) await store.createThread(threadRecord(number, { createdAtMs: number >> 1 }));
+        await expectPages((query) => store.listThreads({ ...everyThread, ...query }));
+      });
+
+      test('filters', async () => {
+        await store.createThread(threadRecord(1, { settings: { ...settings, cwd: '/a', modelProvider: 'one' } }));
+        await store.createThread(threadRecord(2, { settings: { ...settings, cwd: '/b', modelProvider: 'two' }, source: 'cli' }));
+        await store.createThread(threadRecord(3, { source: { subAgent: 'review' } }));
+        await store.createThread(threadRecord(4, { source: { subAgent: { other: 'helper' } } }));
+        await store.createThread(threadRecord(5, { source: { custom: 'mine' } }));
+        expect(await listed({ ...everyThread, cwds: ['/a', '/b'] })).toEqual([2, 1]);
+        expect(await listed({ ...everyThread, cwds: [] })).toEqual([]);
+        expect(await listed({ ...everyThread, modelProviders: ['two', 'three'] })).toEqual([2]);
+        expect(await listed({ ...everyThread, sources: ['cli', 'custom'] })).toEqual([5, 2]);
+        expect(await listed({ ...everyThread, sources: ['subAgentReview'] })).toEqual([3]);
+        expect(await listed({ ...everyThread, sources: ['subAgent'] })).toEqual([4, 3]);
+        expect(await listed({ ...everyThread, sources: ['vscode'], cwds: ['/b'] })).toEqual([]);
+        await store.updateThread(idOf(1), { settings: { ...settings, cwd: '/c', modelProvider: 'two' } });
+        expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([1]);
+      });
+
+      test('a search finds a part of the name or of the preview, whatever its case, and takes nothing for a pattern', async () => {
+        await store.createThread(threadRecord(1, { name: 'Ärger mit 100%', preview: 'x' }));
+        await store.createThread(threadRecord(2, { preview: 'fix the BUG_list' }));
+        expect(await listed({ ...everyThread, searchTerm: 'ärger' })).toEqual([1]);
+        expect(await listed({ ...everyThread, searchTerm: 'Bug_' })).toEqual([2]);
+        expect(await listed({ ...everyThread, searchTerm: '0%' })).toEqual([1]);
+        expect(await listed({ ...everyThread, searchTerm: '%' })).toEqual([1]);
+        expect(await listed({ ...everyThread, searchTerm: 'e%r' })).toEqual([]);
+        expect(await listed({ ...everyThread, searchTerm: '' })).toEqual([2, 1]);
+        expect(await listed({ ...everyThread, searchTerm: 'x'.repeat(100_000) })).toEqual([]);
+      });
+
+      test('an ephemeral thread is known to its store until that closes, and to no other', async () => {
+        const record = threadRecord(1, { ephemeral: true, path: null });
+        const writer = await store.createThread(record);
+        await writer.append(turnEntries(t(1)), { patch: { name: 'passing' } });
+        expect(await store.getThread(idOf(1))).toEqual({ ...record, name: 'passing' });
+        expect(await store.updateThread(idOf(1), { name: null })).toEqual(record);
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
+        expect(await harness.open().getThread(idOf(1))).toBeNull();
+      });
+
+      async function listed(query: ThreadQuery): Promise<number[]> {
+        return (await store.listThreads(query)).data.map((thread) => Number(thread.id.slice(-12)));
+      }
+    });
+
+    describe('a turn', () => {
+      test('is in progress while its writer lives, with what is under way; others see the same', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        await writer.append([turnStarted(t(1)), itemEntry(t(1), userMessage('u'))]);
+        await writer.savePartial(storedItem(t(1), command('c', 'inProgress')));
+        await writer.savePartial(storedItem(t(1), agentMessage('a', 'hal')));
+        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
+        const turn = {
+          id: t(1),
+          status: 'inProgress',
+          error: null,
+          startedAtMs: 10,
+          completedAtMs: null,
+          durationMs: null,
+          items: [userMessage('u'), command('c', 'inProgress'), agentMessage('a', 'half')],
+          itemsView: 'full',
+        };
+        for (const reader of [store, harness.open()]) {
+          expect((await reader.listTurns(idOf(1), { direction: 'desc', view: 'full' })).data).toEqual([turn]);
+          expect((await reader.listItems(idOf(1), { direction: 'asc' })).data).toEqual([
+            { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
+            storedItem(t(1), command('c', 'inProgress')),
+            storedItem(t(1), agentMessage('a', 'half')),
+          ]);
+        }
+      });
+
+      test('that its writer left ends interrupted, with the items it had begun, before and after the next writer', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        const startedAtMs = harness.clock.now();
+        await writer.append([{ kind: 'turnStarted', turnId: t(1), startedAtMs }, itemEntry(t(1), userMessage('u'))]);
+        harness.clock.advance(500);
+        await writer.savePartial(storedItem(t(1), command('c', 'inProgress')));
+        harness.clock.advance(500);
+        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
+        await writer.close();
+        harness.clock.advance(60_000);
+        const turn = {
+          id: t(1),
+          status: 'interrupted',
+          error: null,
+          startedAtMs,
+          completedAtMs: startedAtMs + 1000,
+          durationMs: 1000,
+          items: [userMessage('u'), command('c', 'failed'), agentMessage('a', 'half')],
+          itemsView: 'full',
+        };
+        const items = [
+          { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
+          { turnId: t(1), item: command('c', 'failed'), startedAtMs: 11, completedAtMs: startedAtMs + 500 },
+          { turnId: t(1), item: agentMessage('a', 'half'), startedAtMs: 11, completedAtMs: startedAtMs + 1000 },
+        ];
+        const before = await store.listItems(idOf(1), { direction: 'asc', limit: 2 });
+        expect((await store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data).toEqual([turn]);
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual(items);
+
+        const next = await store.openWriter(idOf(1));
+        expect((await store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data).toEqual([turn]);
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual(items);
+        const rest = await store.listItems(idOf(1), { direction: 'asc', cursor: before.nextCursor });
+        expect(rest.data, 'a cursor from before goes on').toEqual(items.slice(2));
+        await next.append(turnEntries(t(2)));
+        await next.close();
+        await store.openWriter(idOf(1));
+        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} interrupted: u, c, a`, wholeTurn(t(2))]);
+      });
+
+      test('loses a partial to the item that completes it, and those that remain to its end', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        await writer.append([turnStarted(t(1))]);
+        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
+        await writer.savePartial(storedItem(t(1), agentMessage('b', 'voided')));
+        await writer.append([itemEntry(t(1), agentMessage('a', 'whole'))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} inProgress: a, b`]);
+        await writer.append([turnEnded(t(1))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} completed: a`]);
+      });
+
+      test('keeps how it ended', async () => {
+        const error = { message: 'no', codexErrorInfo: 'other' as const, additionalDetails: 'x' };
+        const ended: LogEntry = { kind: 'turnEnded', turnId: t(1), status: 'failed', error, completedAtMs: 20, durationMs: 10 };
+        const writer = await store.createThread(threadRecord(1));
+        await writer.append([turnStarted(t(1)), ended], { durable: true });
+        const { data } = await store.listTurns(idOf(1), { direction: 'asc', view: 'notLoaded' });
+        expect(data).toEqual([
+          { id: t(1), status: 'failed', error, startedAtMs: 10, completedAtMs: 20, durationMs: 10, items: [], itemsView: 'notLoaded' },
+        ]);
+      });
+
+      test('shows no item, its first question and last answer, or all of them', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        const items = [
+          userMessage('u1'),
+          agentMessage('a1'),
+          command('c', 'completed'),
+          userMessage('u2'),
+          agentMessage('a2'),
+          command('d', 'failed'),
+        ];
+        await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
+        const view = async (itemsView: 'notLoaded' | 'summary' | 'full') =>
+          (await store.listTurns(idOf(1), { direction: 'asc', view: itemsView })).data.map((turn) => turn.items.map((item) => item.id));
+        expect(await view('notLoaded')).toEqual([[]]);
+        expect(await view('summary')).toEqual([['u1', 'a2']]);
+        expect(await view('full')).toEqual([['u1', 'a1', 'c', 'u2', 'a2', 'd']]);
+      });
+
+      test('that was cut off and followed by another is interrupted', async () => {
+        const writer = await store.createThread(threadRecord(1), [
+          turnStarted(t(1)),
+          itemEntry(t(1), userMessage('u')),
+          ...turnEntries(t(2)),
+        ]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} interrupted: u`, wholeTurn(t(2))]);
+        await writer.append([turnStarted(t(3))]);
+        const first = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });
+        expect(first.data).toMatchObject([{ id: t(1), status: 'interrupted', completedAtMs: null }]);
+        await writer.close();
+        expect((await turnsInShort(store, idOf(1)))[0]).toEqual(`${t(1)} interrupted: u`);
+      });
+
+      test('does not show a partial that was saved after its own turn had ended', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        await writer.savePartial(storedItem(t(1), agentMessage('late')));
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
+        await writer.append([turnStarted(t(2))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} inProgress: `]);
+        await writer.close();
+        await store.openWriter(idOf(1));
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: `]);
+      });
+    });
+
+    describe('a history', () => {
+      test('an append and its patch are both there afterwards', async () => {
+        const writer = await store.createThread(threadRecord(1, { listed: false }));
+        await writer.append(turnEntries(t(1)), { patch: { listed: true, preview: 'first', updatedAtMs: 70 } });
+        await writer.append([], { patch: { recencyAtMs: 71 } });
+        await writer.append([]);
+        const reader = harness.open();
+        expect(await reader.getThread(idOf(1))).toEqual(threadRecord(1, { preview: 'first', updatedAtMs: 70, recencyAtMs: 71 }));
+        expect(await turnsInShort(reader, idOf(1))).toEqual([wholeTurn(t(1))]);
+        expect(await textsForModel(reader, idOf(1))).toEqual([`${t(1)} question`, `${t(1)} answer`]);
+      });
+
+      test('an imported history is there from the start', async () => {
+        await store.createThread(threadRecord(1), [{ kind: 'model', turnId: null, item: modelMessage('context') }, ...turnEntries(t(1))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
+        expect(await textsForModel(store, idOf(1))).toEqual(['context', `${t(1)} question`, `${t(1)} answer`]);
+      });
+
+      test('items come back exactly: any type, any key, any string, any length', async () => {
+        const long = 'é'.repeat(30_000);
+        const items: ThreadItem[] = [
+          agentMessage('lone', 'a\ud800b\udc00'),
+          agentMessage('zero', 'a\u0000b'),
+          agentMessage('mark', '\u0000blob:'),
+          agentMessage('false mark', `\u0000blob:${'0'.repeat(64)}`),
+          agentMessage('long', long),
+          agentMessage('long again', long),
+          agentMessage('long and lone', `${long}\ud800`),
+          {
+            type: 'mcpToolCall',
+            id: 'keys',
+            server: 's',
+            tool: 't',
+            status: 'completed',
+            arguments: JSON.parse('{"__proto__":{"a":[1,{"toString":"x"}]},"constructor":null}'),
+          },
+          JSON.parse('{"type":"fromTheFuture","id":"unknown","deep":{"__proto__":1,"list":[null,1.5,"x"]}}'),
+          { type: 'reasoning', id: 'r', summary: [long, ''], content: [] },
+        ];
+        const writer = await store.createThread(threadRecord(1));
+        await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
+        const reader = harness.open();
+        const [turn] = (await reader.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data;
+        // As text, since a comparison of objects would not see `__proto__`.
+        expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(item)));
+      });
+
+      test('a partial comes back exactly', async () => {
+        const item = agentMessage('a', `\u0000blob:${'x'.repeat(20_000)}\ud800`);
+        const writer = await store.createThread(threadRecord(1));
+        await writer.append([turnStarted(t(1))]);
+        await writer.savePartial(storedItem(t(1), item));
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([storedItem(t(1), item)]);
+        await writer.close();
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
+        await store.openWriter(idOf(1));
+        expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
+      });
+
+      test('pages of any size make the whole of turns and items, in both directions, over the seams of a fork', async () => {
+        const source = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
+        await source.append([turnStarted(t(4)), itemEntry(t(4), userMessage('u'))]);
+        await source.savePartial(storedItem(t(4), agentMessage('half')));
+        const fork = await store.forkThread(idOf(1), null, threadRecord(2));
+        await fork.append([...turnEntries(t(5)), turnStarted(t(6))]);
+        await fork.savePartial(storedItem(t(6), agentMessage('more')));
+        for (const threadId of [idOf(1), idOf(2)]) {
+          await expectPages((query) => store.listTurns(threadId, { ...query, view: 'full' }));
+          await expectPages((query) => store.listTurns(threadId, { ...query, view: 'summary' }));
+          await expectPages((query) => store.listItems(threadId, query));
+        }
+        await expectPages((query) => store.listItems(idOf(2), { ...query, turnId: t(4) }));
+        await fork.close();
+        await expectPages((query) => store.listItems(idOf(2), query));
+      });
+
+      test('the items of one turn', async () => {
+        await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
+        const { data } = await store.listItems(idOf(1), { direction: 'desc', turnId: t(2) });
+        expect(data.map(({ turnId, item }) => [turnId, item.id])).toEqual([
+          [t(2), `${t(2)} answer`],
+          [t(2), `${t(2)} command`],
+          [t(2), `${t(2)} question`],
+        ]);
+      });
+
+      test('a backwards cursor begins with what its page began with, and finds what came since', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
+        const { backwardsCursor } = await store.listTurns(idOf(1), { direction: 'desc', limit: 1, view: 'notLoaded' });
+        await writer.append(turnEntries(t(3)));
+        const since = await store.listTurns(idOf(1), { direction: 'asc', cursor: backwardsCursor, view: 'notLoaded' });
+        expect(since.data.map((turn) => turn.id)).toEqual([t(2), t(3)]);
+      });
+
+      test('an empty thread has an empty page', async () => {
+        await store.createThread(threadRecord(1));
+        const nothing = { data: [], nextCursor: null, backwardsCursor: null };
+        expect(await store.listTurns(idOf(1), { direction: 'desc', limit: 5, view: 'full' })).toEqual(nothing);
+        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual(nothing);
+        expect(await store.readModelItems(idOf(1))).toEqual([]);
+      });
+    });
+
+    describe('a fork', () => {
+      const points: [string, ForkPoint, string[]][] = [
+        ['whole', null, [t(1), t(2), t(3)]],
+        ['after the first turn', { afterTurnId: t(1) }, [t(1)]],
+        ['after the last turn', { afterTurnId: t(3) }, [t(1), t(2), t(3)]],
+        ['before the last turn', { beforeTurnId: t(3) }, [t(1), t(2)]],
+        ['before the first turn', { beforeTurnId: t(1) }, []],
+      ];
+      test.each(points)('%s has the turns up to there', async (_name, point, turnIds) => {
+        await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
+        const record = threadRecord(2, { forkedFromId: idOf(1) });
+        await store.forkThread(idOf(1), point, record);
+        expect(await store.getThread(idOf(2))).toEqual(record);
+        expect(await turnsInShort(store, idOf(2))).toEqual(turnIds.map(wholeTurn));
+        expect(await textsForModel(store, idOf(2))).toEqual(turnIds.flatMap((id) => [`${id} question`, `${id} answer`]));
+      });
+
+      test('and its source are independent ever after, also when it is forked again', async () => {
+        const source = await threadWithTurns(store, 1, [t(1)]);
+        const fork = await store.forkThread(idOf(1), null, threadRecord(2));
+        await source.append(turnEntries(t(2)));
+        await fork.append(turnEntries(t(3)));
+        const again = await store.forkThread(idOf(2), null, threadRecord(3));
+        const cut = await store.forkThread(idOf(3), { afterTurnId: t(1) }, threadRecord(4));
+        await fork.append(turnEntries(t(4)));
+        await again.append(turnEntries(t(5)));
+        await cut.append(turnEntries(t(6)));
+        expect(await turnsInShort(store, idOf(1))).toEqual([t(1), t(2)].map(wholeTurn));
+        expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(3), t(4)].map(wholeTurn));
+        expect(await turnsInShort(harness.open(), idOf(3))).toEqual([t(1), t(3), t(5)].map(wholeTurn));
+        expect(await turnsInShort(harness.open(), idOf(4))).toEqual([t(1), t(6)].map(wholeTurn));
+      });
+
+      test('of a thread in mid-turn ends that turn; the source goes on', async () => {
+        const source = await threadWithTurns(store, 1, [t(1)]);
+        await source.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
+        await source.savePartial(storedItem(t(2), command('c', 'inProgress')));
+        for (const point of [null, { afterTurnId: t(2) }]) {
+          const number = point === null ? 2 : 3;
+          await store.forkThread(idOf(1), point, threadRecord(number));
+          expect(await turnsInShort(store, idOf(number))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: u, c`]);
+          const [item] = (await store.listItems(idOf(number), { direction: 'desc', limit: 1 })).data;
+          expect(item?.item).toEqual(command('c', 'failed'));
+        }
+        await source.append([itemEntry(t(2), command('c', 'completed')), turnEnded(t(2))]);
+        expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} completed: u, c`]);
+        expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn(t(1)), `${t(2)} interrupted: u, c`]);
+      });
+
+      test('before the turn in progress leaves nothing of it', async () => {
+        const source = await threadWithTurns(store, 1, [t(1)]);
+        await source.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
+        await source.savePartial(storedItem(t(2), agentMessage('a')));
+        await store.forkThread(idOf(1), { beforeTurnId: t(2) }, threadRecord(2));
+        expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn(t(1))]);
+      });
+
+      test('is taken from a thread that another process holds', async () => {
+        await threadWithTurns(store, 1, [t(1)]);
+        const other = harness.open();
+        const fork = await other.forkThread(idOf(1), null, threadRecord(2));
+        await fork.append(turnEntries(t(2)));
+        expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(2)].map(wholeTurn));
+      });
+
+      test('may be ephemeral, and a lasting fork of an ephemeral thread lasts', async () => {
+        await threadWithTurns(store, 1, [t(1), t(2)]);
+        const passing = await store.forkThread(idOf(1), { afterTurnId: t(1) }, threadRecord(2, { ephemeral: true, path: null }));
+        await passing.append([...turnEntries(t(3)), turnStarted(t(4)), itemEntry(t(4), agentMessage('long', 'x'.repeat(20_000)))]);
+        await store.forkThread(idOf(2), null, threadRecord(3, { ephemeral: true, path: null }));
+        await store.forkThread(idOf(3), null, threadRecord(4));
+        const turns = [wholeTurn(t(1)), wholeTurn(t(3)), `${t(4)} interrupted: long`];
+        expect(await turnsInShort(store, idOf(2))).toEqual([...turns.slice(0, 2), `${t(4)} inProgress: long`]);
+        expect(await turnsInShort(store, idOf(3))).toEqual(turns);
+        const reader = harness.open();
+        expect(await turnsInShort(reader, idOf(4))).toEqual(turns);
+        const [item] = (await reader.listItems(idOf(4), { direction: 'desc', limit: 1 })).data;
+        expect(item?.item).toEqual(agentMessage('long', 'x'.repeat(20_000)));
+        expect(await reader.getThread(idOf(2))).toBeNull();
+      });
+
+      test('a cursor of the source goes on in the fork, as far as both go', async () => {
+        await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
+        const { nextCursor } = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });
+        await store.forkThread(idOf(1), { afterTurnId: t(2) }, threadRecord(2));
+        const rest = await store.listTurns(idOf(2), { direction: 'asc', cursor: nextCursor, view: 'notLoaded' });
+        expect(rest.data.map((turn) => turn.id)).toEqual([t(2)]);
+
+        const { backwardsCursor } = await store.listTurns(idOf(1), { direction: 'desc', limit: 1, view: 'notLoaded' });
+        const beyond = store.listTurns(idOf(2), { direction: 'asc', cursor: backwardsCursor, view: 'notLoaded' });
+        await expect(beyond).rejects.toMatchObject({ code: 'invalid_cursor' });
+      });
+    });
+  });
+}
+
+/** Whatever the size of the pages, they make the same list, forwards and, from any page, back again. */
+async function expectPages<T>(list: (query: PageQuery) => Promise<Page<T>>): Promise<void> {
+  for (const direction of ['asc', 'desc'] as const) {
+    const whole = await list({ direction });
+    expect(whole).toEqual({ data: whole.data, nextCursor: null, backwardsCursor: expect.any(String) });
+    for (const limit of [1, 2, 3, whole.data.length, whole.data.length + 1]) {
+      const data: T[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Page<T> = await list({ direction, cursor, limit });
+        data.push(...page.data);
+        const back = await list({ direction: direction === 'asc' ? 'desc' : 'asc', cursor: page.backwardsCursor });
+        expect(back.data).toEqual(data.slice(0, data.length - page.data.length + 1).reverse());
+        expect(page.data).toHaveLength(Math.min(limit, whole.data.length - data.length + page.data.length));
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      expect(data).toEqual(whole.data);
+    }
+    expect((await list({ direction: direction === 'asc' ? 'desc' : 'asc' })).data).toEqual(whole.data.toReversed());
+  }
+}
