@@ -1,0 +1,69 @@
+import type { JsonObject } from '../base/json.ts';
+import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { ModelRequest } from './model.ts';
+
+/** The item types that a Responses API takes; what else a thread keeps is not for it. */
+const SENT_TYPES: ReadonlySet<string> = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+  'image_generation_call',
+  'compaction',
+]);
+
+/** The body of a Responses API request. What is not set is absent: some providers refuse a null. */
+export function requestBody(request: ModelRequest): JsonObject {
+  const reasoning = {
+    ...(request.effort === null ? {} : { effort: request.effort }),
+    ...(request.summary === null || request.summary === 'none' ? {} : { summary: request.summary }),
+  };
+  const asksReasoning = Object.keys(reasoning).length > 0;
+  const text = {
+    ...(request.verbosity === null ? {} : { verbosity: request.verbosity }),
+    ...(request.outputSchema === null
+      ? {}
+      : { format: { type: 'json_schema', strict: true, name: 'output', schema: request.outputSchema } }),
+  };
+  return {
+    model: request.model,
+    instructions: request.instructions,
+    input: request.input.filter((item) => SENT_TYPES.has(item.type)).map(inputItem),
+    tools: request.tools.map((tool) => ({ ...tool, strict: false })),
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    ...(asksReasoning ? { reasoning } : {}),
+    store: false,
+    stream: true,
+    include: asksReasoning ? ['reasoning.encrypted_content'] : [],
+    ...(request.serviceTier === null ? {} : { service_tier: wireServiceTier(request.serviceTier) }),
+    prompt_cache_key: request.promptCacheKey,
+    ...(Object.keys(text).length > 0 ? { text } : {}),
+  };
+}
+
+/** Without the id: nothing is stored with the provider that an id could name, and ids made elsewhere are refused. */
+function inputItem(item: ResponseItem): JsonObject {
+  const fields: Record<string, unknown> = { ...item };
+  if (item.type !== 'image_generation_call') delete fields.id;
+  delete fields.end_turn;
+  for (const [name, value] of Object.entries(fields)) if (value === null || value === undefined) delete fields[name];
+  if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') fields.output = outputBody(item.output);
+  return fields as JsonObject;
+}
+
+/** A tool's output may be kept with its success; the model reads the body. */
+function outputBody(output: unknown): unknown {
+  return typeof output === 'object' && output !== null && 'body' in output ? output.body : output;
+}
+
+/** The protocol says `fast` where the API says `priority`. */
+function wireServiceTier(tier: string): string {
+  return tier === 'fast' ? 'priority' : tier;
+}

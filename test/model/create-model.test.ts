@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { createModel } from '../../src/model/create-model.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { answered, answeredEvents, collect, never, ProviderServer, providerAt, quietLog, request } from './provider-server.ts';
+
+const deps = () => ({ env: {}, clock: new FakeClock(), userAgent: 'test/1', log: quietLog });
+
+test('wire_api decides on the model', async () => {
+  await using server = await ProviderServer.start(answered);
+  expect(await collect(createModel(providerAt(server.port), deps()).stream(request, never))).toEqual(answeredEvents);
+  const scripted = createModel(providerAt(0, { wireApi: 'scripted', baseUrl: null }), deps());
+  expect((await collect(scripted.stream(request, never))).map(({ type }) => type)).toContain('reasoningSummaryDelta');
+});

@@ -1,0 +1,282 @@
+import { createServer as createTcpServer } from 'node:net';
+import { expect, test } from 'vitest';
+import type { ProviderConfig } from '../../src/config/provider.ts';
+import type { ResponsesModelDeps } from '../../src/model/responses.ts';
+import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
+import { collect, created, message, modelAt, never, ProviderServer, type Reply, refusing, request, streaming } from './provider-server.ts';
+
+const http = (httpStatusCode: number | null): CodexErrorInfo => ({ httpConnectionFailed: { httpStatusCode } });
+const error = (code: string, text = 'why') => ({ error: { code, message: text } });
+
+/** The last event; the provider must have been asked once. */
+async function lastEvent(reply: Reply, changes: Partial<ProviderConfig> = {}, deps: Partial<ResponsesModelDeps> = {}) {
+  await using server = await ProviderServer.start(reply);
+  const events = await collect(modelAt(server.port, changes, deps).model.stream(request, never));
+  expect(server.requests).toHaveLength(1);
+  const url = `http://127.0.0.1:${server.port}/v1/responses`;
+  return JSON.parse(JSON.stringify(events.at(-1)).replaceAll(url, 'URL'));
+}
+
+const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
+  type: 'failed',
+  error: { message, codexErrorInfo, additionalDetails: null },
+});
+
+const NO_KEY = ' No key was sent: if one is needed, name its variable in env_key of the provider.';
+const NOT_HERE = ' Check base_url of the provider, and that it has this model.';
+
+const refusals: [string, Reply, string, CodexErrorInfo][] = [
+  ['400', refusing(400, { error: { message: 'bad field' } }), 'P (URL) answered HTTP 400. bad field.', 'other'],
+  [
+    '400 context_length_exceeded',
+    refusing(400, error('context_length_exceeded')),
+    'P (URL) answered HTTP 400. why.',
+    'contextWindowExceeded',
+  ],
+  ['400 invalid_prompt', refusing(400, error('invalid_prompt')), 'P (URL) answered HTTP 400. why.', 'other'],
+  ['401', refusing(401, { error: 'no entry!' }), `P (URL) answered HTTP 401. no entry!${NO_KEY}`, http(401)],
+  ['403', refusing(403, { message: 'not yours' }), `P (URL) answered HTTP 403. not yours.${NO_KEY}`, http(403)],
+  ['404', refusing(404, { detail: 'Not Found' }), `P (URL) answered HTTP 404. Not Found.${NOT_HERE}`, http(404)],
+  ['402 insufficient_quota', refusing(402, error('insufficient_quota')), 'P (URL) answered HTTP 402. why.', 'usageLimitExceeded'],
+  ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
+  ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', http(413)],
+  [
+    '429',
+    refusing(429, { error: { message: 'slow' } }),
+    'P (URL) answered HTTP 429. slow.',
+    { responseTooManyFailedAttempts: { httpStatusCode: 429 } },
+  ],
+  [
+    '429 rate_limit_exceeded',
+    refusing(429, error('rate_limit_exceeded')),
+    'P (URL) answered HTTP 429. why.',
+    { responseTooManyFailedAttempts: { httpStatusCode: 429 } },
+  ],
+  [
+    '429 usage_limit_reached',
+    refusing(429, { error: { type: 'usage_limit_reached', message: 'limit' } }),
+    'P (URL) answered HTTP 429. limit.',
+    'usageLimitExceeded',
+  ],
+  ['500', refusing(500, '{}'), 'P (URL) answered HTTP 500.', 'internalServerError'],
+  ['502', refusing(502, 'Bad Gateway'), 'P (URL) answered HTTP 502. Bad Gateway.', http(502)],
+  ['503 server_is_overloaded', refusing(503, error('server_is_overloaded')), 'P (URL) answered HTTP 503. why.', 'serverOverloaded'],
+  ['503 slow_down', refusing(503, error('slow_down')), 'P (URL) answered HTTP 503. why.', 'rateLimitExceeded'],
+  ['a code that is a name of Object', refusing(400, error('constructor')), 'P (URL) answered HTTP 400. why.', 'other'],
+  ['a body that is a JSON list', refusing(400, '[1]'), 'P (URL) answered HTTP 400. [1].', 'other'],
+  ['204', refusing(204), 'P (URL) answered HTTP 204.', http(204)],
+  [
+    'a redirect',
+    refusing(307, '', { location: 'https://user:pw@elsewhere.invalid/v2?key=secret' }),
+    'P (URL) answered HTTP 307. It points to https://elsewhere.invalid/v2; redirects are not followed: change base_url.',
+    http(307),
+  ],
+];
+
+test.each(refusals)('HTTP %s', async (_, reply, text, info) => {
+  expect(await lastEvent(reply)).toEqual(failed(text, info));
+});
+
+const streamed: [string, Reply, string, CodexErrorInfo][] = [
+  ['rate_limit_exceeded', streaming(created, failedResponse('rate_limit_exceeded')), 'P (URL) could not answer: why.', 'rateLimitExceeded'],
+  [
+    'context_length_exceeded',
+    streaming(failedResponse('context_length_exceeded')),
+    'P (URL) could not answer: why.',
+    'contextWindowExceeded',
+  ],
+  ['insufficient_quota', streaming(failedResponse('insufficient_quota')), 'P (URL) could not answer: why.', 'usageLimitExceeded'],
+  ['server_is_overloaded', streaming(failedResponse('server_is_overloaded')), 'P (URL) could not answer: why.', 'serverOverloaded'],
+  ['cyber_policy', streaming(failedResponse('cyber_policy')), 'P (URL) could not answer: why.', 'cyberPolicy'],
+  ['invalid_prompt', streaming(failedResponse('invalid_prompt')), 'P (URL) could not answer: why.', 'other'],
+  ['an unknown code', streaming(failedResponse('server_error')), 'P (URL) could not answer: why.', 'other'],
+  ['no error at all', streaming({ type: 'response.failed' }), 'P (URL) could not answer.', 'other'],
+  [
+    'an error event',
+    streaming({ type: 'error', code: 'slow_down', message: 'why' }),
+    'P (URL) could not answer: why.',
+    'rateLimitExceeded',
+  ],
+  ['an error without a type', streaming(error('usage_limit_reached')), 'P (URL) could not answer: why.', 'usageLimitExceeded'],
+  [
+    'an incomplete response',
+    streaming(...message('par'), { type: 'response.incomplete', response: { incomplete_details: { reason: 'max_output_tokens' } } }),
+    'P (URL) left its response incomplete: max_output_tokens.',
+    'other',
+  ],
+  ['an end before the end', streaming(...message('par')), 'P (URL) ended its stream before the response was complete.', 'other'],
+  ['only [DONE]', streaming('data: [DONE]\n\n'), 'P (URL) ended its stream before the response was complete.', 'other'],
+  ['an event that is not JSON', streaming('data: {"type":\n\n'), 'P (URL) sent an event that is not JSON.', 'other'],
+  ['an event that is a JSON list', streaming('data: []\n\n'), 'P (URL) sent an event that is not a JSON object.', 'other'],
+  [
+    'a delta that is a number',
+    streaming({ type: 'response.output_text.delta', delta: 7 }),
+    'P (URL) sent a "response.output_text.delta" without a text.',
+    'other',
+  ],
+  [
+    'an item_id that is a number',
+    streaming({ type: 'response.output_text.delta', item_id: 7, delta: 'x' }),
+    'P (URL) sent a "response.output_text.delta" with a wrong "item_id".',
+    'other',
+  ],
+  [
+    'a message whose content is a text',
+    streaming(done({ type: 'message', role: 'assistant', content: 'x' })),
+    'P (URL) sent an item "message" with a wrong "content".',
+    'other',
+  ],
+  [
+    'a call without a name',
+    streaming(done({ type: 'function_call', call_id: 'c', arguments: '{}' })),
+    'P (URL) sent an item "function_call" with a wrong "name".',
+    'other',
+  ],
+  [
+    'a call whose arguments are an object',
+    streaming(done({ type: 'function_call', call_id: 'c', name: 'n', arguments: {} })),
+    'P (URL) sent an item "function_call" with a wrong "arguments".',
+    'other',
+  ],
+  [
+    'a page instead of a stream',
+    (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+    'P (URL) answered with text/html, not with an event stream. Check base_url of the provider.',
+    'other',
+  ],
+  [
+    'a compressed stream',
+    (res) => res.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
+    'P (URL) answered with gzip encoding, not with an event stream. Check base_url of the provider.',
+    'other',
+  ],
+];
+
+test.each(streamed)('a stream with %s', async (_, reply, text, info) => {
+  expect(await lastEvent(reply)).toEqual(failed(text, info));
+});
+
+test('what came before garbage is still told', async () => {
+  await using server = await ProviderServer.start(streaming(...message('good'), 'data: garbage\n\n', ...message('never', 'm2')));
+  const events = await collect(modelAt(server.port).model.stream(request, never));
+  expect(events.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'failed']);
+});
+
+test('a stream that is cut in its middle', async () => {
+  const reply: Reply = (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write('data: {"type":"response.created"}\n\n', () => res.destroy());
+  };
+  expect(await lastEvent(reply)).toEqual(failed('P (URL) cut its stream before the response was complete (ECONNRESET).', 'other'));
+});
+
+test('a connection that is closed without an answer', async () => {
+  expect(await lastEvent((res) => res.destroy())).toEqual(failed('P (URL) closed the connection without an answer (ECONNRESET).', 'other'));
+});
+
+test('a rejected key names the variable, and a key that the provider repeats is not shown', async () => {
+  const reply = refusing(401, { error: { message: 'wrong key sk-12345678 for header-secret' } });
+  const changes = { envKey: 'MY_KEY', httpHeaders: { 'x-more': 'header-secret' } };
+  expect(await lastEvent(reply, changes, { env: { MY_KEY: 'sk-12345678' } })).toEqual(
+    failed('P (URL) answered HTTP 401. wrong key … for … Check the key in the environment variable MY_KEY.', http(401)),
+  );
+});
+
+test.each<[string, string, Record<string, string>]>([
+  ['absent', 'MY_KEY', {}],
+  ['blank', 'MY_KEY', { MY_KEY: ' \n' }],
+  ['absent, with a name that every object knows,', 'constructor', {}],
+])('a key that is %s is told before any request', async (_, envKey, env) => {
+  await using server = await ProviderServer.start(refusing(500));
+  const { model } = modelAt(server.port, { envKey }, { env });
+  expect(await collect(model.stream(request, never))).toEqual([
+    failed(`The key of model provider "P" is missing: set the environment variable ${envKey}.`, 'unauthorized'),
+  ]);
+  expect(server.requests).toEqual([]);
+});
+
+test.each<[string, Partial<ProviderConfig>, Record<string, string>, string]>([
+  ['no base_url', { baseUrl: null }, {}, 'The base_url of model provider "p" is not an http or https URL.'],
+  ['a base_url that is no URL', { baseUrl: 'localhost' }, {}, 'The base_url of model provider "p" is not an http or https URL.'],
+  ['a base_url of a file', { baseUrl: 'file:///etc' }, {}, 'The base_url of model provider "p" is not an http or https URL.'],
+  [
+    'a user that cannot be decoded',
+    { baseUrl: 'http://a%zz:password@127.0.0.1/v1' },
+    {},
+    'The user or password in the base_url of model provider "p" is not percent-encoded.',
+  ],
+  [
+    'an authorization header with a line break',
+    { envKey: 'K', httpHeaders: { Authorization: 'a\nb' } },
+    { K: 'key' },
+    'The header "authorization" for model provider "P" has characters that HTTP does not allow: correct http_headers.',
+  ],
+  [
+    'a key with a line break',
+    { envKey: 'K' },
+    { K: 'a\nb' },
+    'The header "authorization" for model provider "P" has characters that HTTP does not allow: correct the environment variable K.',
+  ],
+  [
+    'a header name with a blank',
+    { httpHeaders: { 'a b': 'c' } },
+    {},
+    'The header "a b" for model provider "P" has characters that HTTP does not allow: correct http_headers.',
+  ],
+])('%s is told', async (_, changes, env, text) => {
+  const { model } = modelAt(1, changes, { env });
+  expect(await collect(model.stream(request, never))).toEqual([failed(text, expect.any(String))]);
+});
+
+test('a refused connection', async () => {
+  const server = await ProviderServer.start(refusing(500));
+  const { port } = server;
+  await server[Symbol.asyncDispose]();
+  expect(await collect(modelAt(port).model.stream(request, never))).toEqual([
+    { type: 'started' },
+    failed(
+      `P (http://127.0.0.1:${port}/v1/responses) cannot be reached: the connection is refused. Is the server running, and base_url right?`,
+      http(null),
+    ),
+  ]);
+});
+
+test('a name that does not resolve', async () => {
+  const lookup: ResponsesModelDeps['lookup'] = (_name, _options, callback) =>
+    callback(Object.assign(new Error('none'), { code: 'ENOTFOUND' }), '');
+  const { model } = modelAt(0, { baseUrl: 'http://user:password@nonexistent.invalid/v1?key=secret' }, { lookup });
+  expect(await collect(model.stream(request, never))).toEqual([
+    { type: 'started' },
+    failed(
+      'P (http://nonexistent.invalid/v1/responses) cannot be reached: the name nonexistent.invalid does not resolve. Check base_url, and that this machine is online.',
+      http(null),
+    ),
+  ]);
+});
+
+test('a server that speaks no HTTP, and one that speaks no TLS', async () => {
+  const server = createTcpServer((socket) => socket.on('error', () => {}).on('data', () => socket.end('SSH-2.0-x\r\n')));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const texts = [];
+  for (const scheme of ['http', 'https']) {
+    const { model } = modelAt(port, { baseUrl: `${scheme}://127.0.0.1:${port}` });
+    texts.push((await collect(model.stream(request, never))).at(-1));
+  }
+  await new Promise((resolve) => server.close(resolve));
+  expect(texts).toEqual([
+    failed(
+      `P (http://127.0.0.1:${port}/responses) answered with something that is not HTTP (HPE_INVALID_CONSTANT). Check base_url.`,
+      http(null),
+    ),
+    failed(expect.stringContaining('does not speak TLS as expected'), http(null)),
+  ]);
+});
+
+function failedResponse(code: string): object {
+  return { type: 'response.failed', response: { error: { code, message: 'why' } } };
+}
+
+function done(item: object): object {
+  return { type: 'response.output_item.done', output_index: 0, item };
+}

@@ -1,0 +1,255 @@
+import { expect, test } from 'vitest';
+import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import {
+  answered,
+  answeredEvents,
+  collect,
+  completed,
+  created,
+  message,
+  modelAt,
+  never,
+  ProviderServer,
+  request,
+  sse,
+  streaming,
+} from './provider-server.ts';
+
+async function eventsOf(parts: (object | string)[]): Promise<ModelEvent[]> {
+  await using server = await ProviderServer.start(streaming(...parts));
+  return await collect(modelAt(server.port).model.stream(request, never));
+}
+
+test('a whole answer with reasoning, text, a call and usage becomes model events', async () => {
+  const reasoning = {
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'S' }],
+    content: [{ type: 'reasoning_text', text: 'R' }],
+  };
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'exec', arguments: '{"a":1}' };
+  const events = await eventsOf([
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+    { type: 'response.reasoning_summary_part.added', item_id: 'rs_1', output_index: 0, summary_index: 0 },
+    { type: 'response.reasoning_summary_text.delta', item_id: 'rs_1', output_index: 0, summary_index: 0, delta: 'S' },
+    { type: 'response.reasoning_text.delta', item_id: 'rs_1', output_index: 0, content_index: 1, delta: 'R' },
+    { type: 'response.output_item.done', output_index: 0, item: reasoning },
+    ...message('Hello'),
+    { type: 'response.output_item.done', output_index: 2, item: call },
+    {
+      type: 'response.completed',
+      response: {
+        usage: {
+          input_tokens: 10,
+          input_tokens_details: { cached_tokens: 4 },
+          output_tokens: 5,
+          output_tokens_details: { reasoning_tokens: 3 },
+          total_tokens: 15,
+        },
+      },
+    },
+  ]);
+  expect(events).toEqual([
+    { type: 'started' },
+    { type: 'itemStarted', item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+    { type: 'reasoningSummaryPart', itemId: 'rs_1', index: 0 },
+    { type: 'reasoningSummaryDelta', itemId: 'rs_1', index: 0, delta: 'S' },
+    { type: 'reasoningDelta', itemId: 'rs_1', index: 1, delta: 'R' },
+    { type: 'itemCompleted', item: reasoning },
+    { type: 'itemStarted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
+    { type: 'textDelta', itemId: 'msg_1', delta: 'Hello' },
+    { type: 'itemCompleted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] } },
+    { type: 'itemCompleted', item: call },
+    {
+      type: 'completed',
+      usage: {
+        inputTokens: 10,
+        cachedInputTokens: 4,
+        cacheWriteInputTokens: 0,
+        outputTokens: 5,
+        reasoningOutputTokens: 3,
+        totalTokens: 15,
+      },
+    },
+  ]);
+});
+
+test('the request goes to base_url with its headers, its query and nothing that is not set', async () => {
+  await using server = await ProviderServer.start(answered);
+  const { model } = modelAt(
+    server.port,
+    { baseUrl: `http://127.0.0.1:${server.port}/v1/?api=1`, envKey: 'KEY', httpHeaders: { 'X-Team': 'blue' }, queryParams: { v: 'a b' } },
+    { env: { KEY: 'secret-key\n' } },
+  );
+  await collect(model.stream(request, never));
+  const [sent] = server.requests;
+  expect(sent?.url).toBe('/v1/responses?api=1&v=a+b');
+  expect(sent?.headers).toMatchObject({
+    authorization: 'Bearer secret-key',
+    'x-team': 'blue',
+    'user-agent': 'test/1',
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+  });
+  expect(sent?.body).toEqual({
+    model: 'm',
+    instructions: 'be brief',
+    input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }],
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    store: false,
+    stream: true,
+    include: [],
+    prompt_cache_key: 'thread-1',
+  });
+});
+
+test('credentials in base_url are sent as such', async () => {
+  await using server = await ProviderServer.start(answered);
+  await collect(modelAt(server.port, { baseUrl: `http://user:p%40ss@127.0.0.1:${server.port}` }).model.stream(request, never));
+  expect(server.requests[0]).toMatchObject({ url: '/responses', headers: { authorization: `Basic ${btoa('user:p@ss')}` } });
+});
+
+test('everything that a request can set is sent', async () => {
+  await using server = await ProviderServer.start(answered);
+  const full: ModelRequest = {
+    ...request,
+    input: [
+      { type: 'message', id: 'item_0', role: 'assistant', content: [{ type: 'output_text', text: 'a' }], phase: null },
+      { type: 'ghost_snapshot', ghost_commit: {} as never },
+      { type: 'function_call', id: 'x', call_id: 'c', name: 'n', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: { body: 'done', success: true } },
+      { type: 'other' },
+    ],
+    tools: [{ type: 'function', name: 'n', description: 'd', parameters: { type: 'object' } }],
+    effort: 'high',
+    summary: 'none',
+    outputSchema: { type: 'object' },
+    serviceTier: 'fast',
+    verbosity: 'low',
+  };
+  await collect(modelAt(server.port).model.stream(full, never));
+  expect(server.requests[0]?.body).toEqual({
+    model: 'm',
+    instructions: 'be brief',
+    input: [
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+      { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'done' },
+    ],
+    tools: [{ type: 'function', name: 'n', description: 'd', parameters: { type: 'object' }, strict: false }],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { effort: 'high' },
+    store: false,
+    stream: true,
+    include: ['reasoning.encrypted_content'],
+    service_tier: 'priority',
+    prompt_cache_key: 'thread-1',
+    text: { verbosity: 'low', format: { type: 'json_schema', strict: true, name: 'output', schema: { type: 'object' } } },
+  });
+});
+
+test('a stream cut anywhere, inside characters and lines, with any line ends, gives the same events', async () => {
+  const text = 'Grüße 👋🏽 und “mehr”';
+  const expected = (await eventsOf([...message(text), completed])).slice(1);
+  const lf = `\uFEFF: a comment\n\n${[...message(text), completed].map(sse).join('')}`;
+  for (const wire of [lf, lf.replaceAll('\n', '\r\n')]) {
+    const bytes = Buffer.from(wire);
+    await using server = await ProviderServer.start((res) => {
+      res.socket?.setNoDelay(true);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const writeFrom = (at: number): void => {
+        if (at >= bytes.length) res.end();
+        else res.write(bytes.subarray(at, at + 1), () => writeFrom(at + 1));
+      };
+      writeFrom(0);
+    });
+    const events = await collect(modelAt(server.port).model.stream(request, never));
+    expect(events.slice(1)).toEqual(expected);
+  }
+});
+
+test('an item without an id gets one, the same for its deltas, found by its place, and its end', async () => {
+  const item = (text: string) => ({ type: 'message', role: 'assistant', content: text === '' ? [] : [{ type: 'output_text', text }] });
+  const events = await eventsOf([
+    { type: 'response.output_item.added', output_index: 0, item: item('') },
+    { type: 'response.output_item.added', output_index: 1, item: item('') },
+    { type: 'response.output_text.delta', output_index: 1, delta: 'second' },
+    { type: 'response.output_text.delta', output_index: 0, delta: 'first' },
+    { type: 'response.output_item.done', output_index: 0, item: item('first') },
+    { type: 'response.output_item.done', output_index: 1, item: item('second') },
+    completed,
+  ]);
+  expect(events).toEqual([
+    { type: 'started' },
+    { type: 'itemStarted', item: { ...item(''), id: 'item_0' } },
+    { type: 'itemStarted', item: { ...item(''), id: 'item_1' } },
+    { type: 'textDelta', itemId: 'item_1', delta: 'second' },
+    { type: 'textDelta', itemId: 'item_0', delta: 'first' },
+    { type: 'itemCompleted', item: { ...item('first'), id: 'item_0' } },
+    { type: 'itemCompleted', item: { ...item('second'), id: 'item_1' } },
+    { type: 'completed', usage: null },
+  ]);
+});
+
+test('unknown events are skipped, unknown items passed on, what is no item skipped', async () => {
+  const unknown = { type: 'dream', id: 'd', colour: 'blue' };
+  const events = await eventsOf([
+    { type: 'response.in_progress' },
+    { type: 'response.content_part.added', part: 7 },
+    { no: 'type' },
+    { type: 'response.output_item.done', output_index: 0, item: unknown },
+    { type: 'response.output_item.done', output_index: 0, item: 'text' },
+    { type: 'response.output_item.done', output_index: 0, item: { type: 5 } },
+    { type: 'response.output_text.delta', item_id: 'nobody', delta: 'lost' },
+    completed,
+    { type: 'response.failed' },
+  ]);
+  expect(events).toEqual([{ type: 'started' }, { type: 'itemCompleted', item: unknown }, { type: 'completed', usage: null }]);
+});
+
+test('a refusal reads as the text of the message', async () => {
+  const events = await eventsOf([
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'm', role: 'assistant' } },
+    { type: 'response.refusal.delta', item_id: 'm', delta: 'No.' },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+    },
+    completed,
+  ]);
+  expect(events.slice(2, 4)).toEqual([
+    { type: 'textDelta', itemId: 'm', delta: 'No.' },
+    { type: 'itemCompleted', item: { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'No.' }] } },
+  ]);
+});
+
+test.each([
+  ['absent', undefined, null],
+  ['a text', 'many', null],
+  ['with a wrong count', { input_tokens: 'x', output_tokens: 1 }, null],
+  ['negative', { input_tokens: -1, output_tokens: 1 }, null],
+  [
+    'short',
+    { input_tokens: 2, output_tokens: 1 },
+    { inputTokens: 2, cachedInputTokens: 0, cacheWriteInputTokens: 0, outputTokens: 1, reasoningOutputTokens: 0, totalTokens: 3 },
+  ],
+])('usage that is %s does not lose the answer', async (_, usage, expected) => {
+  expect(await eventsOf([{ type: 'response.completed', response: { usage } }])).toEqual([
+    { type: 'started' },
+    { type: 'completed', usage: expected },
+  ]);
+});
+
+test('requests one after another use the same connections again, and leave no timers', async () => {
+  await using server = await ProviderServer.start(answered);
+  const { model, clock } = modelAt(server.port);
+  for (let n = 0; n < 20; n++) expect(await collect(model.stream(request, never))).toEqual(answeredEvents);
+  // The end of an answer may still be under way when the next request leaves, on a second connection.
+  expect(server.connectionsUsed).toBeLessThanOrEqual(2);
+  await expect.poll(() => clock.timers).toEqual([]);
+});
