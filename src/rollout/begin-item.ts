@@ -1,0 +1,74 @@
+import { isObject } from '../base/json.ts';
+import type { MessagePhase, ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
+
+/** The item that clients see for what a model begins to say; null for what has none (tool calls make their own). */
+export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
+  switch (source.type) {
+    case 'message':
+      return source.role === 'assistant'
+        ? {
+            type: 'agentMessage',
+            id,
+            text: '',
+            phase: shownPhase(source.phase),
+            memoryCitation: null,
+            delivery: null,
+            questions: null,
+            moderation: null,
+          }
+        : null;
+    case 'reasoning':
+      return { type: 'reasoning', id, summary: [], content: [] };
+    case 'web_search_call':
+      return { type: 'webSearch', id, ...searched(source.action) };
+    case 'image_generation_call':
+      return { type: 'imageGeneration', id, status: source.status ?? 'in_progress', revisedPrompt: null, result: '', savedPath: null };
+    default:
+      return null;
+  }
+}
+
+/** The same item when the model has completed it. The completed text counts, whatever the deltas said. */
+export function completeItem(draft: ThreadItem, source: ResponseItem, showRawReasoning: boolean): ThreadItem {
+  if (draft.type === 'agentMessage' && source.type === 'message') {
+    return { ...draft, text: messageText(source), phase: shownPhase(source.phase ?? draft.phase) };
+  }
+  if (draft.type === 'reasoning' && source.type === 'reasoning') {
+    const content = showRawReasoning ? (source.content ?? []).map((part) => part.text) : [];
+    return { ...draft, summary: source.summary.map((part) => part.text), content };
+  }
+  if (draft.type === 'webSearch' && source.type === 'web_search_call') return { ...draft, ...searched(source.action) };
+  if (draft.type === 'imageGeneration' && source.type === 'image_generation_call') {
+    return { ...draft, status: source.status, revisedPrompt: source.revised_prompt ?? null, result: source.result ?? '' };
+  }
+  return draft;
+}
+
+/** Clients drop an item whose phase they do not know: one that came later to the protocol is not said. */
+function shownPhase(phase: MessagePhase | null | undefined): MessagePhase | null {
+  return phase === 'commentary' || phase === 'final_answer' ? phase : null;
+}
+
+/** The text of a message, its parts joined. */
+export function messageText(message: Extract<ResponseItem, { type: 'message' }>): string {
+  return message.content.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+type WebSearch = Extract<ThreadItem, { type: 'webSearch' }>;
+
+/** A search as clients see it. What they show as its query is the first thing that it names. */
+export function searched(action: unknown): Pick<WebSearch, 'query' | 'action'> {
+  if (!isObject(action)) return { query: '', action: null };
+  const text = (key: string) => (typeof action[key] === 'string' ? action[key] : null);
+  const queries = Array.isArray(action.queries) ? action.queries.filter((query) => typeof query === 'string') : null;
+  switch (action.type) {
+    case 'search':
+      return { query: text('query') ?? queries?.[0] ?? '', action: { type: 'search', query: text('query'), queries } };
+    case 'open_page':
+      return { query: text('url') ?? '', action: { type: 'openPage', url: text('url') } };
+    case 'find_in_page':
+      return { query: text('pattern') ?? '', action: { type: 'findInPage', url: text('url'), pattern: text('pattern') } };
+    default:
+      return { query: '', action: { type: 'other' } };
+  }
+}

@@ -1,0 +1,57 @@
+import type { Ids } from '../base/ids.ts';
+import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+import type { LogEntry } from '../store/store.ts';
+import { beginItem, completeItem, messageText } from './begin-item.ts';
+
+/** Texts with which harnesses tell a model of its surroundings, in a user's name. They are no messages of a user. */
+const CONTEXT_START =
+  /^\s*(<(environment_context|user_instructions|user_action|user_shell_command|turn_aborted|turn_interrupted|skill|context|subagent_notification|permissions instructions)\b|# AGENTS\.md instructions)/;
+
+/**
+ * The log of a thread that begins with a history from elsewhere: every item for the model, and what clients see of it.
+ * A turn begins at each message of the user.
+ */
+export function historyEntries(history: readonly ResponseItem[], { ids, now }: { ids: Ids; now: number }): LogEntry[] {
+  const entries: LogEntry[] = [];
+  let turnId: string | null = null;
+  const end = () => {
+    if (turnId !== null) entries.push({ kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: now, durationMs: 0 });
+  };
+  for (const source of history) {
+    if (turnId === null || isUserMessage(source)) {
+      end();
+      turnId = ids.next();
+      entries.push({ kind: 'turnStarted', turnId, startedAtMs: now });
+    }
+    const item = shownItem(source, ids);
+    if (item !== null) entries.push({ kind: 'item', turnId, item, startedAtMs: now, completedAtMs: now });
+    entries.push({ kind: 'model', turnId, item: source });
+  }
+  end();
+  return entries;
+}
+
+/** Whether a user said this, and not a harness in a user's name. */
+export function isUserMessage(source: ResponseItem): boolean {
+  return source.type === 'message' && source.role === 'user' && !isContext(messageText(source));
+}
+
+export function isContext(text: string): boolean {
+  return CONTEXT_START.test(text);
+}
+
+/** What clients see of something that the model read or said; null where that is nothing. */
+export function shownItem(source: ResponseItem, ids: Ids): ThreadItem | null {
+  if (source.type === 'message' && isUserMessage(source))
+    return { type: 'userMessage', id: ids.next(), clientId: null, content: userContent(source) };
+  const draft = beginItem(source, ids.next());
+  return draft === null ? null : completeItem(draft, source, false);
+}
+
+function userContent(message: Extract<ResponseItem, { type: 'message' }>): UserInput[] {
+  return message.content.flatMap((part): UserInput[] => {
+    if (part.type === 'input_image')
+      return 'image_url' in part && typeof part.image_url === 'string' ? [{ type: 'image', url: part.image_url }] : [];
+    return 'text' in part && typeof part.text === 'string' ? [{ type: 'text', text: part.text, text_elements: [] }] : [];
+  });
+}

@@ -1,0 +1,39 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { LineSplitter } from '../transport/line-splitter.ts';
+
+/** The largest file that is read: what it says is held in memory until all of it is stored. */
+export const FILE_BYTES_MAX = 512 * 1024 * 1024;
+
+/**
+ * The lines of a regular file, of its first `bytes` bytes if given; null for a line that is too long or not UTF-8. Blank
+ * lines are left out, and a last line without its end is read too. Never waits for a pipe or a device. Throws where the
+ * file cannot be read, is no regular file, is too large or is shorter than `bytes`.
+ */
+export async function* readLines(path: string, bytes?: number): AsyncGenerator<string | null, void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error('it is not a regular file');
+    if (stat.size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`);
+    if (bytes !== undefined && stat.size < bytes) throw new Error(`it ends after ${stat.size} of ${bytes} bytes`);
+    const size = bytes ?? stat.size;
+    if (size === 0) return;
+    let lines: (string | null)[] = [];
+    const splitter = new LineSplitter(
+      (line) => {
+        if (line.trim() !== '') lines.push(line);
+      },
+      () => lines.push(null),
+    );
+    for await (const chunk of file.createReadStream({ end: size - 1, autoClose: false })) {
+      splitter.push(chunk);
+      yield* lines;
+      lines = [];
+    }
+    splitter.end();
+    yield* lines;
+  } finally {
+    await file.close();
+  }
+}

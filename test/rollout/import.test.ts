@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { writeFiles } from '../config/temp-folder.ts';
+import { brief, settingsOf, threadOf, turnOf } from '../support/expected.ts';
+import { asked, conversation, message, response, said } from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+import { at, BEGAN_MS, event, line, rolloutId, sessionMeta, text, turn } from './rollout-text.ts';
+
+const THREAD = rolloutId(1);
+const [FIRST, SECOND] = [rolloutId(11), rolloutId(12)];
+const UNKNOWN = rolloutId(999);
+const BEGAN = BEGAN_MS / 1000;
+
+/** A server, and a rollout in a folder beside its home. */
+async function withRollout(more: string[] = [], meta = {}): Promise<TestServer & { path: string }> {
+  const server = await startServer();
+  const path = join(server.folder, 'x.jsonl');
+  const head = sessionMeta(THREAD, { cwd: server.cwd, originator: 'another', source: 'cli', model_provider: 'test', ...meta });
+  const context = (model: string) => line(1, 'turn_context', { cwd: server.cwd, model, effort: 'low' });
+  writeFiles(server.folder, {
+    'x.jsonl': text([
+      head,
+      ...turn(1, FIRST, ['one', 'first']),
+      context('model-a'),
+      ...turn(5, SECOND, ['two', 'second']),
+      context('model-b'),
+      ...more,
+    ]),
+  });
+  return { ...server, path };
+}
+
+const twoTurns = [expectedTurn(1, FIRST, ['one', 'first']), expectedTurn(5, SECOND, ['two', 'second'])];
+
+function expectedTurn(second: number, id: string, [asks, answer]: [string, string]) {
+  return turnOf({
+    id,
+    startedAt: BEGAN + second,
+    completedAt: BEGAN + second + 1,
+    durationMs: 1000,
+    items: [
+      { type: 'userMessage', id: `${id}-user`, clientId: null, content: [{ type: 'text', text: asks, text_elements: [] }] },
+      {
+        type: 'agentMessage',
+        id: `${id}-agent`,
+        text: answer,
+        phase: null,
+        memoryCitation: null,
+        delivery: null,
+        questions: null,
+        moderation: null,
+      },
+    ],
+  });
+}
+
+describe('a path is refused', () => {
+  test('when it is relative, names nothing, or names what is no rollout; and nothing is stored', async () => {
+    const { client, folder } = await startServer({ files: { 'x.txt': 'x' } });
+    const methods = ['thread/resume', 'thread/fork'];
+    for (const method of methods) {
+      expect([
+        await client.refusal(method, { threadId: UNKNOWN, path: 'x.jsonl' }),
+        await client.refusal(method, { threadId: UNKNOWN, path: join(folder, 'no.jsonl') }),
+        await client.refusal(method, { threadId: UNKNOWN, path: join(folder, 'x.txt') }),
+      ]).toEqual([
+        { code: -32600, message: 'params.path: "x.jsonl" is not an absolute path', data: { code: 'invalid_params' } },
+        {
+          code: -32600,
+          message: `no rollout found at ${join(folder, 'no.jsonl')}`,
+          data: { code: 'rollout_not_found', path: join(folder, 'no.jsonl') },
+        },
+        {
+          code: -32600,
+          message: `${join(folder, 'x.txt')} cannot be read as a rollout: none of its first lines is a record of a rollout`,
+          data: { code: 'rollout_invalid', path: join(folder, 'x.txt') },
+        },
+      ]);
+    }
+    expect((await client.request('thread/list', {})).data).toEqual([]);
+  });
+
+  test('when the thread was written with a provider that is not known here; a request may name another', async () => {
+    const { client, path } = await withRollout([], { model_provider: 'elsewhere' });
+    const refusal = await client.refusal('thread/resume', { threadId: UNKNOWN, path });
+    expect([refusal.code, refusal.data.code, refusal.message]).toEqual([
+      -32600,
+      'config_invalid',
+      expect.stringContaining('unknown model provider: elsewhere'),
+    ]);
+    const { modelProvider, thread } = await client.request('thread/resume', { threadId: UNKNOWN, path, modelProvider: 'test' });
+    expect([modelProvider, thread.turns]).toEqual(['test', twoTurns]);
+  });
+});
+
+describe('thread/resume by the path of a rollout', () => {
+  test('answers the thread with its id, times, turns and the settings of its last turn', async () => {
+    const server = await withRollout();
+    const { client, path } = server;
+    const answer = await client.request('thread/resume', { threadId: UNKNOWN, path });
+    expect(answer).toEqual({
+      thread: threadOf(server, {
+        id: THREAD,
+        path,
+        preview: 'one',
+        source: 'cli',
+        originator: 'another',
+        model: 'model-b',
+        reasoningEffort: 'low',
+        createdAt: BEGAN,
+        updatedAt: BEGAN + 1,
+        recencyAt: BEGAN + 5,
+        turns: twoTurns,
+      }),
+      ...settingsOf(server, { model: 'model-b', reasoningEffort: 'low' }),
+      collaborationMode: { mode: 'default', settings: { model: 'model-b', reasoning_effort: 'low', developer_instructions: null } },
+      initialTurnsPage: null,
+      turnsBackwardsCursor: expect.any(String),
+      itemsBackwardsCursor: expect.any(String),
+    });
+  });
+
+  test('goes on with what the model had read, and is stored: by its id and by its path it is the same thread', async () => {
+    const { client, path, model, restart } = await withRollout();
+    await client.request('thread/resume', { threadId: UNKNOWN, path });
+    model.push(response(message('third')));
+    await client.turn(THREAD, 'three');
+    expect(conversation(model.request(1))).toEqual([asked('one'), said('first'), asked('two'), said('second'), asked('three')]);
+    const again = await restart();
+    const byId = await again.client.request('thread/resume', { threadId: THREAD });
+    const byPath = await again.client.request('thread/resume', { threadId: UNKNOWN, path: `${path}/../x.jsonl` });
+    const texts = byId.thread.turns.map(({ items }) => brief(items));
+    expect(texts).toEqual([
+      ['user: one', 'agent: first'],
+      ['user: two', 'agent: second'],
+      ['user: three', 'agent: third'],
+    ]);
+    expect(byPath.thread).toEqual(byId.thread);
+  });
+
+  test('tells the tokens that the file counted', async () => {
+    const usage = { input_tokens: 4, output_tokens: 3, total_tokens: 7 };
+    const info = { total_token_usage: usage, last_token_usage: usage, model_context_window: null };
+    const { client, path } = await withRollout([event(8, 'token_count', { info })]);
+    await client.request('thread/resume', { threadId: UNKNOWN, path });
+    const counted = {
+      totalTokens: 7,
+      inputTokens: 4,
+      cachedInputTokens: 0,
+      cacheWriteInputTokens: 0,
+      outputTokens: 3,
+      reasoningOutputTokens: 0,
+    };
+    expect(await client.waitFor('thread/tokenUsage/updated')).toEqual({
+      threadId: THREAD,
+      turnId: SECOND,
+      tokenUsage: { total: counted, last: counted, modelContextWindow: null },
+    });
+  });
+
+  test('twice at once imports it once', async () => {
+    const { client, path } = await withRollout();
+    const [one, other] = await Promise.all([
+      client.request('thread/resume', { threadId: UNKNOWN, path }),
+      client.request('thread/resume', { threadId: rolloutId(998), path }),
+    ]);
+    expect([one.thread.id, other.thread]).toEqual([THREAD, one.thread]);
+  });
+
+  test('takes the thread that is stored, where another file has its id', async () => {
+    const { client, path, folder } = await withRollout();
+    await client.request('thread/resume', { threadId: UNKNOWN, path });
+    writeFiles(folder, { 'y.jsonl': text([sessionMeta(THREAD), ...turn(1, FIRST, ['other', 'words'])]) });
+    const { thread } = await client.request('thread/resume', { threadId: UNKNOWN, path: join(folder, 'y.jsonl') });
+    expect([thread.path, thread.turns]).toEqual([path, twoTurns]);
+  });
+
+  test('is listed from then on by its own times, with its name', async () => {
+    const { client, path } = await withRollout([event(9, 'thread_name_updated', { thread_name: 'Named' })]);
+    await client.request('thread/resume', { threadId: UNKNOWN, path });
+    const { data } = await client.request('thread/list', {});
+    expect(data.map(({ id, name, preview, createdAt, updatedAt }) => ({ id, name, preview, createdAt, updatedAt }))).toEqual([
+      { id: THREAD, name: 'Named', preview: 'one', createdAt: BEGAN, updatedAt: Math.floor(at(9) / 1000) },
+    ]);
+  });
+
+  test('without a turn is a thread like any new one: it takes turns, and no list shows it before', async () => {
+    const { client, folder, model } = await startServer();
+    writeFiles(folder, { 'x.jsonl': text([sessionMeta(THREAD, { cwd: folder })]) });
+    const { thread } = await client.request('thread/resume', { threadId: UNKNOWN, path: join(folder, 'x.jsonl') });
+    expect([thread.id, thread.turns, thread.model, (await client.request('thread/list', {})).data]).toEqual([THREAD, [], 'test-model', []]);
+    model.push(response(message('first')));
+    await client.turn(THREAD, 'one');
+    expect((await client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([THREAD]);
+  });
+
+  test('says in the log what could not be read of it', async () => {
+    const { client, path, log } = await withRollout(['damaged', '{"half']);
+    await client.request('thread/resume', { threadId: UNKNOWN, path });
+    expect(log.lines.filter((one) => one.text === 'a rollout was imported')).toEqual([
+      { level: 'info', text: 'a rollout was imported', fields: { threadId: THREAD, path, skippedLines: 2 } },
+    ]);
+  });
+});
+
+describe('thread/fork by the path of a rollout', () => {
+  test('gives a new thread with its turns, and the source stays as it is', async () => {
+    const { client, path, model } = await withRollout();
+    const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path });
+    expect([thread.id === THREAD, thread.forkedFromId, thread.preview, thread.turns]).toEqual([false, THREAD, 'one', twoTurns]);
+    model.push(response(message('third')));
+    await client.turn(thread.id, 'three');
+    const source = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
+    expect([source.thread.path, source.thread.turns]).toEqual([path, twoTurns]);
+  });
+
+  test('at a turn has what the model had read by then', async () => {
+    const { client, path, model } = await withRollout();
+    const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path, lastTurnId: FIRST });
+    model.push(response(message('else')));
+    await client.turn(thread.id, 'other');
+    expect(conversation(model.request(1))).toEqual([asked('one'), said('first'), asked('other')]);
+  });
+});
