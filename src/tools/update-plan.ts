@@ -1,0 +1,59 @@
+import { isObject, type JsonValue } from '../base/json.ts';
+import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
+import type { Tool } from './tool.ts';
+
+const STATUSES = new Map<string, TurnPlanStepStatus>([
+  ['pending', 'pending'],
+  ['in_progress', 'inProgress'],
+  ['completed', 'completed'],
+]);
+
+/** `update_plan`: shows the steps of the work and how far each is. The last call is the whole plan. */
+export const updatePlan: Tool = {
+  spec: {
+    type: 'function',
+    name: 'update_plan',
+    description:
+      'Shows the user the steps of the work and how far each is. Give the whole plan each time; at most one step is in progress.',
+    parameters: {
+      type: 'object',
+      properties: {
+        explanation: { type: 'string', description: 'Why the plan has changed.' },
+        plan: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { step: { type: 'string' }, status: { type: 'string', enum: [...STATUSES.keys()] } },
+            required: ['step', 'status'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['plan'],
+      additionalProperties: false,
+    },
+  },
+
+  async run(args, { threadId, turnId, emit }) {
+    const plan = planSteps(args);
+    if (typeof plan === 'string') return { output: plan, success: false };
+    const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;
+    await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });
+    return { output: 'The plan is updated.', success: true };
+  },
+};
+
+/** The steps, or what is wrong with them. */
+function planSteps(args: JsonValue): TurnPlanStep[] | string {
+  if (!isObject(args) || !Array.isArray(args.plan)) return 'update_plan needs `plan`: a list of {step, status}.';
+  const steps: TurnPlanStep[] = [];
+  for (const [index, entry] of args.plan.entries()) {
+    const step = isObject(entry) ? entry.step : undefined;
+    const status = isObject(entry) && typeof entry.status === 'string' ? STATUSES.get(entry.status) : undefined;
+    if (typeof step !== 'string' || status === undefined) {
+      return `update_plan: plan[${index}] needs a \`step\` (a text) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
+    }
+    steps.push({ step, status });
+  }
+  return steps;
+}
