@@ -1,0 +1,131 @@
+import type { JsonValue } from '../base/json.ts';
+import type { ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
+import type { ThreadSettings } from '../store/store.ts';
+
+/** What a user gave: as clients see it, and as the model reads it. Both are stored already. */
+export interface TurnInput {
+  item: ThreadItem;
+  model: ResponseItem[];
+  atMs: number;
+}
+
+/** A place for input in a running turn, held while the input is being stored. */
+export interface InputPlace {
+  /** Hands the input over, now that it is stored and its request is answered. */
+  deliver(input: TurnInput): void;
+  /** Gives the place up: the input could not be stored. */
+  release(): void;
+}
+
+/**
+ * A turn that runs: its one signal, and the input that comes while it runs. Whether more input can join is decided here,
+ * in memory and at once, so that no text is lost and no id is given out that will not run.
+ */
+export class ActiveTurn {
+  readonly id: string;
+  readonly startedAtMs: number;
+  /** Fixed at the start: what a client changes meanwhile holds from the next turn on. */
+  readonly settings: ThreadSettings;
+  readonly outputSchema: JsonValue;
+  /** Resolves when the turn's end has been announced. */
+  readonly finished: Promise<void>;
+  readonly markFinished: () => void;
+
+  readonly #abort = new AbortController();
+  #request: AbortController | null = null;
+  #inputs: TurnInput[] = [];
+  #places = 0;
+  #closed = false;
+  #onInput: (() => void)[] = [];
+
+  constructor(options: { id: string; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
+    this.id = options.id;
+    this.startedAtMs = options.startedAtMs;
+    this.settings = options.settings;
+    this.outputSchema = options.outputSchema;
+    let markFinished = () => {};
+    this.finished = new Promise((resolve) => {
+      markFinished = resolve;
+    });
+    this.markFinished = markFinished;
+  }
+
+  /** Aborts when the turn is interrupted; every wait of the turn takes it. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Ends the turn as interrupted. Harmless when repeated. */
+  interrupt(): void {
+    this.#abort.abort();
+    this.#request?.abort();
+  }
+
+  /** Takes no more input: what comes from now on is for the next turn. */
+  refuseInput(): void {
+    this.#closed = true;
+  }
+
+  /**
+   * Holds a place for more input; null when the turn is past taking any. What the model is saying ends here: it would
+   * be stored behind an input that it does not know.
+   */
+  takePlace(): InputPlace | null {
+    if (this.#closed) return null;
+    this.#places++;
+    this.#request?.abort();
+    let open = true;
+    const leave = () => {
+      if (!open) return false;
+      open = false;
+      this.#places--;
+      return true;
+    };
+    return {
+      deliver: (input) => {
+        if (!leave()) return;
+        this.#inputs.push(input);
+        this.#wake();
+      },
+      release: () => {
+        if (leave()) this.#wake();
+      },
+    };
+  }
+
+  /** The input that has come since the last call, once what holds a place has come too. */
+  async takeInputs(): Promise<TurnInput[]> {
+    while (this.#places > 0) await this.#change();
+    return this.#inputs.splice(0);
+  }
+
+  /**
+   * Closes the turn to input, unless some has come or is coming. True: it is closed, and the turn may end.
+   * False: take the input and go on.
+   */
+  async closeUnlessInput(): Promise<boolean> {
+    while (this.#places > 0) await this.#change();
+    if (this.#inputs.length > 0) return false;
+    this.#closed = true;
+    return true;
+  }
+
+  /** A signal for one model request: an interrupt aborts it, and so does new input, for which the model is asked again. */
+  beginRequest(): AbortSignal {
+    this.#request = new AbortController();
+    if (this.signal.aborted || this.#inputs.length > 0 || this.#places > 0) this.#request.abort();
+    return this.#request.signal;
+  }
+
+  endRequest(): void {
+    this.#request = null;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#onInput.push(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#onInput.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { Env } from '../config/config.ts';
+import type { ProviderConfig } from '../config/provider.ts';
+import type { Model } from '../model/model.ts';
+import type { ThreadStore } from '../store/store.ts';
+import type { Publisher } from './publisher.ts';
+
+/** What the agent is given by whoever puts the server together. */
+export interface AgentDeps {
+  store: ThreadStore;
+  publisher: Publisher;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  /** Absolute: where config.toml and the threads are. */
+  home: string;
+  /** Absolute: the folder of threads that name none. */
+  cwd: string;
+  env: Env;
+  /** `key=value` texts of the command line, over config.toml. */
+  overrides: readonly string[];
+  /** The model behind a provider. */
+  modelFor(provider: ProviderConfig): Promise<Model>;
+  /** Called when a turn has ended and been told. */
+  onTurnEnded(threadId: string): void;
+}

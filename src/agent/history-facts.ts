@@ -1,0 +1,13 @@
+import type { LogEntry, ThreadRecord } from '../store/store.ts';
+import { previewOf } from './user-input.ts';
+
+/** What a history that is given says of the thread that begins with it. */
+export function historyFacts(history: readonly LogEntry[]): Pick<ThreadRecord, 'listed' | 'preview'> {
+  const listed = history.some((entry) => entry.kind === 'turnStarted');
+  for (const entry of history) {
+    if (entry.kind === 'item' && entry.item.type === 'userMessage') {
+      return { listed, preview: previewOf(entry.item.content) };
+    }
+  }
+  return { listed, preview: '' };
+}

@@ -1,0 +1,103 @@
+import { isObject, type JsonValue } from '../base/json.ts';
+import type { Config } from '../config/config.ts';
+import { type AgentsMd, readAgentsMd } from '../instructions/agents-md.ts';
+import { BASE_INSTRUCTIONS } from '../instructions/base-instructions.ts';
+import { type ContextInput, contextChanges, contextMessages } from '../instructions/context-messages.ts';
+import { describeEnvironment } from '../instructions/environment-context.ts';
+import { skillBody, skillsUsed } from '../instructions/skill-message.ts';
+import { findSkills, type Skill } from '../instructions/skills.ts';
+import type { ResponseItem, UserInput } from '../protocol/generated/types.ts';
+import type { ThreadSettings } from '../store/store.ts';
+
+/** What a folder says to those who work in it. */
+interface FolderInstructions {
+  agentsMd: AgentsMd;
+  skills: Skill[];
+}
+
+/** What the model is told beside the conversation. The files are read at load, and again when a turn moves elsewhere. */
+export class Instructions {
+  readonly #config: Config;
+  #cwd: string;
+  #folder: FolderInstructions;
+
+  private constructor(config: Config, cwd: string, folder: FolderInstructions) {
+    this.#config = config;
+    this.#cwd = cwd;
+    this.#folder = folder;
+  }
+
+  static async load(config: Config, cwd: string): Promise<Instructions> {
+    return new Instructions(config, cwd, await readFolder(config, cwd));
+  }
+
+  /** The absolute paths of the instruction files in force. */
+  get sources(): string[] {
+    return this.#folder.agentsMd.sources;
+  }
+
+  /** The text that opens every request. */
+  base(settings: ThreadSettings): string {
+    return settings.baseInstructions ?? BASE_INSTRUCTIONS;
+  }
+
+  /** What the model has to be told before a turn: all of it at first, later only what has changed since. */
+  async news({
+    settings,
+    told,
+    now,
+  }: {
+    settings: ThreadSettings;
+    told: JsonValue;
+    now: number;
+  }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
+    const { agentsMd, skills } = await this.#at(settings.cwd);
+    const { sandboxPolicy, approvalPolicy, developerInstructions, collaborationMode, personality, cwd } = settings;
+    const next: ContextInput = {
+      sandboxPolicy,
+      approvalPolicy,
+      skills,
+      developerInstructions,
+      collaborationMode,
+      personality,
+      agentsMd,
+      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now }),
+    };
+    const messages = wasTold(told) ? contextChanges(told, next) : contextMessages(next);
+    return { messages, told: next as unknown as JsonValue };
+  }
+
+  /** The skills that the input calls for, as the model reads them; one that cannot be read is said to be missing. */
+  async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
+    const { skills } = await this.#at(cwd);
+    return skillsUsed(input, skills).map((skill) => {
+      const body = skillBody(skill);
+      return 'message' in body
+        ? body.message
+        : { type: 'message', role: 'user', content: [{ type: 'input_text', text: `<skill>\n${body.warning}\n</skill>` }] };
+    });
+  }
+
+  async #at(cwd: string): Promise<FolderInstructions> {
+    if (cwd !== this.#cwd) {
+      this.#folder = await readFolder(this.#config, cwd);
+      this.#cwd = cwd;
+    }
+    return this.#folder;
+  }
+}
+
+async function readFolder(config: Config, cwd: string): Promise<FolderInstructions> {
+  const agentsMd = readAgentsMd({
+    home: config.home,
+    cwd,
+    projectBytesMax: config.get('project_doc_max_bytes'),
+    fallbackFileNames: config.get('project_doc_fallback_filenames'),
+  });
+  const { skills } = await findSkills({ home: config.home, cwd });
+  return { agentsMd, skills };
+}
+
+function wasTold(told: JsonValue): told is ContextInput & JsonValue {
+  return isObject(told) && 'environment' in told;
+}

@@ -1,0 +1,275 @@
+import type { JsonValue } from '../base/json.ts';
+import type { ModelRequest } from '../model/model.ts';
+import type { Announcement } from '../protocol/announcement.ts';
+import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/errors.ts';
+import type {
+  ResponseItem,
+  ThreadStatus,
+  TokenUsageBreakdown,
+  Turn,
+  TurnStartParams,
+  TurnSteerParams,
+} from '../protocol/generated/types.ts';
+import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
+import { updatePlan } from '../tools/update-plan.ts';
+import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import { Outbox, type Step } from './outbox.ts';
+import { promptItems } from './prompt.ts';
+import { runTurn } from './run-turn.ts';
+import type { ThreadRuntime } from './thread-runtime.ts';
+import { withTurnOverrides } from './thread-settings.ts';
+import { addUsage } from './token-usage.ts';
+import type { TurnHost } from './turn-host.ts';
+import { turnView } from './turn-view.ts';
+import { additionalContext, checkInput, previewOf, userMessageForModel, userMessageItem } from './user-input.ts';
+
+/** A request's part in a turn: the answer, and what to do once the answer has left. */
+export interface Joined {
+  turn: Turn;
+  afterAnswer: () => void;
+}
+
+/** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
+export class LoadedThread {
+  readonly id: string;
+  readonly #deps: AgentDeps;
+  readonly #writer: ThreadWriter;
+  readonly #outbox: Outbox;
+  #runtime: ThreadRuntime;
+  #record: ThreadRecord;
+  #status: 'idle' | 'active' | 'systemError' = 'idle';
+  #turn: ActiveTurn | null = null;
+  /** What the model has read and said, once a turn has needed it. */
+  #history: ResponseItem[] | null = null;
+
+  constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
+    this.id = record.id;
+    this.#record = record;
+    this.#runtime = runtime;
+    this.#writer = writer;
+    this.#deps = deps;
+    this.#outbox = new Outbox({
+      writer,
+      announce: (announcement) => this.#announce(announcement),
+      onAppended: (entries) => this.#remember(entries),
+    });
+  }
+
+  get record(): ThreadRecord {
+    return this.#record;
+  }
+
+  get settings(): ThreadSettings {
+    return this.#record.settings;
+  }
+
+  get runtime(): ThreadRuntime {
+    return this.#runtime;
+  }
+
+  get status(): ThreadStatus {
+    return this.#status === 'active' ? { type: 'active', activeFlags: [] } : { type: this.#status };
+  }
+
+  /** The turn that runs; null between turns. */
+  get turn(): ActiveTurn | null {
+    return this.#turn;
+  }
+
+  /** Ends of turns that were announced and could not be stored. */
+  get owed(): readonly LogEntry[] {
+    return this.#outbox.owed;
+  }
+
+  /** Changes fields that are not part of the log, and tells clients. */
+  async update(patch: ThreadPatch, announce: Announcement[] = []): Promise<void> {
+    await this.#outbox.commit({ patch, announce });
+    this.#record = { ...this.#record, ...patch };
+  }
+
+  /** Takes other settings, and what was made anew from the configuration with them, while no turn runs. */
+  async reconfigure(settings: ThreadSettings, runtime: ThreadRuntime): Promise<void> {
+    await this.update({ settings });
+    this.#runtime = runtime;
+  }
+
+  /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
+  async startTurn(params: TurnStartParams): Promise<Joined> {
+    checkInput(params.input, { required: false });
+    const settings = withTurnOverrides(this.settings, params, this.#deps.cwd);
+    const turn = this.#turn;
+    const place = turn?.takePlace() ?? null;
+    if (turn !== null && place !== null) return this.#join(turn, { place, params, settings });
+    await turn?.finished;
+    return this.#begin(params, settings);
+  }
+
+  /** Adds input to the turn that runs, which must be the expected one. */
+  async steer(params: TurnSteerParams): Promise<Joined> {
+    checkInput(params.input, { required: true });
+    const turn = this.#turn;
+    if (turn === null) throw noActiveTurnToSteer();
+    if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
+    const place = turn.takePlace();
+    if (place === null) throw noActiveTurnToSteer();
+    return this.#join(turn, { place, params, settings: this.settings });
+  }
+
+  /** Checks that this turn runs, and gives what interrupts it. What a client sends behind that is not joined to it any more. */
+  interrupt(turnId: string): () => void {
+    const turn = this.#turn;
+    if (turn === null) throw noActiveTurnToInterrupt();
+    if (turn.id !== turnId) throw turnMismatch(turnId, turn.id);
+    turn.refuseInput();
+    return () => turn.interrupt();
+  }
+
+  /** Ends what runs and gives up the thread. */
+  async close(): Promise<void> {
+    const turn = this.#turn;
+    turn?.interrupt();
+    await turn?.finished;
+    await this.#outbox.settle();
+    await this.#writer.close();
+  }
+
+  async #begin(params: TurnStartParams, settings: ThreadSettings): Promise<Joined> {
+    const { clock, ids } = this.#deps;
+    const now = clock.now();
+    const turnId = ids.next();
+    const { told, messages } = await this.#runtime.instructions.news({ settings, told: this.#record.told, now });
+    const input = await this.#input(params, { settings, atMs: now });
+    const patch: ThreadPatch = { settings, listed: true, updatedAtMs: now, recencyAtMs: now, told };
+    if (this.#record.preview === '') patch.preview = previewOf(params.input);
+    await this.#outbox.commit({
+      entries: [{ kind: 'turnStarted', turnId, startedAtMs: now }, ...modelEntries(turnId, messages), ...inputEntries(turnId, input)],
+      patch,
+    });
+    this.#record = { ...this.#record, ...patch };
+    const turnSettings = params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings;
+    const turn = new ActiveTurn({
+      id: turnId,
+      startedAtMs: now,
+      settings: turnSettings,
+      outputSchema: (params.outputSchema ?? null) as JsonValue,
+    });
+    if (input !== null) turn.takePlace()?.deliver(input);
+    this.#turn = turn;
+    this.#status = 'active';
+    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer: () => void this.#run(turn) };
+  }
+
+  async #run(turn: ActiveTurn): Promise<void> {
+    await runTurn(this.#host(), turn);
+    if (this.#turn === turn) this.#turn = null;
+    this.#deps.onTurnEnded(this.id);
+  }
+
+  async #join(
+    turn: ActiveTurn,
+    { place, params, settings }: { place: InputPlace; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+  ): Promise<Joined> {
+    let input: TurnInput | null;
+    try {
+      input = await this.#input(params, { settings, atMs: this.#deps.clock.now() });
+      await this.#outbox.commit({ entries: inputEntries(turn.id, input), patch: { settings } });
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+    this.#record = { ...this.#record, settings };
+    const afterAnswer = () => (input === null ? place.release() : place.deliver(input));
+    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs }), afterAnswer };
+  }
+
+  /** Null when the request brings nothing at all. */
+  async #input(
+    params: TurnStartParams | TurnSteerParams,
+    { settings, atMs }: { settings: ThreadSettings; atMs: number },
+  ): Promise<TurnInput | null> {
+    const model = [
+      ...additionalContext(params.additionalContext ?? null),
+      userMessageForModel(params.input),
+      ...(await this.#runtime.instructions.skillsNamedIn(params.input, settings.cwd)),
+    ].filter((item) => item !== null);
+    if (params.input.length === 0 && model.length === 0) return null;
+    return { item: userMessageItem(this.#deps.ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
+  }
+
+  async #request(turn: ActiveTurn): Promise<ModelRequest> {
+    this.#history ??= await this.#deps.store.readModelItems(this.id);
+    const { settings } = turn;
+    return {
+      model: settings.model,
+      instructions: this.#runtime.instructions.base(settings),
+      input: promptItems(this.#history),
+      tools: [updatePlan.spec],
+      effort: settings.effort,
+      summary: settings.summary,
+      outputSchema: turn.outputSchema,
+      serviceTier: settings.serviceTier,
+      verbosity: this.#runtime.verbosity,
+      promptCacheKey: this.id,
+    };
+  }
+
+  #host(): TurnHost {
+    const { clock, log, ids, publisher } = this.#deps;
+    return {
+      threadId: this.id,
+      model: this.#runtime.model,
+      tools: [updatePlan],
+      outbox: this.#outbox,
+      clock,
+      log,
+      showRawReasoning: this.#runtime.showRawReasoning,
+      newId: () => ids.next(),
+      announce: (announcement) => this.#announce(announcement),
+      drained: () => publisher.drained({ threadId: this.id }),
+      request: (turn) => this.#request(turn),
+      tokensStep: (turn, usage) => this.#tokensStep(turn, usage),
+      statusStep: (status) => this.#statusStep(status),
+    };
+  }
+
+  #tokensStep(turn: ActiveTurn, last: TokenUsageBreakdown): Step {
+    const before = this.#record.tokenUsage?.usage.total ?? null;
+    const usage = { total: addUsage(before, last), last, modelContextWindow: this.#runtime.contextWindow };
+    const patch: ThreadPatch = { tokenUsage: { turnId: turn.id, usage } };
+    this.#record = { ...this.#record, ...patch };
+    return {
+      patch,
+      announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId: turn.id, tokenUsage: usage } }],
+    };
+  }
+
+  #statusStep(status: 'active' | 'idle' | 'systemError'): Step {
+    this.#status = status;
+    const updatedAtMs = this.#deps.clock.now();
+    this.#record = { ...this.#record, updatedAtMs };
+    return {
+      ...(status === 'active' ? {} : { patch: { updatedAtMs } }),
+      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.status } }],
+    };
+  }
+
+  #announce({ method, params }: Announcement): void {
+    this.#deps.publisher.publish({ threadId: this.id }, method, params);
+  }
+
+  #remember(entries: readonly LogEntry[]): void {
+    if (this.#history === null) return;
+    for (const entry of entries) if (entry.kind === 'model') this.#history.push(entry.item);
+  }
+}
+
+function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
+  return items.map((item) => ({ kind: 'model', turnId, item }));
+}
+
+function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
+  if (input === null) return [];
+  const { item, model, atMs } = input;
+  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
+}

@@ -1,0 +1,82 @@
+import type { Announcement } from '../protocol/announcement.ts';
+import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/store.ts';
+
+/** One step of a thread: what is stored, and what is announced once it is. */
+export interface Step {
+  entries?: LogEntry[];
+  patch?: ThreadPatch;
+  /** Whether the step must survive the death of the machine, and not of the process alone. */
+  durable?: boolean;
+  /** An item that has begun, as far as it has come. */
+  partial?: StoredItem;
+  /** Items that had begun and were given up: the model is asked again. */
+  dropped?: readonly StoredItem[];
+  announce?: Announcement[];
+}
+
+/**
+ * The one way out of a thread: stored, then announced, one step after another. So what a client has seen completed is
+ * on disk, and nobody else needs to think about order.
+ */
+export class Outbox {
+  readonly #writer: ThreadWriter;
+  readonly #announce: (announcement: Announcement) => void;
+  readonly #onAppended: (entries: readonly LogEntry[]) => void;
+  #tail: Promise<void> = Promise.resolve();
+  #owed: LogEntry[] = [];
+
+  constructor(options: {
+    writer: ThreadWriter;
+    announce: (announcement: Announcement) => void;
+    onAppended: (entries: readonly LogEntry[]) => void;
+  }) {
+    this.#writer = options.writer;
+    this.#announce = options.announce;
+    this.#onAppended = options.onAppended;
+  }
+
+  /** Rejects with the store's error, and then nothing of the step was stored or announced. */
+  commit(step: Step): Promise<void> {
+    const done = this.#tail.then(() => this.#perform(step));
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  /**
+   * Announces a step that could not be stored: the end of a turn that failed because the disk is full must still be told.
+   * Its entries are owed to the log, and written before the next step that succeeds.
+   */
+  announceUnstored(step: Step): Promise<void> {
+    const done = this.#tail.then(() => {
+      this.#owed.push(...(step.entries ?? []));
+      for (const announcement of step.announce ?? []) this.#announce(announcement);
+    });
+    this.#tail = done;
+    return done;
+  }
+
+  /** What was announced and is not on disk. */
+  get owed(): readonly LogEntry[] {
+    return this.#owed;
+  }
+
+  /** Resolves when all steps so far have been taken, and what is owed has been tried once more. */
+  async settle(): Promise<void> {
+    await this.#tail;
+    if (this.#owed.length === 0) return;
+    // Where the store still fails, the turn that is owed its end will read as interrupted.
+    await this.commit({}).catch(() => {});
+  }
+
+  async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
+    const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
+    if (all.length > 0 || patch !== undefined) {
+      await this.#writer.append(all, { durable, ...(patch === undefined ? {} : { patch }) });
+      this.#owed = [];
+      this.#onAppended(all);
+    }
+    if (partial !== undefined) await this.#writer.savePartial(partial);
+    if (dropped.length > 0) await this.#writer.dropPartials(dropped.map(({ item }) => item.id));
+    for (const announcement of announce) this.#announce(announcement);
+  }
+}

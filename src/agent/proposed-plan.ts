@@ -1,0 +1,73 @@
+const OPEN = '<proposed_plan>';
+const CLOSE = '</proposed_plan>';
+
+/** A stretch of a message: what is said, or what belongs to the plan. */
+export interface PlanSpan {
+  part: 'message' | 'plan';
+  text: string;
+}
+
+/**
+ * Parts a streamed message into what is said and the plan it proposes between its tags. Tags may be cut anywhere; the
+ * line break after an opening and a closing tag belongs to the tag. Without tags everything is message.
+ */
+export class PlanSplitter {
+  #held = '';
+  #part: PlanSpan['part'] = 'message';
+  #atTag = false;
+
+  push(delta: string): PlanSpan[] {
+    this.#held += delta;
+    const spans: PlanSpan[] = [];
+    for (;;) {
+      if (this.#atTag && this.#held !== '') {
+        this.#held = this.#held.replace(/^\n/, '');
+        this.#atTag = false;
+      }
+      const tag = this.#part === 'message' ? OPEN : CLOSE;
+      const at = this.#held.indexOf(tag);
+      if (at === -1) {
+        const keep = longestTagStart(this.#held, tag);
+        this.#emit(spans, this.#held.slice(0, this.#held.length - keep));
+        this.#held = this.#held.slice(this.#held.length - keep);
+        return spans;
+      }
+      this.#emit(spans, this.#held.slice(0, at));
+      this.#held = this.#held.slice(at + tag.length);
+      this.#part = this.#part === 'message' ? 'plan' : 'message';
+      this.#atTag = true;
+    }
+  }
+
+  /** What was held back for a tag that never came. */
+  end(): PlanSpan[] {
+    const spans: PlanSpan[] = [];
+    this.#emit(spans, this.#held);
+    this.#held = '';
+    return spans;
+  }
+
+  #emit(spans: PlanSpan[], text: string): void {
+    if (text !== '') spans.push({ part: this.#part, text });
+  }
+}
+
+/** The length of the longest end of `text` with which `tag` begins. */
+function longestTagStart(text: string, tag: string): number {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
+    if (tag.startsWith(text.slice(-length))) return length;
+  }
+  return 0;
+}
+
+/** Parts a whole message. */
+export function splitPlan(text: string): { message: string; plan: string | null } {
+  const splitter = new PlanSplitter();
+  const spans = [...splitter.push(text), ...splitter.end()];
+  const join = (part: PlanSpan['part']) =>
+    spans
+      .filter((span) => span.part === part)
+      .map((span) => span.text)
+      .join('');
+  return { message: join('message'), plan: text.includes(OPEN) ? join('plan') : null };
+}

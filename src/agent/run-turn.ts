@@ -1,0 +1,158 @@
+import type { Announcement } from '../protocol/announcement.ts';
+import type { ResponseItem, TurnError } from '../protocol/generated/types.ts';
+import { settleItem } from '../store/settle-item.ts';
+import { type LogEntry, type StoredItem, StoreError } from '../store/store.ts';
+import type { ActiveTurn, TurnInput } from './active-turn.ts';
+import { askModel } from './ask-model.ts';
+import type { Step } from './outbox.ts';
+import { runToolCall, type ToolCall } from './tool-calls.ts';
+import { otherError, type TurnHost, type TurnRun } from './turn-host.ts';
+import { turnView } from './turn-view.ts';
+
+/** How often one turn may ask the model: a bound for models that never stop calling tools. */
+const MODEL_REQUESTS_MAX = 1000;
+
+/** Told to the model after a turn that a user stopped, so that it does not take what it did for finished. */
+const INTERRUPTED_NOTE =
+  '<turn_interrupted>\nThe user interrupted the previous turn. What was under way may be done in part: check before you rely on it.\n</turn_interrupted>';
+
+/** How a turn ended, with what had begun in it and not completed. */
+type Outcome =
+  | { status: 'completed' }
+  | { status: 'interrupted'; cutOff: StoredItem[] }
+  | { status: 'failed'; error: TurnError; cutOff: StoredItem[] };
+
+/**
+ * Runs a turn to its end: ask the model, run the tools that it calls, ask again, until it calls none. Never rejects:
+ * whatever goes wrong is the turn's outcome, and exactly one `turn/completed` tells it.
+ */
+export async function runTurn(host: TurnHost, turn: ActiveTurn): Promise<void> {
+  const run: TurnRun = { host, turn, lastMessage: null, cutOff: [] };
+  let outcome: Outcome;
+  try {
+    await begin(run);
+    outcome = await converse(run);
+  } catch (error) {
+    outcome = { status: 'failed', error: unexpected(error, host), cutOff: run.cutOff };
+  }
+  await finish(run, outcome);
+  turn.markFinished();
+}
+
+async function begin({ host, turn }: TurnRun): Promise<void> {
+  await host.outbox.commit(host.statusStep('active'));
+  const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
+  await host.outbox.commit({ announce: [{ method: 'turn/started', params: { threadId: host.threadId, turn: started } }] });
+}
+
+async function converse(run: TurnRun): Promise<Outcome> {
+  for (let requests = 0; requests < MODEL_REQUESTS_MAX; requests++) {
+    const outcome = await step(run);
+    if (outcome !== null) return outcome;
+  }
+  return { status: 'failed', error: otherError(`The turn asked the model ${MODEL_REQUESTS_MAX} times and came to no end.`), cutOff: [] };
+}
+
+/** Asks the model once and does what it says. Null: there is more to ask. */
+async function step(run: TurnRun): Promise<Outcome | null> {
+  const { turn } = run;
+  await announceInputs(run, await turn.takeInputs());
+  if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
+  const response = await askModel(run);
+  if (response.ended === 'failed') return { status: 'failed', error: response.error, cutOff: response.cutOff };
+  if (turn.signal.aborted) return { status: 'interrupted', cutOff: response.ended === 'stopped' ? response.cutOff : [] };
+  if (response.ended === 'stopped') {
+    await run.host.outbox.commit({ dropped: response.cutOff });
+    return null;
+  }
+  if (response.calls.length === 0) return (await turn.closeUnlessInput()) ? { status: 'completed' } : null;
+  await runCalls(run, response.calls);
+  return null;
+}
+
+/** Input is stored when its request is answered; here clients see it. */
+async function announceInputs({ host, turn }: TurnRun, inputs: TurnInput[]): Promise<void> {
+  const ids = { threadId: host.threadId, turnId: turn.id };
+  for (const { item, atMs } of inputs) {
+    await host.outbox.commit({
+      announce: [
+        { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },
+        { method: 'item/completed', params: { ...ids, item, completedAtMs: atMs } },
+      ],
+    });
+  }
+}
+
+async function runCalls({ host, turn }: TurnRun, calls: ToolCall[]): Promise<void> {
+  const { threadId, log, tools, outbox } = host;
+  const record = (items: ResponseItem[]) => outbox.commit({ entries: items.map((item) => ({ kind: 'model', turnId: turn.id, item })) });
+  const emit = (announcement: Announcement) => outbox.commit({ announce: [announcement] });
+  await record(calls);
+  const context = { threadId, turnId: turn.id, emit };
+  await record(await Promise.all(calls.map((call) => runToolCall(call, { tools, context, log }, turn.signal))));
+}
+
+/** Ends the turn on record and for its clients. Where the record cannot be written, clients are told all the same. */
+async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
+  const { host, turn } = run;
+  turn.refuseInput();
+  try {
+    await announceInputs(run, await turn.takeInputs());
+    await host.outbox.commit(ending(run, outcome));
+  } catch (error) {
+    const cutOff = outcome.status === 'completed' ? [] : outcome.cutOff;
+    const failed: Outcome = outcome.status === 'failed' ? outcome : { status: 'failed', error: unexpected(error, host), cutOff };
+    await host.outbox.announceUnstored(ending(run, failed));
+  }
+}
+
+function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome): Step {
+  const { threadId } = host;
+  const completedAtMs = host.clock.now();
+  const end = {
+    status: outcome.status,
+    error: outcome.status === 'failed' ? outcome.error : null,
+    completedAtMs,
+    durationMs: Math.max(0, completedAtMs - turn.startedAtMs),
+  };
+  const status = host.statusStep(outcome.status === 'failed' ? 'systemError' : 'idle');
+  const errors: Announcement[] =
+    outcome.status === 'failed' ? [{ method: 'error', params: { error: outcome.error, willRetry: false, threadId, turnId: turn.id } }] : [];
+  const shown = outcome.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
+  const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
+  return {
+    ...status,
+    entries: [...cutOffEntries(turn, outcome, completedAtMs), { kind: 'turnEnded', turnId: turn.id, ...end }],
+    durable: true,
+    announce: [...errors, ...(status.announce ?? []), { method: 'turn/completed', params: { threadId, turn: view } }],
+  };
+}
+
+/** What a turn that was cut off leaves: items as far as they came, for clients alone, and a word to the model. */
+function cutOffEntries(turn: ActiveTurn, outcome: Outcome, completedAtMs: number): LogEntry[] {
+  if (outcome.status === 'completed') return [];
+  const entries: LogEntry[] = outcome.cutOff.map(({ item, startedAtMs }) => ({
+    kind: 'item',
+    turnId: turn.id,
+    item: settleItem(item),
+    startedAtMs,
+    completedAtMs,
+    partial: true,
+  }));
+  if (outcome.status === 'interrupted') entries.push({ kind: 'model', turnId: turn.id, item: userText(INTERRUPTED_NOTE) });
+  return entries;
+}
+
+function userText(text: string): ResponseItem {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+function unexpected(error: unknown, { log, threadId }: TurnHost): TurnError {
+  if (error instanceof StoreError) return otherError(error.message);
+  log.error({ err: error, threadId }, 'a turn failed inside the server');
+  return {
+    message: `The turn failed inside the server: ${error instanceof Error ? error.message : String(error)}`,
+    codexErrorInfo: 'internalServerError',
+    additionalDetails: null,
+  };
+}

@@ -1,0 +1,12 @@
+import type { Model } from '../model/model.ts';
+import type { Instructions } from './instructions.ts';
+
+/** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
+export interface ThreadRuntime {
+  model: Model;
+  instructions: Instructions;
+  showRawReasoning: boolean;
+  verbosity: string | null;
+  /** In tokens; null: unknown. */
+  contextWindow: number | null;
+}

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import type { JsonObject } from '../base/json.ts';
+import type { Config } from '../config/config.ts';
+import type { ProviderConfig } from '../config/provider.ts';
+import { chooseModel, chooseProvider } from '../config/providers.ts';
+import { sandboxPolicy } from '../config/sandbox-policy.ts';
+import { completeApprovalPolicy } from '../policy/approval-policy.ts';
+import { completeSandboxPolicy, relativePathIn } from '../policy/sandbox-policy.ts';
+import { invalidParams } from '../protocol/errors.ts';
+import type { ApprovalsReviewer, AskForApproval, Personality, SandboxMode, TurnStartParams } from '../protocol/generated/types.ts';
+import type { ThreadSettings } from '../store/store.ts';
+
+/** What thread/start, resume and fork can say about a thread's settings. Null and absent are the same. */
+export interface ThreadOverrides {
+  approvalPolicy?: AskForApproval | null | undefined;
+  approvalsReviewer?: ApprovalsReviewer | null | undefined;
+  baseInstructions?: string | null | undefined;
+  cwd?: string | null | undefined;
+  developerInstructions?: string | null | undefined;
+  model?: string | null | undefined;
+  modelProvider?: string | null | undefined;
+  personality?: Personality | null | undefined;
+  sandbox?: SandboxMode | null | undefined;
+  serviceTier?: string | null | undefined;
+}
+
+/** What a thread that is taken up again keeps of what it last ran with. What may be done without asking is the configuration's to say. */
+export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
+  const { model, modelProvider, cwd, effort, collaborationMode, baseInstructions, developerInstructions } = last;
+  return { model, modelProvider, cwd, effort, collaborationMode, baseInstructions, developerInstructions };
+}
+
+export interface SettingsSources {
+  overrides: ThreadOverrides;
+  /** The request's own settings over config.toml. */
+  requested: JsonObject;
+  /** What the thread keeps of what it last ran with. */
+  last: Partial<ThreadSettings>;
+  config: Config;
+  cwd: string;
+}
+
+/** The settings of a thread: what the request says, else what is kept, else what the configuration says. */
+export function resolveSettings({ overrides, requested, last, config, cwd }: SettingsSources): {
+  settings: ThreadSettings;
+  provider: ProviderConfig;
+} {
+  const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
+    Object.hasOwn(requested, configKey) ? undefined : last[name];
+  const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
+  const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
+  const keptEffort = kept('effort', 'model_reasoning_effort');
+  const effort = keptEffort === undefined ? config.get('model_reasoning_effort') : keptEffort;
+  const sandbox = overrides.sandbox ? undefined : kept('sandboxPolicy', 'sandbox_mode');
+  const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
+  return {
+    provider,
+    settings: {
+      model,
+      modelProvider: provider.id,
+      cwd,
+      approvalPolicy: completeApprovalPolicy(
+        overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
+      ),
+      approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
+      sandboxPolicy: sandbox ?? sandboxPolicy(config, overrides.sandbox ?? config.get('sandbox_mode')),
+      effort,
+      summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
+      personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
+      serviceTier: overrides.serviceTier ?? kept('serviceTier', 'service_tier') ?? config.get('service_tier'),
+      collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
+      baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
+      developerInstructions:
+        overrides.developerInstructions ?? kept('developerInstructions', 'developer_instructions') ?? config.get('developer_instructions'),
+    },
+  };
+}
+
+/**
+ * What a turn changes for itself and the turns after it. A collaboration mode's own model and effort win. A relative
+ * folder is taken from the server's own.
+ */
+export function withTurnOverrides(settings: ThreadSettings, params: TurnStartParams, serverCwd: string): ThreadSettings {
+  checkPaths(params);
+  const { sandboxPolicy: sandbox, approvalPolicy } = params;
+  const mode = params.collaborationMode ?? null;
+  const model = mode?.settings.model ?? params.model ?? settings.model;
+  const effort = mode?.settings.reasoning_effort ?? params.effort ?? settings.effort;
+  const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
+  return {
+    ...settings,
+    model,
+    effort,
+    cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
+    approvalPolicy: approvalPolicy ? completeApprovalPolicy(approvalPolicy) : settings.approvalPolicy,
+    approvalsReviewer: params.approvalsReviewer ?? settings.approvalsReviewer,
+    sandboxPolicy: sandbox ? completeSandboxPolicy(sandbox) : settings.sandboxPolicy,
+    summary: params.summary ?? settings.summary,
+    personality: params.personality ?? settings.personality,
+    serviceTier: params.serviceTier ?? settings.serviceTier,
+    collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
+  };
+}
+
+function checkPaths({ sandboxPolicy }: TurnStartParams): void {
+  const relative = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
+  if (relative !== null) throw invalidParams(`params.sandboxPolicy.${relative.place}: "${relative.path}" is not an absolute path`);
+}
+
+function collaboration(
+  mode: 'plan' | 'default',
+  { model, effort, instructions }: { model: string; effort: string | null; instructions: string | null },
+): ThreadSettings['collaborationMode'] {
+  return { mode, settings: { model, reasoning_effort: effort, developer_instructions: instructions } };
+}
+
+/** The folder a thread works in: absolute, a relative one taken from the server's own. */
+export function threadCwd(requested: string | null | undefined, serverCwd: string): string {
+  return requested ? resolve(serverCwd, requested) : serverCwd;
+}

@@ -1,0 +1,55 @@
+import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
+import type { LogEntry, StoredTurn, ThreadRecord } from '../store/store.ts';
+import type { LoadedThread } from './loaded-thread.ts';
+import { seconds, turnView } from './turn-view.ts';
+
+/** A thread as clients see it. */
+export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Turn[] = []): Thread {
+  return {
+    id: record.id,
+    sessionId: record.sessionId,
+    forkedFromId: record.forkedFromId,
+    parentThreadId: null,
+    preview: record.preview,
+    ephemeral: record.ephemeral,
+    section: null,
+    sectionEnteredAt: null,
+    projectId: null,
+    historyMode: 'paginated',
+    modelProvider: record.settings.modelProvider,
+    model: record.settings.model,
+    reasoningEffort: record.settings.effort,
+    createdAt: seconds(record.createdAtMs),
+    updatedAt: seconds(record.updatedAtMs),
+    recencyAt: seconds(record.recencyAtMs),
+    status,
+    path: record.path,
+    cwd: record.settings.cwd,
+    cliVersion: record.cliVersion,
+    originator: record.originator,
+    source: record.source,
+    threadSource: record.threadSource,
+    agentNickname: null,
+    agentRole: null,
+    gitInfo: record.gitInfo,
+    name: record.name,
+    turns,
+  };
+}
+
+/**
+ * Turns on record as clients see them. Of a loaded thread more is known than is on record: the turn that runs, and the
+ * end of one that could not be stored.
+ */
+export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
+  return turns.map((turn) => turnView({ ...turn, ...knownBetter(turn, loaded) }));
+}
+
+function knownBetter(turn: StoredTurn, loaded: LoadedThread | null): Partial<StoredTurn> {
+  if (loaded === null || turn.status !== 'inProgress' || loaded.turn?.id === turn.id) return {};
+  const end = loaded.owed.find(
+    (entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded' && entry.turnId === turn.id,
+  );
+  if (end === undefined) return {};
+  return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs };
+}

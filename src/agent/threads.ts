@@ -1,0 +1,249 @@
+import { join } from 'node:path';
+import type { Timer } from '../base/clock.ts';
+import { isUuid } from '../base/ids.ts';
+import type { JsonObject } from '../base/json.ts';
+import { KeyedQueue } from '../base/keyed-queue.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { readGitInfo } from '../git/git-info.ts';
+import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import { historyFacts } from './history-facts.ts';
+import { importRollout } from './import-rollout.ts';
+import { Instructions } from './instructions.ts';
+import { LoadedThread } from './loaded-thread.ts';
+import type { ThreadRuntime } from './thread-runtime.ts';
+import { keptSettings, resolveSettings, type ThreadOverrides, threadCwd } from './thread-settings.ts';
+
+/** How long a loaded thread that nobody follows stays in memory after its last turn. */
+const IDLE_MS_MAX = 30 * 60 * 1000;
+
+/** Nobody interrupts the start of a thread; git has its own time limit. */
+const NEVER = new AbortController().signal;
+
+/** What a request says of a thread that it begins, resumes or forks. */
+export interface ThreadRequest {
+  overrides: ThreadOverrides;
+  /** Settings over config.toml, by dotted keys. */
+  config: JsonObject | null;
+}
+
+export interface NewThread extends ThreadRequest {
+  ephemeral: boolean;
+  threadSource: string | null;
+  /** The client's name. */
+  originator: string | null;
+}
+
+/** The loaded threads, and the ways to load one. */
+export class Threads {
+  readonly #deps: AgentDeps;
+  readonly #isFollowed: (threadId: string) => boolean;
+  readonly #loaded = new Map<string, LoadedThread>();
+  readonly #idle = new Map<string, Timer>();
+  /** Two requests may name one thread by its id and by its path: loading is decided once. */
+  readonly #loading = new KeyedQueue();
+
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, isFollowed: (threadId: string) => boolean) {
+    this.#isFollowed = isFollowed;
+    this.#deps = { ...deps, onTurnEnded: (threadId) => this.unloadWhenIdle(threadId) };
+  }
+
+  /** The ids of all loaded threads, oldest first. */
+  ids(): string[] {
+    return [...this.#loaded.keys()].sort();
+  }
+
+  find(threadId: string): LoadedThread | null {
+    return this.#loaded.get(threadId) ?? null;
+  }
+
+  /** The loaded thread, or the error that says there is none. */
+  require(threadId: string): LoadedThread {
+    checkThreadId(threadId);
+    const thread = this.#loaded.get(threadId);
+    if (thread === undefined) throw threadNotFound(threadId);
+    return thread;
+  }
+
+  /** The record of a thread that is loaded or stored. */
+  async record(threadId: string): Promise<ThreadRecord> {
+    checkThreadId(threadId);
+    const record = this.find(threadId)?.record ?? (await this.#deps.store.getThread(threadId));
+    if (record === null) throw threadNotFound(threadId);
+    return record;
+  }
+
+  /** Begins a thread, with the history that is given. */
+  async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
+    const { record, runtime } = await this.#newThread(request, {});
+    const begun = { ...record, ...historyFacts(history) };
+    const writer = await this.#deps.store.createThread(begun, history);
+    return this.#load(new LoadedThread({ record: begun, writer, runtime, deps: this.#deps }));
+  }
+
+  /** Loads a stored thread, or joins one that is loaded; overrides do not disturb a turn that runs. */
+  resume(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
+    checkThreadId(threadId);
+    return this.#loading.run(threadId, async () => {
+      const loaded = this.find(threadId);
+      if (loaded !== null) return this.#rejoin(loaded, request);
+      const record = await this.#deps.store.getThread(threadId);
+      if (record === null) throw noRolloutFound(threadId);
+      if (record.archivedAtMs !== null) throw threadArchived(threadId);
+      const { settings, runtime } = await this.#configure(request, keptSettings(record.settings));
+      const writer = await this.#deps.store.openWriter(threadId);
+      const thread = new LoadedThread({ record, writer, runtime, deps: this.#deps });
+      await thread.update({ settings });
+      return this.#load(thread);
+    });
+  }
+
+  /** The record of the thread that a rollout file holds, which is stored with it. One file is read at a time: it may be large. */
+  import(path: string): Promise<ThreadRecord> {
+    return this.#loading.run('import', () => importRollout(path, this.#deps));
+  }
+
+  /** A new thread that has the source's history up to the point. */
+  async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
+    const { record, runtime } = await this.#newThread(request, keptSettings(source.settings));
+    const forked: ThreadRecord = {
+      ...record,
+      forkedFromId: source.id,
+      ...((await this.#beginsBefore(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
+      tokenUsage: point === null ? source.tokenUsage : null,
+      // Of a history that is cut it is not known what the model was told last, nor what it had cost by then.
+      told: point === null ? source.told : null,
+    };
+    const writer = await this.#deps.store.forkThread(source.id, point, forked);
+    return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
+  }
+
+  /** Whether a fork at this point has a turn of the source. */
+  async #beginsBefore(sourceId: string, point: ForkPoint): Promise<boolean> {
+    if (point === null || 'afterTurnId' in point) return true;
+    const { data } = await this.#deps.store.listTurns(sourceId, { direction: 'asc', limit: 1, view: 'notLoaded' });
+    return data[0]?.id !== point.beforeTurnId;
+  }
+
+  /** Unloads a thread that nobody follows, once it has been idle for long enough. */
+  unloadWhenIdle(threadId: string): void {
+    this.keepLoaded(threadId);
+    const thread = this.find(threadId);
+    if (thread === null || thread.turn !== null || this.#isFollowed(threadId)) return;
+    this.#idle.set(
+      threadId,
+      this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
+    );
+  }
+
+  /**
+   * Gives up a thread, unless a turn runs in it or somebody follows it. In the queue of loading: a resume that comes
+   * meanwhile finds the thread either loaded or given up.
+   */
+  unload(thread: LoadedThread): Promise<void> {
+    return this.#loading.run(thread.id, async () => {
+      if (thread.turn !== null || this.#isFollowed(thread.id)) return;
+      this.keepLoaded(thread.id);
+      this.#loaded.delete(thread.id);
+      await thread.close();
+      this.#deps.publisher.publish('everyone', 'thread/closed', { threadId: thread.id });
+    });
+  }
+
+  /** Somebody follows the thread again. */
+  keepLoaded(threadId: string): void {
+    this.#idle.get(threadId)?.clear();
+    this.#idle.delete(threadId);
+  }
+
+  /** Ends every turn and gives up every thread. */
+  async close(): Promise<void> {
+    for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
+    await this.#loading.idle();
+    await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
+    this.#loaded.clear();
+  }
+
+  #load(thread: LoadedThread): LoadedThread {
+    this.#loaded.set(thread.id, thread);
+    return thread;
+  }
+
+  async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
+    this.keepLoaded(thread.id);
+    if (thread.turn !== null || !saysAnything(request)) return thread;
+    const { settings, runtime } = await this.#configure(request, thread.settings);
+    if (thread.turn === null) await thread.reconfigure(settings, runtime);
+    return thread;
+  }
+
+  async #newThread(request: NewThread, last: Partial<ThreadSettings>): Promise<{ record: ThreadRecord; runtime: ThreadRuntime }> {
+    const { clock, ids, home } = this.#deps;
+    const { settings, runtime } = await this.#configure(request, last);
+    const gitInfo = await readGitInfo({ cwd: settings.cwd, env: this.#deps.env }, NEVER);
+    const id = ids.next();
+    const now = clock.now();
+    return {
+      runtime,
+      record: {
+        id,
+        sessionId: id,
+        createdAtMs: now,
+        updatedAtMs: now,
+        recencyAtMs: now,
+        listed: false,
+        archivedAtMs: null,
+        ephemeral: request.ephemeral,
+        name: null,
+        preview: '',
+        path: request.ephemeral ? null : rolloutPath(home, id, now),
+        forkedFromId: null,
+        source: 'vscode',
+        threadSource: request.threadSource,
+        originator: request.originator,
+        cliVersion: PROTOCOL_VERSION,
+        gitInfo,
+        settings,
+        tokenUsage: null,
+        told: null,
+      },
+    };
+  }
+
+  async #configure(
+    { overrides, config: requestConfig }: ThreadRequest,
+    last: Partial<ThreadSettings>,
+  ): Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }> {
+    const { home, env, modelFor } = this.#deps;
+    const cwd = threadCwd(overrides.cwd ?? last.cwd, this.#deps.cwd);
+    const config = await loadConfig({ home, cwd, env, overrides: this.#deps.overrides, request: requestConfig });
+    const { settings, provider } = resolveSettings({ overrides, requested: requestConfig ?? {}, last, config, cwd });
+    const instructions = await Instructions.load(config, cwd);
+    return {
+      settings,
+      runtime: {
+        model: await modelFor(provider),
+        instructions,
+        showRawReasoning: config.get('show_raw_agent_reasoning'),
+        verbosity: config.get('model_verbosity'),
+        contextWindow: config.get('model_context_window'),
+      },
+    };
+  }
+}
+
+function checkThreadId(threadId: string): void {
+  if (!isUuid(threadId)) throw invalidThreadId(threadId);
+}
+
+function saysAnything({ overrides, config }: ThreadRequest): boolean {
+  return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
+}
+
+/** Where an exported rollout of the thread would lie. */
+function rolloutPath(home: string, id: string, createdAtMs: number): string {
+  const [date = '', time = ''] = new Date(createdAtMs).toISOString().slice(0, 19).split('T');
+  return join(home, 'sessions', ...date.split('-'), `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`);
+}

@@ -1,0 +1,48 @@
+import type { JsonValue } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
+import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
+
+/** A call as the model made it. */
+export type ToolCall = Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>;
+
+export function isToolCall(item: ResponseItem): item is ToolCall {
+  return item.type === 'function_call' || item.type === 'custom_tool_call';
+}
+
+/** Runs one call and gives the output item that goes back to the model. Never rejects. */
+export async function runToolCall(
+  call: ToolCall,
+  { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
+  signal: AbortSignal,
+): Promise<ResponseItem> {
+  const { output, success } = await run(call, { tools, context, log }, signal);
+  const type = call.type === 'function_call' ? 'function_call_output' : 'custom_tool_call_output';
+  return { type, call_id: call.call_id, output: success ? output : { body: output, success } };
+}
+
+async function run(
+  call: ToolCall,
+  { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const tool = tools.find((candidate) => candidate.spec.name === call.name);
+  if (tool === undefined)
+    return { output: `There is no tool named ${call.name}. There are: ${tools.map(({ spec }) => spec.name).join(', ')}.`, success: false };
+  const args = call.type === 'function_call' ? parseArguments(call.arguments) : call.input;
+  if (args === undefined) return { output: `The arguments of ${call.name} are not JSON.`, success: false };
+  try {
+    return await tool.run(args, context, signal);
+  } catch (error) {
+    log.error({ err: error, tool: call.name }, 'a tool failed');
+    return { output: `${call.name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
+  }
+}
+
+function parseArguments(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text.trim() === '' ? '{}' : text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Model, ModelRequest } from '../model/model.ts';
+import type { Announcement } from '../protocol/announcement.ts';
+import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
+import type { StoredItem } from '../store/store.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ActiveTurn } from './active-turn.ts';
+import type { Outbox, Step } from './outbox.ts';
+
+/** What a turn needs of its thread and of the server. */
+export interface TurnHost {
+  readonly threadId: string;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly showRawReasoning: boolean;
+  newId(): string;
+  /** Tells the thread's clients at once: for deltas, which are not stored one by one. */
+  announce(announcement: Announcement): void;
+  /** Null while the thread's clients read what they are told; else resolves when they have caught up. */
+  drained(): Promise<void> | null;
+  /** What the model is asked next: all that the thread has on record. */
+  request(turn: ActiveTurn): Promise<ModelRequest>;
+  /** The step that adds to the thread's token count. */
+  tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): Step;
+  /** The step that gives the thread another status. */
+  statusStep(status: 'active' | 'idle' | 'systemError'): Step;
+}
+
+/** A turn under way, and what its end will need to know. */
+export interface TurnRun {
+  readonly host: TurnHost;
+  readonly turn: ActiveTurn;
+  lastMessage: ThreadItem | null;
+  /** What had begun when the store failed. */
+  cutOff: StoredItem[];
+}
+
+/** An error that has no name of its own on the wire. */
+export function otherError(message: string): TurnError {
+  return { message, codexErrorInfo: 'other', additionalDetails: null };
+}

@@ -1,0 +1,109 @@
+import { extname } from 'node:path';
+import { cutText } from '../base/cut-text.ts';
+import { readRegularFile } from '../config/read-file.ts';
+import { emptyInput, inputTooLarge } from '../protocol/errors.ts';
+import type { AdditionalContextEntry, ContentItem, ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+
+/** The longest text that one request may bring, in characters, its parts together. */
+export const INPUT_CHARS_MAX = 1_048_576;
+
+/** The longest preview that is kept, in characters. */
+const PREVIEW_CHARS_MAX = 500;
+
+/** The largest picture that is read from a file for the model, and the most of all those of one request. */
+const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
+const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
+
+const IMAGE_TYPES: Record<string, string> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.webp': 'image/webp',
+  '.bmp': 'image/bmp',
+};
+
+/** Refuses input that is too long; with `required`, also input that is none. */
+export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
+  if (required && input.length === 0) throw emptyInput();
+  let length = 0;
+  for (const part of input) if (part.type === 'text') length += part.text.length;
+  if (length <= INPUT_CHARS_MAX) return;
+  // Characters are counted as Unicode does: the length of a text in UTF-16 is never less.
+  let characters = 0;
+  for (const part of input) if (part.type === 'text') for (const _ of part.text) characters++;
+  if (characters > INPUT_CHARS_MAX) throw inputTooLarge(INPUT_CHARS_MAX, characters);
+}
+
+/** The item that clients see: what was given, with its defaults filled in. */
+export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
+  const content = input.map((part) => (part.type === 'text' ? { ...part, text_elements: part.text_elements ?? [] } : part));
+  return { type: 'userMessage', id, clientId, content };
+}
+
+/** The preview of a thread that begins with this input: its text, if it is not too long. */
+export function previewOf(input: readonly UserInput[]): string {
+  const texts = input.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return cutText(texts.join('\n'), PREVIEW_CHARS_MAX);
+}
+
+/** What a client adds for the model alone, each under its name; what is not trusted is said to be so by its role. */
+export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
+  return Object.entries(context ?? {}).map(([key, { kind, value }]) => ({
+    type: 'message',
+    role: kind === 'application' ? 'developer' : 'user',
+    content: [{ type: 'input_text', text: `<context name=${JSON.stringify(key)}>\n${value}\n</context>` }],
+  }));
+}
+
+/** The message that the model reads; null when the input has nothing for it. Pictures are read now, and kept so. */
+export function userMessageForModel(input: readonly UserInput[]): ResponseItem | null {
+  let imageBytesLeft = IMAGES_BYTES_MAX;
+  const content = input.flatMap((part) => {
+    if (part.type !== 'localImage') return contentOf(part);
+    const image = localImage(part.path, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
+    imageBytesLeft -= image.bytes;
+    return [image.content];
+  });
+  return content.length === 0 ? null : { type: 'message', role: 'user', content };
+}
+
+function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentItem[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'input_text', text: part.text }];
+    case 'image':
+      return 'url' in part && typeof part.url === 'string'
+        ? [{ type: 'input_image', image_url: part.url }]
+        : [{ type: 'input_image', file_id: String(part.fileId) }];
+    case 'audio':
+      return 'url' in part && typeof part.url === 'string'
+        ? [{ type: 'input_audio', audio_url: part.url }]
+        : [{ type: 'input_audio', file_id: String(part.fileId) }];
+    case 'localAudio':
+      return [{ type: 'input_text', text: `[The user gave the audio file ${part.path}.]` }];
+    // Skills and mentions point at what stands elsewhere in the prompt.
+    case 'skill':
+    case 'mention':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A picture as a data URL, and its size. One that cannot be read is said to be missing: it does not fail the turn. */
+function localImage(path: string, bytesMax: number): { content: ContentItem; bytes: number } {
+  try {
+    const file = readRegularFile(path, bytesMax);
+    if (file === null) return missing(path, 'there is no such file');
+    if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
+    const type = IMAGE_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+    return { content: { type: 'input_image', image_url: `data:${type};base64,${file.bytes.toString('base64')}` }, bytes: file.size };
+  } catch (error) {
+    return missing(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function missing(path: string, why: string): { content: ContentItem; bytes: number } {
+  return { content: { type: 'input_text', text: `[The picture ${path} could not be read: ${why}.]` }, bytes: 0 };
+}
