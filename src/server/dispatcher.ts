@@ -1,0 +1,88 @@
+import { KeyedQueue } from '../base/keyed-queue.ts';
+import type { Log } from '../base/log.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { AnyMethod, Caller, MethodTable } from '../handlers/method.ts';
+import {
+  configInvalid,
+  fromStore,
+  internal,
+  invalidParams,
+  needsExperimentalApi,
+  notInitialized,
+  notServed,
+  RpcError,
+  unknownMethod,
+} from '../protocol/errors.ts';
+import { methods } from '../protocol/generated/methods.ts';
+import type { ClientRequests } from '../protocol/generated/types.ts';
+import { experimentalField, paramsProblem } from '../protocol/validate.ts';
+import { StoreError } from '../store/store.ts';
+
+/**
+ * Takes a request to its row, or refuses it: is the connection past its handshake, the method known and allowed, are
+ * the params right? What is left is the handler's. Throws nothing but RpcErrors.
+ */
+export class Dispatcher {
+  readonly #rows: MethodTable;
+  readonly #log: Log;
+  readonly #queue = new KeyedQueue();
+
+  constructor(rows: MethodTable, log: Log) {
+    this.#rows = rows;
+    this.#log = log;
+  }
+
+  async request(caller: Caller, method: string, params: unknown): Promise<unknown> {
+    if (caller.client === null && method !== 'initialize') throw notInitialized();
+    const known = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (known === undefined) throw unknownMethod(method);
+    if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
+    if (!isServed(this.#rows, method)) throw notServed(method);
+    const problem = paramsProblem(method, params);
+    if (problem !== null) throw invalidParams(problem);
+    const field = caller.experimentalApi ? null : experimentalField(method, params);
+    if (field !== null) throw needsExperimentalApi(field);
+    try {
+      return await this.#call({ row: this.#rows[method], caller, params: params as never });
+    } catch (error) {
+      throw this.#toRpcError(error, method);
+    }
+  }
+
+  /**
+   * Resolves with the answer as soon as there is one. Where the handler registered after-effects, the slot is held until
+   * they have run, one turn of the event loop later: by then vscode-jsonrpc has written the answer. (A notification sent
+   * inside a handler, or in a microtask after it, would leave before the answer.)
+   */
+  #call({ row, caller, params }: { row: AnyMethod; caller: Caller; params: never }): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const run = async () => {
+        const effects: (() => void)[] = [];
+        try {
+          const backlog = caller.ready();
+          if (backlog !== null) await backlog;
+          resolve(await row.handle(params, { caller, after: (effect) => effects.push(effect) }));
+        } catch (error) {
+          reject(error);
+          return;
+        }
+        if (effects.length > 0) await new Promise((done) => setImmediate(done));
+        for (const effect of effects) effect();
+      };
+      const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);
+      settled.catch((error: unknown) => this.#log.error({ err: error }, 'an after-effect failed'));
+    });
+  }
+
+  #toRpcError(error: unknown, method: string): RpcError {
+    if (error instanceof RpcError) return error;
+    if (error instanceof StoreError) return fromStore(error.code, error.message, error.details);
+    if (error instanceof ConfigError) return configInvalid(error.message);
+    this.#log.error({ err: error, method }, 'a handler failed');
+    return internal(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function isServed(rows: MethodTable, method: string): method is keyof ClientRequests {
+  return Object.hasOwn(rows, method);
+}

@@ -1,0 +1,19 @@
+import { INPUT_CHARS_MAX } from '../agent/user-input.ts';
+import type { ServerCapabilities } from '../protocol/generated/types.ts';
+import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-lines-reader.ts';
+import { LINE_BYTES_MAX } from '../transport/line-splitter.ts';
+
+/** What `initialize` says of this server, given the names of its methods. */
+export function serverCapabilities(methods: readonly string[]): ServerCapabilities {
+  const groups: Record<string, string[]> = {};
+  for (const method of methods.toSorted()) {
+    const [group = method] = method.split('/');
+    groups[group] = [...(groups[group] ?? []), method];
+  }
+  return {
+    methods: groups,
+    sandbox: false,
+    transports: ['stdio'],
+    limits: { lineBytes: LINE_BYTES_MAX, requestsInFlight: REQUESTS_IN_FLIGHT_MAX, inputChars: INPUT_CHARS_MAX },
+  };
+}

@@ -1,0 +1,110 @@
+import type { Writable } from 'node:stream';
+import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
+import type { RequestIds } from './request-ids.ts';
+
+/** Above this much unread output, whoever can wait (a streaming turn, the reader) waits for the client. */
+const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
+const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
+
+/**
+ * Writes newline-delimited JSON-RPC, without the `jsonrpc` member. What is sent within one turn of the event loop goes
+ * out in one write, in its order.
+ */
+export class JsonLinesWriter extends AbstractMessageWriter implements MessageWriter {
+  readonly #output: Writable;
+  readonly #ids: RequestIds;
+  #lines: string[] = [];
+  #queuedLength = 0;
+  #flushing = false;
+  #broken = false;
+  #drained: { promise: Promise<void>; resolve: () => void } | null = null;
+
+  constructor(output: Writable, ids: RequestIds) {
+    super();
+    this.#output = output;
+    this.#ids = ids;
+    output.on('error', (error) => {
+      this.#broken = true;
+      this.#release();
+      this.fireError(error);
+      this.fireClose();
+    });
+  }
+
+  /** Takes what vscode-jsonrpc writes: answers to requests. */
+  write(message: Message): Promise<void> {
+    const { id, result, error } = message as { id?: unknown; result?: unknown; error?: unknown };
+    const text = typeof id === 'number' ? this.#ids.close(id) : undefined;
+    if (text !== undefined) this.send(answer(text, result, error));
+    return Promise.resolve();
+  }
+
+  /** Sends one message, given as its JSON text. */
+  send(line: string): void {
+    if (this.#broken) return;
+    this.#lines.push(line);
+    this.#queuedLength += line.length;
+    if (this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => this.#flush());
+  }
+
+  /** Null while the client keeps up; else resolves when it has caught up, or is gone. */
+  drained(): Promise<void> | null {
+    if (this.#broken || this.#backlog() < BACKLOG_BYTES_HIGH) return null;
+    if (this.#drained === null) {
+      let resolve = () => {};
+      const promise = new Promise<void>((done) => {
+        resolve = done;
+      });
+      this.#drained = { promise, resolve };
+    }
+    return this.#drained.promise;
+  }
+
+  /** Resolves when everything that was sent has been taken over by the system, or the client is gone. */
+  flushed(): Promise<void> {
+    this.#flush();
+    if (this.#broken || this.#output.writableLength === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#output.write('', () => resolve()));
+  }
+
+  end(): void {
+    this.#flush();
+  }
+
+  #backlog(): number {
+    return this.#queuedLength + this.#output.writableLength;
+  }
+
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#broken || this.#lines.length === 0) return;
+    const text = `${this.#lines.join('\n')}\n`;
+    this.#lines = [];
+    this.#queuedLength = 0;
+    this.#output.write(text, () => {
+      if (this.#backlog() <= BACKLOG_BYTES_LOW) this.#release();
+    });
+  }
+
+  #release(): void {
+    this.#drained?.resolve();
+    this.#drained = null;
+  }
+}
+
+/** An answer's JSON text, around the text of its id. A result too large for one string becomes an error that says so. */
+function answer(idText: string, result: unknown, error: unknown): string {
+  if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
+  try {
+    return `{"id":${idText},"result":${JSON.stringify(result ?? null)}}`;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    return answer(idText, undefined, {
+      code: -32603,
+      message: 'the answer is too large for one message: ask for pages',
+      data: { code: 'answer_too_large' },
+    });
+  }
+}

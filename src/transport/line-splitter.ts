@@ -1,0 +1,63 @@
+import { isUtf8 } from 'node:buffer';
+
+/** The longest line that is read; what is longer is dropped, and no more than this is kept of it meanwhile. */
+export const LINE_BYTES_MAX = 32 * 1024 * 1024;
+
+const LF = 0x0a;
+
+/** Why a line was not handed on. */
+export type SkippedLine = 'too_long' | 'not_utf8';
+
+/**
+ * Cuts bytes into lines of text. Only LF ends a line (a CR before it is white space to JSON), since what else counts as
+ * a line end differs between readers. A line that is too long or not UTF-8 costs that line and nothing else.
+ */
+export class LineSplitter {
+  #parts: Buffer[] = [];
+  #length = 0;
+  #dropping = false;
+
+  constructor(
+    readonly onLine: (line: string) => void,
+    readonly onSkipped: (reason: SkippedLine) => void,
+  ) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#append(chunk.subarray(start, end));
+      this.#finish();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#append(chunk.subarray(start));
+  }
+
+  /** The input has ended: what came after the last LF is a line, too. */
+  end(): void {
+    this.#finish();
+  }
+
+  #append(part: Buffer): void {
+    if (this.#dropping) return;
+    this.#length += part.length;
+    if (this.#length > LINE_BYTES_MAX) {
+      this.#dropping = true;
+      this.#parts = [];
+      this.onSkipped('too_long');
+      return;
+    }
+    this.#parts.push(part);
+  }
+
+  #finish(): void {
+    const dropped = this.#dropping;
+    const [first, ...rest] = this.#parts;
+    this.#parts = [];
+    this.#length = 0;
+    this.#dropping = false;
+    if (dropped || first === undefined) return;
+    const bytes = rest.length === 0 ? first : Buffer.concat([first, ...rest]);
+    if (isUtf8(bytes)) this.onLine(bytes.toString('utf8'));
+    else this.onSkipped('not_utf8');
+  }
+}
