@@ -1,0 +1,137 @@
+import { join } from 'node:path';
+import { Threads } from './agent/threads.ts';
+import { type Clock, systemClock } from './base/clock.ts';
+import { type Ids, systemIds } from './base/ids.ts';
+import type { Log } from './base/log.ts';
+import type { Config, Env } from './config/config.ts';
+import { ConfigError } from './config/config-error.ts';
+import { configWarnings } from './config/config-warnings.ts';
+import { loadConfig } from './config/load-config.ts';
+import type { ProviderConfig } from './config/provider.ts';
+import { chooseProvider } from './config/providers.ts';
+import { methodTable } from './handlers/methods.ts';
+import type { Model } from './model/model.ts';
+import { Clients } from './server/clients.ts';
+import { Connection } from './server/connection.ts';
+import { Dispatcher } from './server/dispatcher.ts';
+import { serverCapabilities } from './server/server-capabilities.ts';
+import { createSqliteStore } from './store/sqlite-store.ts';
+import type { ThreadStore } from './store/store.ts';
+import type { Transport } from './transport/transport.ts';
+
+export interface AppServerOptions {
+  /** Absolute: the folder of config.toml and of the database. Made when it is needed. */
+  home: string;
+  /** Absolute: the folder of threads that name none. */
+  cwd: string;
+  env: Env;
+  /** Settings over config.toml, as `key=value` texts. */
+  overrides?: readonly string[];
+  log: Log;
+  /** The server's own version. */
+  version: string;
+  platform: NodeJS.Platform;
+  /** Named in errors to whoever wants a thread that this process holds. */
+  pid: number;
+  /** The folder of the database's migrations. */
+  migrationsDir: string;
+  /** The system's folder for temporary files. */
+  tempDir: string;
+  clock?: Clock;
+  ids?: Ids;
+  /** In place of the providers' own models. */
+  model?: Model;
+  /** In place of the SQLite store in `home`. */
+  store?: ThreadStore;
+}
+
+/** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */
+const MODELS_MAX = 16;
+
+export interface AppServer {
+  /** Serves a client; resolves when it is gone and every request it had sent has been answered. */
+  connect(transport: Transport): Promise<void>;
+  /** Ends every turn, stores what there is to store and gives everything up. */
+  close(): Promise<void>;
+}
+
+/** Puts the parts together. The only file that knows them all. */
+export function createAppServer(options: AppServerOptions): AppServer {
+  const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
+  const { clock = systemClock, ids = systemIds } = options;
+  const clients = new Clients();
+  const store = options.store ?? createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const models = new Map<string, Model>();
+  const modelFor = async (provider: ProviderConfig): Promise<Model> => {
+    if (options.model !== undefined) return options.model;
+    const { createModel } = await import('./model/create-model.ts');
+    const key = JSON.stringify(provider);
+    const model = models.get(key) ?? createModel(provider, { env, clock, log, userAgent: `heddle/${version}` });
+    models.delete(key);
+    models.set(key, model);
+    const [oldest] = models.keys();
+    if (models.size > MODELS_MAX && oldest !== undefined) models.delete(oldest);
+    return model;
+  };
+  const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides });
+  const threads = new Threads({ store, publisher: clients, clock, ids, log, home, cwd, env, overrides, modelFor }, (threadId) =>
+    clients.isFollowed(threadId),
+  );
+  const rows = methodTable({
+    threads,
+    store,
+    publisher: clients,
+    followers: clients,
+    clock,
+    ids,
+    config,
+    defaultProvider: () => defaultProvider(config),
+    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows)), warnOfConfig },
+  });
+  const dispatcher = new Dispatcher(rows, log);
+  let connections = 0;
+
+  function warnOfConfig(connection: number): void {
+    configWarnings({ home, cwd, env, overrides }).then(
+      (warnings) => {
+        for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);
+      },
+      (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),
+    );
+  }
+
+  return {
+    connect(transport) {
+      return new Promise((resolve) => {
+        const connection = new Connection(connections++, {
+          transport,
+          log,
+          clock,
+          onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
+          onResponse: (response) => clients.answer(response),
+          onClosed: () => {
+            for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
+            resolve();
+          },
+        });
+        clients.add(connection);
+        connection.listen();
+      });
+    },
+    async close() {
+      await threads.close();
+      // A client that does not read is waited for; whoever wants its threads need not.
+      await Promise.all([clients.close(), store.close()]);
+    },
+  };
+}
+
+/** Null where the configuration does not say: what only lists must work without it. */
+async function defaultProvider(config: () => Promise<Config>): Promise<string | null> {
+  try {
+    return chooseProvider(await config(), null).provider.id;
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
+}

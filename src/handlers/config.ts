@@ -1,0 +1,19 @@
+import type { Config } from '../config/config.ts';
+import { readConfig } from '../config/read-config.ts';
+import type { MethodTable } from './method.ts';
+
+export function configMethods({ config }: { config: (cwd: string | null) => Promise<Config> }) {
+  return {
+    'config/read': {
+      queue: null,
+      async handle({ cwd, includeLayers }, { caller }) {
+        return readConfig(await config(cwd ?? null), { includeLayers: includeLayers === true, experimental: caller.experimentalApi });
+      },
+    },
+
+    'configRequirements/read': {
+      queue: null,
+      handle: () => ({ requirements: null, supportsIndependentSpeedModes: null }),
+    },
+  } satisfies Partial<MethodTable>;
+}

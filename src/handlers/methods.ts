@@ -1,0 +1,35 @@
+import type { Config } from '../config/config.ts';
+import { accountMethods } from './account.ts';
+import { configMethods } from './config.ts';
+import { type InitializeDeps, initialize } from './initialize.ts';
+import type { MethodTable } from './method.ts';
+import { modelMethods } from './model.ts';
+import { itemsMethods } from './thread/items.ts';
+import { loadedMethods } from './thread/loaded.ts';
+import { nameMethods } from './thread/name.ts';
+import { turnsMethods } from './thread/turns.ts';
+import { threadMethods } from './thread.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+import { turnMethods } from './turn.ts';
+
+export interface MethodDeps extends ThreadDeps {
+  handshake: InitializeDeps;
+  /** The settings in effect in a folder, by default the server's own; read anew. */
+  config: (cwd?: string | null) => Promise<Config>;
+}
+
+/** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
+export function methodTable(deps: MethodDeps): MethodTable {
+  return {
+    initialize: initialize(deps.handshake),
+    ...threadMethods(deps),
+    ...turnsMethods(deps),
+    ...itemsMethods(deps),
+    ...loadedMethods(deps),
+    ...nameMethods(deps),
+    ...turnMethods(deps),
+    ...modelMethods(deps),
+    ...accountMethods(deps),
+    ...configMethods(deps),
+  };
+}

@@ -1,0 +1,237 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { LoadedThread } from '../agent/loaded-thread.ts';
+import { threadView } from '../agent/thread-view.ts';
+import type { NewThread, ThreadRequest } from '../agent/threads.ts';
+import type { JsonObject } from '../base/json.ts';
+import { emptyHistory, invalidParams } from '../protocol/errors.ts';
+import type {
+  ThreadForkParams,
+  ThreadListParams,
+  ThreadResumeParams,
+  ThreadResumeResponse,
+  ThreadSortKey,
+  ThreadStartParams,
+  ThreadStartResponse,
+} from '../protocol/generated/types.ts';
+import { historyEntries } from '../rollout/history-entries.ts';
+import type { ForkPoint, ThreadQuery, ThreadRecord } from '../store/store.ts';
+import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
+import { allTurns, turnsPage } from './thread/turns.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+
+/** What `thread/list` shows when no source is named: threads that a person works in. */
+const INTERACTIVE_SOURCES = ['cli', 'vscode'];
+
+export function threadMethods(deps: ThreadDeps) {
+  const { threads, store, followers, publisher } = deps;
+  return {
+    'thread/start': {
+      queue: null,
+      async handle(params, { caller, after }) {
+        const thread = await threads.start(newThread(params, caller));
+        followers.subscribe(thread.id, caller.id);
+        const answer = { thread: threadView(thread.record, thread.status), ...settingsAnswer(thread) };
+        after(() => publisher.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread }));
+        return answer;
+      },
+    },
+
+    'thread/resume': {
+      queue: perThread,
+      async handle(params, context) {
+        const thread = await resumed(deps, params, context.caller);
+        const answer = await orAbandon(deps, thread, resumeAnswer(deps, thread, params));
+        followers.subscribe(thread.id, context.caller.id);
+        threads.keepLoaded(thread.id);
+        context.after(() => {
+          announceTokens(deps, thread, context.caller);
+          publisher.publish({ connection: context.caller.id }, 'thread/goal/cleared', { threadId: thread.id });
+          followers.replay(thread.id, context.caller.id);
+        });
+        return answer;
+      },
+    },
+
+    'thread/fork': {
+      queue: perThread,
+      async handle(params, { caller, after }) {
+        const source = await forkSource(deps, params);
+        const fork = await threads.fork(source, forkPoint(params), newThread(params, caller));
+        const turns = params.excludeTurns === true ? [] : await orAbandon(deps, fork, allTurns(deps, fork.id));
+        followers.subscribe(fork.id, caller.id);
+        after(() => {
+          announceTokens(deps, fork, caller);
+          publisher.publish({ threadId: fork.id }, 'thread/started', { thread: threadView(fork.record, fork.status) });
+        });
+        return { thread: threadView(fork.record, fork.status, turns), ...settingsAnswer(fork) };
+      },
+    },
+
+    'thread/read': {
+      queue: perThread,
+      async handle({ threadId, includeTurns }) {
+        const record = await threads.record(threadId);
+        const turns = includeTurns === true ? await allTurns(deps, threadId) : [];
+        return { thread: threadView(record, statusOf(deps, threadId), turns), readState: null };
+      },
+    },
+
+    'thread/list': {
+      queue: null,
+      async handle(params) {
+        const page = await store.listThreads(await threadQuery(deps, params));
+        return { ...page, data: page.data.map((record) => threadView(record, statusOf(deps, record.id))) };
+      },
+    },
+
+    'thread/unsubscribe': {
+      queue: perThread,
+      handle({ threadId }, { caller, after }) {
+        if (threads.find(threadId) === null) return { status: 'notLoaded' };
+        const followed = followers.unsubscribe(threadId, caller.id);
+        after(() => threads.unloadWhenIdle(threadId));
+        return { status: followed ? 'unsubscribed' : 'notSubscribed' };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** What an answer is made of; a thread that cannot be answered with is not kept loaded for the request that failed. */
+async function orAbandon<T>({ threads }: ThreadDeps, thread: LoadedThread, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    await threads.unload(thread);
+    throw error;
+  }
+}
+
+function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+  const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, model, modelProvider, sandbox, serviceTier } =
+    params;
+  const named = {
+    approvalPolicy,
+    approvalsReviewer,
+    baseInstructions,
+    cwd,
+    developerInstructions,
+    model,
+    modelProvider,
+    sandbox,
+    serviceTier,
+  };
+  const personality = 'personality' in params ? params.personality : null;
+  return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null };
+}
+
+function newThread(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
+  return {
+    ...threadRequest(params),
+    ephemeral: params.ephemeral ?? false,
+    threadSource: params.threadSource ?? null,
+    originator: client?.clientInfo.name ?? null,
+  };
+}
+
+/** The settings that a thread's next turn will run with. */
+function settingsAnswer({ settings, runtime }: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
+  return {
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    serviceTier: settings.serviceTier,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    instructionSources: runtime.instructions.sources,
+    approvalPolicy: settings.approvalPolicy,
+    approvalsReviewer: settings.approvalsReviewer,
+    sandbox: settings.sandboxPolicy,
+    reasoningEffort: settings.effort,
+  };
+}
+
+/** The thread that a resume means: history wins over path, path over id. */
+async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
+  const { threads, ids, clock } = deps;
+  const { history, path, threadId } = params;
+  if (history) {
+    if (history.length === 0) throw emptyHistory();
+    const request = { ...threadRequest(params), ephemeral: false, threadSource: null, originator: caller.client?.clientInfo.name ?? null };
+    return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
+  }
+  const id = path ? (await threadAt(deps, path)).id : threadId;
+  return threads.resume(id, threadRequest(params));
+}
+
+async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: ThreadResumeParams): Promise<ThreadResumeResponse> {
+  const { initialTurnsPage: page, excludeTurns } = params;
+  const turns = excludeTurns === true ? [] : await allTurns(deps, thread.id);
+  const lastTurn = await deps.store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' });
+  const lastItem = await deps.store.listItems(thread.id, { direction: 'desc', limit: 1 });
+  return {
+    thread: threadView(thread.record, thread.status, turns),
+    ...settingsAnswer(thread),
+    collaborationMode: thread.settings.collaborationMode,
+    initialTurnsPage: page
+      ? await turnsPage(deps, thread.id, {
+          limit: pageLimit(page.limit),
+          direction: page.sortDirection ?? 'desc',
+          view: page.itemsView ?? 'summary',
+        })
+      : null,
+    turnsBackwardsCursor: lastTurn.backwardsCursor,
+    itemsBackwardsCursor: lastItem.backwardsCursor,
+  };
+}
+
+async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams): Promise<ThreadRecord> {
+  return path ? threadAt(deps, path) : deps.threads.record(threadId);
+}
+
+function forkPoint({ lastTurnId, beforeTurnId }: ThreadForkParams): ForkPoint {
+  if (lastTurnId && beforeTurnId) throw invalidParams('params.lastTurnId and params.beforeTurnId cannot be given together');
+  if (lastTurnId) return { afterTurnId: lastTurnId };
+  return beforeTurnId ? { beforeTurnId } : null;
+}
+
+/** The thread that a path means: one in the store, else the one that the rollout file there holds. */
+async function threadAt(deps: ThreadDeps, path: string): Promise<ThreadRecord> {
+  if (!isAbsolute(path)) throw invalidParams(`params.path: "${path}" is not an absolute path`);
+  const file = resolve(path);
+  return (await deps.store.findThreadByPath(file)) ?? deps.threads.import(file);
+}
+
+function statusOf({ threads }: ThreadDeps, threadId: string) {
+  return threads.find(threadId)?.status ?? { type: 'notLoaded' as const };
+}
+
+function announceTokens({ publisher }: ThreadDeps, { id, record: { tokenUsage } }: LoadedThread, caller: Caller): void {
+  if (tokenUsage === null) return;
+  publisher.publish({ connection: caller.id }, 'thread/tokenUsage/updated', {
+    threadId: id,
+    turnId: tokenUsage.turnId,
+    tokenUsage: tokenUsage.usage,
+  });
+}
+
+const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  recency_at: 'recencyAt',
+  section_position: 'createdAt',
+};
+
+async function threadQuery({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<ThreadQuery> {
+  const { cwd, modelProviders, sourceKinds } = params;
+  const provider = modelProviders ? null : await defaultProvider();
+  return {
+    cursor: params.cursor ?? null,
+    limit: pageLimit(params.limit),
+    direction: params.sortDirection ?? 'desc',
+    sortKey: SORT_KEYS[params.sortKey ?? 'created_at'],
+    archived: params.archived ?? false,
+    modelProviders: modelProviders ? (modelProviders.length === 0 ? null : modelProviders) : provider === null ? null : [provider],
+    cwds: cwd ? [cwd].flat().map((folder) => resolve(folder)) : null,
+    sources: sourceKinds && sourceKinds.length > 0 ? sourceKinds : INTERACTIVE_SOURCES,
+    searchTerm: params.searchTerm || null,
+  };
+}

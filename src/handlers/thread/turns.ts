@@ -1,0 +1,35 @@
+import { storedTurnViews } from '../../agent/thread-view.ts';
+import type { Turn, TurnsPage } from '../../protocol/generated/types.ts';
+import type { Page, PageQuery, StoredTurn } from '../../store/store.ts';
+import { type MethodTable, pageLimit, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+type View = StoredTurn['itemsView'];
+
+/** A page of a thread's turns, as far as they are known. */
+export async function turnsPage({ store, threads }: ThreadDeps, threadId: string, query: PageQuery & { view: View }): Promise<TurnsPage> {
+  const page: Page<StoredTurn> = await store.listTurns(threadId, query);
+  return { ...page, data: storedTurnViews(page.data, threads.find(threadId)) };
+}
+
+/** All turns of a thread, oldest first, with all their items. */
+export async function allTurns(deps: ThreadDeps, threadId: string): Promise<Turn[]> {
+  return (await turnsPage(deps, threadId, { direction: 'asc', view: 'full' })).data;
+}
+
+export function turnsMethods(deps: ThreadDeps) {
+  return {
+    'thread/turns/list': {
+      queue: perThread,
+      async handle({ threadId, cursor = null, limit, sortDirection, itemsView }) {
+        await deps.threads.record(threadId);
+        return turnsPage(deps, threadId, {
+          cursor,
+          limit: pageLimit(limit),
+          direction: sortDirection ?? 'desc',
+          view: itemsView ?? 'summary',
+        });
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,33 @@
+import { type MethodTable, perThread } from './method.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+
+export function turnMethods({ threads }: ThreadDeps) {
+  return {
+    'turn/start': {
+      queue: perThread,
+      async handle(params, { after }) {
+        const { turn, afterAnswer } = await threads.require(params.threadId).startTurn(params);
+        after(afterAnswer);
+        return { turn };
+      },
+    },
+
+    'turn/steer': {
+      queue: perThread,
+      async handle(params, { after }) {
+        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params);
+        after(afterAnswer);
+        return { turnId: turn.id };
+      },
+    },
+
+    // In no queue: it would wait behind what it is to stop.
+    'turn/interrupt': {
+      queue: null,
+      handle({ threadId, turnId }, { after }) {
+        after(threads.require(threadId).interrupt(turnId));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
