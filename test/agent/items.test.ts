@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelEvent } from '../../src/model/model.ts';
+import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { ANY_ID, agentItem, brief, userItem } from '../support/expected.ts';
+import { conversation, message, reasoning, response, said, TestModel, webSearch } from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+/** A turn in which the model sends these events, read again after a restart: its items, as told and as they read. */
+async function turnWith(events: ModelEvent[], config?: string): Promise<TestServer & { items: ThreadItem[]; started: ThreadItem[] }> {
+  const model = new TestModel(response(events));
+  const server = await startServer({ model, ...(config === undefined ? {} : { config }) });
+  await server.client.request('thread/start', {});
+  expect((await server.client.turn(idOf(1), 'hi')).status).toBe('completed');
+  const [, ...items] = server.client.notifications('item/completed').map(({ item }) => item);
+  const [, ...started] = server.client.notifications('item/started').map(({ item }) => item);
+  const next = await server.restart();
+  const { thread } = await next.client.request('thread/resume', { threadId: idOf(1) });
+  expect(thread.turns.map((turn) => turn.items)).toEqual([[userItem('hi'), ...items]]);
+  return { ...next, client: server.client, items, started };
+}
+
+/** What the next turn sends to the model of what it said. */
+async function sentBack(server: TestServer): Promise<ResponseItem[]> {
+  const { client } = await server.restart();
+  await client.request('thread/resume', { threadId: idOf(1) });
+  server.model.push(response(message('next')));
+  await client.turn(idOf(1), 'next');
+  return conversation(server.model.request(2)).slice(1, -1);
+}
+
+describe('a message', () => {
+  test('has one id in all that is said of it, and its whole text when it completes, whatever the deltas said', async () => {
+    const events = message('as completed', { deltas: ['as ', 'streamed'] });
+    const { client, items } = await turnWith(events);
+    expect(items).toEqual([agentItem('as completed')]);
+    const ids = client.messages.flatMap(({ method, params }) => {
+      const { itemId, item } = (params ?? {}) as { itemId?: string; item?: ThreadItem };
+      return method?.startsWith('item/') && item?.type !== 'userMessage' ? [itemId ?? item?.id] : [];
+    });
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test('without deltas, or without a beginning, starts and completes all the same', async () => {
+    const { items, started } = await turnWith([
+      { type: 'itemCompleted', item: said('no beginning') },
+      ...message('no deltas', { deltas: [] }),
+    ]);
+    expect(items).toEqual([agentItem('no beginning'), agentItem('no deltas')]);
+    expect(started).toEqual([agentItem(''), agentItem('')]);
+  });
+
+  test('keeps its phase', async () => {
+    const { items, started } = await turnWith([
+      ...message('working', { phase: 'commentary', id: 'a' }),
+      ...message('done', { phase: 'final_answer', id: 'b' }),
+    ]);
+    expect(items).toEqual([agentItem('working', { phase: 'commentary' }), agentItem('done', { phase: 'final_answer' })]);
+    expect(started).toEqual([agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })]);
+  });
+
+  test('in a phase that older clients do not know is shown without it', async () => {
+    const { items, started } = await turnWith(message('so far', { phase: 'partial_answer' }));
+    expect(started.map((item) => item.type === 'agentMessage' && item.phase)).toEqual([null]);
+    expect(items).toEqual([agentItem('so far', { phase: null })]);
+  });
+
+  test('whose id the model gives twice is two items', async () => {
+    const { items } = await turnWith([...message('one'), ...message('two')]);
+    expect(brief(items)).toEqual(['agent: one', 'agent: two']);
+    expect(items[0]?.id).not.toBe(items[1]?.id);
+  });
+
+  test('that overlaps with another gets its own deltas', async () => {
+    const [a = [], b = []] = ['one', 'two'].map((text, index) => message(text, { id: `m${index}`, deltas: [...text] }));
+    const events = a.flatMap((event, index) => [event, b[index] ?? event]);
+    const { client, items } = await turnWith(events);
+    expect(brief(items)).toEqual(['agent: one', 'agent: two']);
+    const texts = items.map(({ id }) =>
+      client
+        .notifications('item/agentMessage/delta', ({ itemId }) => itemId === id)
+        .map(({ delta }) => delta)
+        .join(''),
+    );
+    expect(texts).toEqual(['one', 'two']);
+  });
+
+  test('of several parts has their texts joined; the model reads them as they were', async () => {
+    const item: ResponseItem = {
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'output_text', text: 'a' },
+        { type: 'output_text', text: 'b' },
+      ],
+    };
+    const server = await turnWith([{ type: 'itemCompleted', item }]);
+    expect(server.items).toEqual([agentItem('ab')]);
+    expect(await sentBack(server)).toEqual([item]);
+  });
+
+  test('a delta that comes after its end, or to nothing that has begun, or that is empty, is not shown', async () => {
+    const { client, items } = await turnWith([
+      { type: 'textDelta', itemId: 'msg_1', delta: 'early' },
+      ...message('whole'),
+      { type: 'textDelta', itemId: 'msg_1', delta: 'late' },
+      ...message('', { id: 'msg_2' }),
+    ]);
+    expect(items).toEqual([agentItem('whole'), agentItem('')]);
+    expect(client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual(['whole']);
+  });
+});
+
+describe('reasoning', () => {
+  test('has its summary; its raw content is not shown unless the configuration says so', async () => {
+    const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')]);
+    expect(server.items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] });
+    expect(server.client.notifications('item/reasoning/textDelta')).toEqual([]);
+    expect(await sentBack(server)).toEqual([
+      {
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'because' }],
+        content: [{ type: 'reasoning_text', text: 'raw' }],
+      },
+      said('ok'),
+    ]);
+  });
+
+  test('shows its raw content where the configuration says so', async () => {
+    const config = 'model = "m"\nmodel_provider = "scripted"\nshow_raw_agent_reasoning = true\n';
+    const { client, items } = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
+    expect(items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] });
+    expect(client.notifications('item/reasoning/textDelta').map(({ delta, contentIndex }) => [delta, contentIndex])).toEqual([['raw', 0]]);
+  });
+
+  test('of several parts tells of each', async () => {
+    const item: ResponseItem & { id: string } = { type: 'reasoning', id: 'rs', summary: [] };
+    const { client, items } = await turnWith([
+      { type: 'itemStarted', item },
+      { type: 'reasoningSummaryPart', itemId: 'rs', index: 0 },
+      { type: 'reasoningSummaryDelta', itemId: 'rs', index: 0, delta: 'a' },
+      { type: 'reasoningSummaryPart', itemId: 'rs', index: 1 },
+      { type: 'reasoningSummaryDelta', itemId: 'rs', index: 1, delta: 'b' },
+      { type: 'itemCompleted', item: { ...item, summary: ['a', 'b'].map((text) => ({ type: 'summary_text' as const, text })) } },
+      ...message('ok'),
+    ]);
+    expect(items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['a', 'b'], content: [] });
+    const deltas = client.notifications('item/reasoning/summaryTextDelta').map(({ delta, summaryIndex }) => [delta, summaryIndex]);
+    expect(deltas).toEqual([
+      ['a', 0],
+      ['b', 1],
+    ]);
+    expect(client.notifications('item/reasoning/summaryPartAdded').map(({ summaryIndex }) => summaryIndex)).toEqual([0, 1]);
+  });
+});
+
+describe('a web search', () => {
+  const searches: [string, Parameters<typeof webSearch>[0], object][] = [
+    ['for one thing', { type: 'search', query: 'bread' }, { query: 'bread', action: { type: 'search', query: 'bread', queries: null } }],
+    ['for several', { type: 'search', queries: ['a', 'b'] }, { query: 'a', action: { type: 'search', query: null, queries: ['a', 'b'] } }],
+    [
+      'that opens a page',
+      { type: 'open_page', url: 'https://a/' },
+      { query: 'https://a/', action: { type: 'openPage', url: 'https://a/' } },
+    ],
+    [
+      'that looks for something in a page',
+      { type: 'find_in_page', url: 'https://a/', pattern: 'x' },
+      { query: 'x', action: { type: 'findInPage', url: 'https://a/', pattern: 'x' } },
+    ],
+    ['of another kind', { type: 'other' }, { query: '', action: { type: 'other' } }],
+    ['that does not say what it did', undefined, { query: '', action: null }],
+  ];
+
+  test.each(searches)('%s', async (_name, action, shown) => {
+    const server = await turnWith([...webSearch(action), ...message('found')]);
+    expect(server.started[0]).toMatchObject({ type: 'webSearch', query: '', action: null });
+    expect(server.items[0]).toEqual({ type: 'webSearch', id: ANY_ID, ...shown });
+    const call = { type: 'web_search_call', status: 'completed', ...(action === undefined ? {} : { action }) };
+    expect(await sentBack(server)).toEqual([call, said('found')]);
+  });
+});
+
+test('a picture that the model made', async () => {
+  const item: ResponseItem & { id: string } = {
+    type: 'image_generation_call',
+    id: 'ig_1',
+    status: 'completed',
+    revised_prompt: 'a cat',
+    result: 'AAAA'.repeat(50_000),
+  };
+  const server = await turnWith([
+    { type: 'itemStarted', item: { ...item, status: 'in_progress', result: '' } },
+    { type: 'itemCompleted', item },
+    ...message('there'),
+  ]);
+  const shown = { type: 'imageGeneration', id: ANY_ID, revisedPrompt: 'a cat', savedPath: null };
+  expect(server.items[0]).toEqual({ ...shown, status: 'completed', result: item.result });
+  expect(server.started[0]).toEqual({ ...shown, revisedPrompt: null, status: 'in_progress', result: '' });
+  expect(await sentBack(server)).toEqual([item, said('there')]);
+});
+
+test('an answer without anything completes the turn', async () => {
+  const { client, items } = await turnWith([]);
+  expect(items).toEqual([]);
+  expect(client.notifications('turn/completed').map(({ turn }) => turn.items)).toEqual([[]]);
+});

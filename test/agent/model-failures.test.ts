@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest';
+import { idOf } from '../support/counting-ids.ts';
+import { agentItem, brief, turnOf, userItem } from '../support/expected.ts';
+import { Gate } from '../support/gate.ts';
+import { text } from '../support/test-client.ts';
+import {
+  asked,
+  conversation,
+  errorOf,
+  failed,
+  functionCall,
+  message,
+  messageBegun,
+  reasoning,
+  response,
+  retrying,
+  type ScriptedResponse,
+  said,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+async function withThread(...responses: ScriptedResponse[]): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(...responses) });
+  await server.client.request('thread/start', {});
+  return server;
+}
+
+async function readTurns({ client }: TestServer) {
+  return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread.turns;
+}
+
+const limit = errorOf('The limit is reached.', 'usageLimitExceeded');
+
+describe('a model that fails', () => {
+  test('fails the turn: an error that is not retried, status systemError, and the end with the same error', async () => {
+    const server = await withThread([{ type: 'started' }, failed(limit.message, limit.codexErrorInfo)]);
+    const { id } = await server.client.turn(idOf(1), 'hi');
+    const turn = turnOf({ id, status: 'failed', itemsView: 'notLoaded', error: limit });
+    expect(server.client.messages.slice(-3).map(({ method, params }) => ({ method, params }))).toEqual([
+      { method: 'error', params: { threadId: idOf(1), turnId: id, error: limit, willRetry: false } },
+      { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'systemError' } } },
+      { method: 'turn/completed', params: { threadId: idOf(1), turn } },
+    ]);
+    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'systemError' });
+    expect(await readTurns(server)).toEqual([{ ...turn, itemsView: 'full', items: [userItem('hi')] }]);
+  });
+
+  test('does not keep the next turn from working, and stays failed in the history', async () => {
+    const server = await withThread([failed(limit.message, limit.codexErrorInfo)], response(message('ok')));
+    await server.client.turn(idOf(1), 'one');
+    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
+    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'idle' });
+    const { client } = await server.restart();
+    const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
+    expect(thread.turns.map(({ status, error, items }) => [status, error, brief(items)])).toEqual([
+      ['failed', limit, ['user: one']],
+      ['completed', null, ['user: two', 'agent: ok']],
+    ]);
+  });
+
+  test('half-way through a message: it is shown as far as it came, never completes, and is not sent to the model again', async () => {
+    const server = await withThread([...messageBegun('par'), failed('cut')], response(message('ok')));
+    await server.client.turn(idOf(1), 'one');
+    expect(server.client.notifications('item/completed').map(({ item }) => item)).toEqual([userItem('one')]);
+    expect((await readTurns(server))[0]?.items).toEqual([userItem('one'), agentItem('par')]);
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
+    const { client } = await server.restart();
+    const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
+    expect(thread.turns.map(({ items }) => brief(items))).toEqual([
+      ['user: one', 'agent: par'],
+      ['user: two', 'agent: ok'],
+    ]);
+  });
+
+  test('half-way through its reasoning: what it had thought is shown, and not sent again', async () => {
+    const server = await withThread([...reasoning('bec').slice(0, -1), failed('cut')], response(message('ok')));
+    await server.client.turn(idOf(1), 'one');
+    expect((await readTurns(server))[0]?.items).toEqual([
+      userItem('one'),
+      { type: 'reasoning', id: expect.any(String), summary: ['bec'], content: [] },
+    ]);
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
+  });
+
+  test('after a whole message: that one stays, for clients and for the model; reasoning that led to nothing is not sent', async () => {
+    const server = await withThread([...message('whole'), ...reasoning('because'), failed('cut')], response(message('ok')));
+    await server.client.turn(idOf(1), 'one');
+    expect((await readTurns(server))[0]?.items.map(({ type }) => type)).toEqual(['userMessage', 'agentMessage', 'reasoning']);
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), said('whole'), asked('two')]);
+  });
+
+  test('after a call: the call did not run, and is not sent again', async () => {
+    const server = await withThread([...functionCall('update_plan', { plan: [] }), failed('cut')], response(message('ok')));
+    await server.client.turn(idOf(1), 'one');
+    expect(server.client.notifications('turn/plan/updated')).toEqual([]);
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
+  });
+
+  test('in the second request of a turn fails it, with what the first one did kept', async () => {
+    const server = await withThread(response(functionCall('update_plan', { plan: [] })), [failed('cut')], response(message('ok')));
+    expect((await server.client.turn(idOf(1), 'one')).status).toBe('failed');
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(3)).map(({ type }) => type)).toEqual([
+      'message',
+      'function_call',
+      'function_call_output',
+      'message',
+    ]);
+  });
+
+  test('when new input has just come: the input is in the history, and read in the next turn', async () => {
+    const gate = new Gate();
+    const failing = async function* () {
+      await gate.pass();
+      yield failed('cut');
+    };
+    const server = await withThread(() => failing(), response(message('ok')), response(message('spare')));
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    await gate.reached;
+    await server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
+    gate.open();
+    await server.client.turnCompleted(turn.id);
+    await server.client.turn(idOf(1), 'three');
+    const last = conversation(server.model.request(server.model.requests.length));
+    expect(last.filter((item) => 'role' in item && item.role === 'user')).toEqual([asked('one'), asked('two'), asked('three')]);
+  });
+});
+
+describe('a model that tries again', () => {
+  test('tells of it, and voids what it had begun', async () => {
+    const gate = new Gate();
+    const server = await withThread([
+      { type: 'started' },
+      ...messageBegun('par'),
+      retrying('The stream broke.'),
+      { type: 'started' },
+      gate,
+      ...message('whole', { id: 'msg_2' }),
+      { type: 'completed', usage: USAGE },
+    ]);
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+    gate.open();
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('whole')] });
+    expect(server.client.notifications('error')).toEqual([
+      {
+        threadId: idOf(1),
+        turnId: turn.id,
+        error: errorOf('The stream broke.', { responseStreamDisconnected: { httpStatusCode: null } }),
+        willRetry: true,
+      },
+    ]);
+    expect(brief(server.client.notifications('item/completed').map(({ item }) => item))).toEqual(['user: hi', 'agent: whole']);
+    expect((await readTurns(server)).map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: whole']]);
+  });
+
+  test('and calls a tool both times calls it once', async () => {
+    const server = await withThread(
+      [
+        ...functionCall('update_plan', { plan: [] }, { callId: 'a' }),
+        retrying('cut'),
+        ...functionCall('update_plan', { plan: [] }, { callId: 'b' }),
+        { type: 'completed', usage: USAGE },
+      ],
+      response(message('done')),
+    );
+    await server.client.turn(idOf(1), 'hi');
+    expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
+    expect(conversation(server.model.request(2)).flatMap((item) => ('call_id' in item ? item.call_id : []))).toEqual(['b', 'b']);
+  });
+
+  test('does not show what it had begun any more, while the turn goes on', async () => {
+    const gate = new Gate();
+    const server = await withThread([...messageBegun('par'), retrying('cut'), gate, ...message('whole', { id: 'm2' }), failed('cut')]);
+    await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+    await gate.reached;
+    expect((await readTurns(server)).map(({ items }) => items)).toEqual([[userItem('hi')]]);
+  });
+
+  test('keeps what had completed: clients have seen it, and the model reads it', async () => {
+    const server = await withThread(
+      [...message('first try'), retrying('cut'), ...message('second try', { id: 'm2' }), { type: 'completed', usage: USAGE }],
+      response(message('ok')),
+    );
+    await server.client.turn(idOf(1), 'one');
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('one'), said('first try'), said('second try'), asked('two')]);
+    expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: one', 'agent: first try', 'agent: second try']);
+  });
+
+  test('and fails in the end, fails the turn with what it had begun last', async () => {
+    const server = await withThread([...messageBegun('one'), retrying('cut'), ...messageBegun('two', { id: 'm2' }), failed('gave up')]);
+    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'failed', error: errorOf('gave up') });
+    expect(server.client.notifications('error').map(({ willRetry }) => willRetry)).toEqual([true, false]);
+    expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: hi', 'agent: two']);
+  });
+});
+
+describe('a model that breaks its contract', () => {
+  test('by throwing: the turn fails, the next one works, and the log has the cause', async () => {
+    const throwing = async function* () {
+      yield* messageBegun('par');
+      throw new Error('out of order');
+    };
+    const server = await withThread(() => throwing(), response(message('ok')));
+    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
+      status: 'failed',
+      error: { message: 'The turn failed inside the server: out of order', codexErrorInfo: 'internalServerError' },
+    });
+    expect(server.log.takeErrors()).toEqual(['a turn failed inside the server']);
+    expect((await readTurns(server))[0]?.items).toEqual([userItem('hi'), agentItem('par')]);
+    expect((await server.client.turn(idOf(1), 'two')).status).toBe('completed');
+  });
+
+  test('by throwing when it is asked: the same', async () => {
+    const server = await withThread(() => {
+      throw new Error('not today');
+    });
+    expect((await server.client.turn(idOf(1), 'hi')).status).toBe('failed');
+    expect(server.log.takeErrors()).toEqual(['a turn failed inside the server']);
+  });
+
+  test('by ending without an end: the turn comes to an end all the same', async () => {
+    class EndlessModel extends TestModel {
+      override async *stream() {
+        yield* messageBegun('par');
+      }
+    }
+    const server = await startServer({ model: new EndlessModel() });
+    await server.client.request('thread/start', {});
+    expect((await server.client.turn(idOf(1), 'hi')).status).toBe('failed');
+  });
+
+  test('by going on after its end: that is not read', async () => {
+    const server = await withThread([...response(message('ok')), ...message('more', { id: 'm2' })]);
+    await server.client.turn(idOf(1), 'hi');
+    expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: hi', 'agent: ok']);
+  });
+});

@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ModelEvent } from '../../src/model/model.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { ANY_ID, agentItem, userItem } from '../support/expected.ts';
+import { Gate } from '../support/gate.ts';
+import { text } from '../support/test-client.ts';
+import { conversation, message, response, said, TestModel } from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+const collaborationMode = {
+  mode: 'plan' as const,
+  settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
+};
+
+const PLAN = 'First this.\n<proposed_plan>\n# Plan\n- one\n</proposed_plan>\nWhat do you think?';
+
+async function planned(...responses: (readonly ModelEvent[])[]): Promise<TestServer & { turnId: string }> {
+  const server = await startServer({ model: new TestModel(...responses.map((events) => response(events))) });
+  await server.client.request('thread/start', {});
+  const { id } = await server.client.turn(idOf(1), 'hi', { collaborationMode });
+  return { ...server, turnId: id };
+}
+
+function itemsOf({ client }: TestServer, method: 'item/started' | 'item/completed') {
+  return client.notifications(method, ({ item }) => item.type !== 'userMessage').map(({ item }) => item);
+}
+
+describe('in plan mode', () => {
+  test('what stands between the tags is an item of its own, outside them the message', async () => {
+    const server = await planned(message(PLAN));
+    const plan = { type: 'plan', id: ANY_ID, text: '# Plan\n- one\n' };
+    const spoken = agentItem('First this.\nWhat do you think?');
+    expect(itemsOf(server, 'item/started')).toEqual([agentItem(''), { ...plan, text: '' }]);
+    expect(itemsOf(server, 'item/completed')).toEqual([plan, spoken]);
+    const [turn] = server.client.notifications('turn/completed');
+    expect(turn?.turn.items).toEqual([spoken]);
+    const { client } = await server.restart();
+    const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    expect(thread.turns[0]?.items).toEqual([userItem('hi'), plan, spoken]);
+  });
+
+  test('the model reads its message again as it wrote it', async () => {
+    const server = await planned(message(PLAN), message('ok'));
+    await server.client.turn(idOf(1), 'next');
+    expect(conversation(server.model.request(2))[1]).toEqual(said(PLAN));
+  });
+
+  test('however the deltas are cut, they make the texts that complete', async () => {
+    const server = await startServer();
+    const { id: threadId } = (await server.client.request('thread/start', {})).thread;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(PLAN.length), { maxLength: 12 }), async (cuts) => {
+        const places = [0, ...cuts.toSorted((a, b) => a - b), PLAN.length];
+        const deltas = places.slice(1).map((end, index) => PLAN.slice(places[index], end));
+        server.model.push(response(message(PLAN, { deltas })));
+        const turn = await server.client.turn(threadId, 'hi', { collaborationMode });
+        const streamed = (method: 'item/agentMessage/delta' | 'item/plan/delta') => {
+          const own = server.client.notifications(method, ({ turnId }) => turnId === turn.id);
+          expect(new Set(own.map(({ itemId }) => itemId)).size).toBe(1);
+          return own.map(({ delta }) => delta).join('');
+        };
+        expect(streamed('item/plan/delta')).toBe('# Plan\n- one\n');
+        expect(streamed('item/agentMessage/delta')).toBe('First this.\nWhat do you think?');
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('a message without tags is a message alone', async () => {
+    const server = await planned(message('a < b, <proposed_plan'));
+    expect(itemsOf(server, 'item/completed')).toEqual([agentItem('a < b, <proposed_plan')]);
+  });
+
+  test('a message that is nothing but the plan has an empty text beside it', async () => {
+    const server = await planned(message('<proposed_plan>\nAll of it\n</proposed_plan>'));
+    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'All of it\n' }, agentItem('')]);
+  });
+
+  test('a plan whose closing tag never comes is all that follows', async () => {
+    const server = await planned(message('So:\n<proposed_plan>\nopen end'));
+    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'open end' }, agentItem('So:\n')]);
+  });
+
+  test('two messages with a plan each have two plans', async () => {
+    const server = await planned([
+      ...message('<proposed_plan>\nA\n</proposed_plan>', { id: 'a' }),
+      ...message('<proposed_plan>\nB\n</proposed_plan>', { id: 'b' }),
+    ]);
+    const plans = itemsOf(server, 'item/completed').filter(({ type }) => type === 'plan');
+    expect(plans.map((plan) => plan.type === 'plan' && plan.text)).toEqual(['A\n', 'B\n']);
+    expect(plans[0]?.id).not.toBe(plans[1]?.id);
+  });
+
+  test('a plan that an interrupt cuts off is shown as far as it came', async () => {
+    const [begun, ...deltas] = message(PLAN, { deltas: ['Look: <proposed_plan>\n# Pl', 'an'] }).slice(0, 3);
+    const server = await startServer({ model: new TestModel(response([begun, ...deltas] as ModelEvent[], [new Gate()])) });
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), collaborationMode });
+    await server.client.waitFor('item/plan/delta', ({ delta }) => delta === 'an');
+    await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+    await server.client.turnCompleted(turn.id);
+    expect(itemsOf(server, 'item/completed')).toEqual([]);
+    const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look: '), { type: 'plan', id: ANY_ID, text: '# Plan' }]);
+  });
+});
+
+test('outside plan mode a proposed plan is plain text', async () => {
+  const server = await startServer({ model: new TestModel(response(message(PLAN))) });
+  await server.client.request('thread/start', {});
+  await server.client.turn(idOf(1), 'hi');
+  expect(itemsOf(server, 'item/completed')).toEqual([agentItem(PLAN)]);
+});

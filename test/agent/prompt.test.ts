@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { promptItems } from '../../src/agent/prompt.ts';
+import type { ResponseItem } from '../../src/protocol/generated/types.ts';
+import { asked, calls, said } from '../support/test-model.ts';
+
+const callIds = fc.constantFrom('a', 'b', 'c', 'd');
+
+const items: fc.Arbitrary<ResponseItem> = fc.oneof(
+  fc.constant(asked('x')),
+  fc.constant(said('y')),
+  fc.constant<ResponseItem>({ type: 'reasoning', id: 'r', summary: [] }),
+  callIds.map((callId): ResponseItem => ({ ...calls('f', {}, { callId }), id: 'i' })),
+  callIds.map((call_id): ResponseItem => ({ type: 'custom_tool_call', call_id, name: 'g', input: '' })),
+  fc
+    .option(callIds)
+    .map((call_id): ResponseItem => ({ type: 'local_shell_call', call_id, status: 'completed', action: { type: 'exec', command: [] } })),
+  fc.option(callIds).map((call_id): ResponseItem => ({ type: 'function_call_output', call_id, output: { body: 'out', success: true } })),
+  callIds.map((call_id): ResponseItem => ({ type: 'custom_tool_call_output', call_id, output: 'out' })),
+  fc.constant<ResponseItem>({ type: 'other' }),
+  fc.constant<ResponseItem>({ type: 'compaction_trigger' }),
+);
+
+function isCall(item: ResponseItem | undefined): boolean {
+  return (
+    item?.type === 'function_call' || item?.type === 'custom_tool_call' || (item?.type === 'local_shell_call' && Boolean(item.call_id))
+  );
+}
+
+function isOutput(item: ResponseItem | undefined): boolean {
+  return item?.type === 'function_call_output' || item?.type === 'custom_tool_call_output';
+}
+
+function callId(item: ResponseItem | undefined): unknown {
+  return item !== undefined && 'call_id' in item ? item.call_id : undefined;
+}
+
+const OUTPUT_OF: Partial<Record<ResponseItem['type'], ResponseItem['type']>> = {
+  function_call: 'function_call_output',
+  local_shell_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+};
+
+test('in whatever history, each call is followed by its output, and no output stands alone', () => {
+  fc.assert(
+    fc.property(fc.array(items, { maxLength: 20 }), (history) => {
+      const prompt = promptItems(history);
+      for (const [index, item] of prompt.entries()) {
+        const next = prompt[index + 1];
+        const before = prompt[index - 1];
+        if (isCall(item)) expect([next?.type, callId(next)]).toEqual([OUTPUT_OF[item.type], callId(item)]);
+        if (isOutput(item)) expect([isCall(before), callId(before)]).toEqual([true, callId(item)]);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('of whatever history, no item has an id, none is one that only servers know, and no reasoning leads nowhere', () => {
+  fc.assert(
+    fc.property(fc.array(items, { maxLength: 20 }), (history) => {
+      const prompt = promptItems(history);
+      expect(prompt.filter((item) => 'id' in item || item.type === 'other' || item.type === 'compaction_trigger')).toEqual([]);
+      for (const [index, item] of prompt.entries()) {
+        if (item.type !== 'reasoning') continue;
+        const next = prompt.slice(index + 1).find(({ type }) => type !== 'reasoning');
+        expect(next === undefined || (next.type === 'message' && next.role === 'user')).toBe(false);
+      }
+      expect(promptItems(prompt)).toEqual(prompt);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a call id that a model gives again belongs to the later call, and each call keeps its own output', () => {
+  const exchange = (output: string): ResponseItem[] => [
+    calls('f', { for: output }),
+    { type: 'function_call_output', call_id: 'call_1', output },
+  ];
+  const history = [asked('one'), ...exchange('first'), asked('two'), ...exchange('second')];
+  expect(promptItems(history)).toEqual(history);
+});
+
+test('a longer history begins with the prompt of a shorter one, wherever a turn had ended', () => {
+  const turn = fc.constantFrom<ResponseItem[]>(
+    [asked('one'), said('first')],
+    [asked('two'), { type: 'reasoning', summary: [] }, said('second')],
+    [asked('three'), calls('f', {}, { callId: 'x' }), { type: 'function_call_output', call_id: 'x', output: 'out' }, said('third')],
+  );
+  fc.assert(
+    fc.property(fc.array(turn, { maxLength: 5 }), fc.array(turn, { maxLength: 5 }), (before, after) => {
+      const shorter = promptItems(before.flat());
+      expect(promptItems([...before, ...after].flat()).slice(0, shorter.length)).toEqual(shorter);
+    }),
+    { numRuns: 100 },
+  );
+});

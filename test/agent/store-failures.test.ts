@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import { StoreError } from '../../src/store/store.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { agentItem, brief, userItem } from '../support/expected.ts';
+import { Gate } from '../support/gate.ts';
+import { gatedStore } from '../support/gated-store.ts';
+import { Refusal, text } from '../support/test-client.ts';
+import {
+  asked,
+  conversation,
+  errorOf,
+  functionCall,
+  message,
+  messageBegun,
+  reasoning,
+  response,
+  TestModel,
+} from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+const FULL = 'the disk is full: free some space';
+
+interface Disk {
+  /** Writes are counted from 1, since the thread was started. */
+  writes: number;
+  isFull: (write: number) => boolean;
+}
+
+/** A server whose store fails whenever the disk is full. */
+async function withDisk(model: TestModel): Promise<TestServer & { disk: Disk }> {
+  const disk: Disk = { writes: 0, isFull: () => false };
+  const server = await startServer({
+    model,
+    wrapStore: (store) =>
+      gatedStore(store, () => {
+        disk.writes++;
+        if (disk.isFull(disk.writes)) throw new StoreError('store_full', FULL, { file: 'heddle.db' });
+      }),
+  });
+  await server.client.request('thread/start', {});
+  disk.writes = 0;
+  return { ...server, disk };
+}
+
+function workingTurn(): TestModel {
+  return new TestModel(
+    response(reasoning('because'), message('on it'), functionCall('update_plan', { plan: [] })),
+    response(message('done', { id: 'msg_2' })),
+  );
+}
+
+/** How many writes that turn makes. */
+const WRITES = 12;
+
+async function readTurns({ client }: Pick<TestServer, 'client'>) {
+  const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+  return thread.turns;
+}
+
+/** The items that clients have seen complete in a turn. */
+function completedIn({ client }: TestServer, id: string): ThreadItem[] {
+  return client.notifications('item/completed', ({ turnId }) => turnId === id).map(({ item }) => item);
+}
+
+describe('a store that fails when a turn is to begin', () => {
+  test('refuses turn/start with its text, nothing begins, and it works when the store does', async () => {
+    const server = await withDisk(new TestModel(response(message('ok'))));
+    server.disk.isFull = () => true;
+    const refusal = await server.client.refusal('turn/start', { threadId: idOf(1), input: text('one'), model: 'other' });
+    expect(refusal).toEqual({ code: -32603, message: FULL, data: { code: 'store_full', file: 'heddle.db' } });
+    expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({
+      status: { type: 'idle' },
+      preview: '',
+      model: 'test-model',
+    });
+    server.disk.isFull = () => false;
+    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
+    expect(conversation(server.model.request(1))).toEqual([asked('two')]);
+    expect(server.client.notifications('turn/started')).toHaveLength(1);
+  });
+});
+
+describe('a store that fails from some write of a turn on', () => {
+  const from = Array.from({ length: WRITES - 1 }, (_, index) => index + 2);
+
+  test('every write of a turn is tried here', async () => {
+    const server = await withDisk(workingTurn());
+    await server.client.turn(idOf(1), 'one');
+    expect(server.disk.writes).toBe(WRITES);
+  });
+
+  test.each(from)('write %i: the turn fails with the text, clients lose nothing, and all is written when it works again', async (first) => {
+    const server = await withDisk(workingTurn());
+    server.disk.isFull = (write) => write >= first;
+    const turn = await server.client.turn(idOf(1), 'one');
+    expect([turn.status, turn.error]).toEqual(['failed', errorOf(FULL)]);
+    expect(server.client.notifications('turn/completed')).toHaveLength(1);
+    const seen = completedIn(server, turn.id);
+    expect(await readTurns(server)).toMatchObject([{ id: turn.id, status: 'failed', error: errorOf(FULL) }]);
+
+    server.disk.isFull = () => false;
+    server.model.clear();
+    server.model.push(response(message('works again')));
+    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('works again')] });
+    const turns = await readTurns(server);
+    expect(turns.map(({ status, error }) => [status, error])).toEqual([
+      ['failed', errorOf(FULL)],
+      ['completed', null],
+    ]);
+    expect(turns[0]?.items.filter(({ id }) => seen.some((item) => item.id === id))).toEqual(seen);
+
+    const { client } = await server.restart();
+    expect(await readTurns({ client })).toEqual(turns);
+  });
+
+  test.each(from)('write %i alone: the turn ends once, and what clients were told is what is read', async (only) => {
+    const server = await withDisk(workingTurn());
+    server.disk.isFull = (write) => write === only;
+    const turn = await server.client.turn(idOf(1), 'one');
+    expect(turn.status === 'completed' ? null : turn.error).toEqual(turn.status === 'completed' ? null : errorOf(FULL));
+    const seen = completedIn(server, turn.id);
+    const check = async (client: TestServer['client']) => {
+      const [read] = await readTurns({ client });
+      expect([read?.status, read?.error]).toEqual([turn.status, turn.error]);
+      expect(read?.items.filter(({ id }) => seen.some((item) => item.id === id))).toEqual(seen);
+    };
+    await check(server.client);
+    await check((await server.restart()).client);
+  });
+});
+
+test('a half-streamed message is shown as far as it came when the store failed, also after the next turn and a restart', async () => {
+  const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
+  // The beginning of the second message.
+  server.disk.isFull = (write) => write >= 4;
+  const turn = await server.client.turn(idOf(1), 'one');
+  expect(turn).toMatchObject({ status: 'failed', error: errorOf(FULL) });
+  server.disk.isFull = () => false;
+  server.model.push(response(message('again')));
+  await server.client.turn(idOf(1), 'two');
+  const expected = [userItem('one'), agentItem('par')];
+  expect((await readTurns(server))[0]?.items.slice(0, 2)).toEqual(expected);
+  const { client } = await server.restart();
+  expect((await readTurns({ client }))[0]?.items.slice(0, 2)).toEqual(expected);
+});
+
+test('an interrupt while the store fails ends the turn; its end is told', async () => {
+  const server = await withDisk(new TestModel(response(messageBegun('par'), [new Gate()])));
+  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+  await server.client.waitFor('item/agentMessage/delta');
+  server.disk.isFull = () => true;
+  await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+  expect((await server.client.turnCompleted(turn.id)).status).toBe('failed');
+  server.disk.isFull = () => false;
+  server.model.push(response(message('again')));
+  expect((await server.client.turn(idOf(1), 'two')).status).toBe('completed');
+  expect((await readTurns(server)).map(({ items }) => brief(items))).toEqual([
+    ['user: one', 'agent: par'],
+    ['user: two', 'agent: again'],
+  ]);
+});
+
+test('the end of a turn that could not be written is written when the server ends in an orderly way', async () => {
+  const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
+  server.disk.isFull = (write) => write >= 4;
+  const turn = await server.client.turn(idOf(1), 'one');
+  server.disk.isFull = () => false;
+  const { client } = await server.restart();
+  expect(await readTurns({ client })).toMatchObject([{ id: turn.id, status: 'failed', error: errorOf(FULL) }]);
+});
+
+test('requests that write are refused with the text, those that read are answered', async () => {
+  const server = await withDisk(new TestModel(response(message('ok'))));
+  await server.client.turn(idOf(1), 'one');
+  server.disk.isFull = () => true;
+  const { client } = server;
+  await expect(client.request('thread/name/set', { threadId: idOf(1), name: 'x' })).rejects.toThrow(Refusal);
+  expect(await client.refusal('thread/resume', { threadId: idOf(1), model: 'other' })).toMatchObject({ code: -32603, message: FULL });
+  expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({ name: null, model: 'test-model' });
+  expect(client.notifications('thread/name/updated')).toEqual([]);
+});

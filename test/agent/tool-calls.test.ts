@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelEvent } from '../../src/model/model.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { agentItem, brief } from '../support/expected.ts';
+import { Gate } from '../support/gate.ts';
+import { text } from '../support/test-client.ts';
+import { asked, calls, conversation, functionCall, message, response, said, TestModel } from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+/** A turn in which the model first calls tools and then says that it is done. */
+async function turnWith(...events: ModelEvent[]): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(response(events), response(message('done'))) });
+  await server.client.request('thread/start', {});
+  expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'completed', items: [agentItem('done')] });
+  expect(server.model.requests).toHaveLength(2);
+  return server;
+}
+
+/** What the model read in its second request, behind what the user had said. */
+function readBack({ model }: TestServer) {
+  const [first, ...rest] = conversation(model.request(2));
+  expect(first).toEqual(asked('hi'));
+  return rest;
+}
+
+function output(value: string, callId = 'call_1') {
+  return { type: 'function_call_output', call_id: callId, output: value };
+}
+
+const PLAN = {
+  explanation: 'since',
+  plan: [
+    { step: 'look', status: 'completed' },
+    { step: 'do', status: 'in_progress' },
+    { step: 'check', status: 'pending' },
+  ],
+};
+
+describe('what a tool cannot do goes back to the model, and the turn goes on', () => {
+  test('a tool that there is none of: the model is told which there are', async () => {
+    const server = await turnWith(...functionCall('no_such_tool', { x: 1 }));
+    expect(readBack(server)).toEqual([
+      calls('no_such_tool', { x: 1 }),
+      output('There is no tool named no_such_tool. There are: update_plan.'),
+    ]);
+  });
+
+  test('arguments that are not JSON', async () => {
+    const server = await turnWith(...functionCall('update_plan', '{"plan": ['));
+    expect(readBack(server)).toEqual([calls('update_plan', '{"plan": ['), output('The arguments of update_plan are not JSON.')]);
+  });
+
+  test('arguments that are JSON of the wrong kind', async () => {
+    const wrong: unknown[] = [
+      null,
+      5,
+      'x',
+      [],
+      {},
+      { plan: 'x' },
+      { plan: [{ step: 1, status: 'pending' }] },
+      { plan: [{ step: 'a', status: 'soon' }] },
+    ];
+    for (const args of wrong) {
+      const server = await turnWith(...functionCall('update_plan', JSON.stringify(args)));
+      expect(readBack(server)[1]).toEqual(output(expect.stringMatching(/^update_plan(: plan\[0\])? needs /)));
+      expect(server.client.notifications('turn/plan/updated')).toEqual([]);
+    }
+  });
+
+  test('a call of a freeform tool that there is none of', async () => {
+    const call = { type: 'custom_tool_call' as const, call_id: 'c1', name: 'nobody', input: 'x' };
+    const server = await turnWith({ type: 'itemCompleted', item: call });
+    expect(readBack(server)).toEqual([
+      call,
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'There is no tool named nobody. There are: update_plan.' },
+    ]);
+  });
+});
+
+describe('update_plan', () => {
+  test('shows the plan to clients, and tells the model that it did', async () => {
+    const server = await turnWith(...functionCall('update_plan', PLAN));
+    const [turn] = server.client.notifications('turn/completed');
+    expect(server.client.notifications('turn/plan/updated')).toEqual([
+      {
+        threadId: idOf(1),
+        turnId: turn?.turn.id,
+        explanation: 'since',
+        plan: [
+          { step: 'look', status: 'completed' },
+          { step: 'do', status: 'inProgress' },
+          { step: 'check', status: 'pending' },
+        ],
+      },
+    ]);
+    expect(readBack(server)).toEqual([calls('update_plan', PLAN), output('The plan is updated.')]);
+  });
+
+  test('takes a plan without an explanation', async () => {
+    const server = await turnWith(...functionCall('update_plan', { plan: [] }));
+    expect(server.client.notifications('turn/plan/updated')).toMatchObject([{ explanation: null, plan: [] }]);
+  });
+});
+
+test('several calls in one response all get their outputs, each behind its call', async () => {
+  const server = await turnWith(
+    ...message('two things'),
+    ...functionCall('update_plan', PLAN, { callId: 'a' }),
+    ...functionCall('nobody', {}, { callId: 'b' }),
+  );
+  expect(readBack(server)).toEqual([
+    said('two things'),
+    calls('update_plan', PLAN, { callId: 'a' }),
+    output('The plan is updated.', 'a'),
+    calls('nobody', {}, { callId: 'b' }),
+    output(expect.stringContaining('nobody'), 'b'),
+  ]);
+});
+
+test('the calls and their outputs are in the history over a restart', async () => {
+  const server = await turnWith(...functionCall('update_plan', PLAN));
+  const { client, model } = await server.restart();
+  const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
+  expect(thread.turns.map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: done']]);
+  model.push(response(message('ok')));
+  await client.turn(idOf(1), 'next');
+  expect(conversation(model.request(3))).toEqual([
+    asked('hi'),
+    calls('update_plan', PLAN),
+    output('The plan is updated.'),
+    said('done'),
+    asked('next'),
+  ]);
+});
+
+test('a model that never stops calling is stopped after 1000 requests, and the turn fails', async () => {
+  const model = new TirelessModel();
+  const server = await startServer({ model });
+  await server.client.request('thread/start', {});
+  expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
+    status: 'failed',
+    error: { message: 'The turn asked the model 1000 times and came to no end.', codexErrorInfo: 'other', additionalDetails: null },
+  });
+  expect(model.count).toBe(1000);
+});
+
+/** Calls a tool, whatever it is asked; it only counts how often. */
+class TirelessModel extends TestModel {
+  count = 0;
+
+  override async *stream(): AsyncGenerator<ModelEvent> {
+    this.count++;
+    yield* functionCall('nobody', {});
+    yield { type: 'completed', usage: null };
+  }
+}
+
+test('a turn that is interrupted before its call runs does not leave half a call to the model', async () => {
+  const gate = new Gate();
+  const server = await startServer({ model: new TestModel(response(functionCall('update_plan', PLAN), [gate])) });
+  await server.client.request('thread/start', {});
+  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+  await gate.reached;
+  await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+  expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
+  expect(server.client.notifications('turn/plan/updated')).toEqual([]);
+  server.model.push(response(message('ok')));
+  await server.client.turn(idOf(1), 'next');
+  expect(conversation(server.model.request(2)).map(({ type }) => type)).toEqual(['message', 'message', 'message']);
+});

@@ -1,0 +1,186 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ThreadListParams } from '../../../src/protocol/generated/types.ts';
+import { START, threadOf } from '../../support/expected.ts';
+import { message, response } from '../../support/test-model.ts';
+import { startServer, type TestServer } from '../../support/test-server.ts';
+import { threadWith } from '../../support/thread-with.ts';
+
+const EMPTY = { data: [], nextCursor: null, backwardsCursor: null };
+
+/** Five threads of one turn each, a second apart: "thread 1" … "thread 5". */
+async function withFiveThreads(): Promise<TestServer & { threads: string[] }> {
+  const server = await startServer();
+  const threads = [];
+  for (let count = 1; count <= 5; count++) {
+    threads.push((await threadWith(server, [[`thread ${count}`, 'ok']])).thread.id);
+    server.clock.advance(1_000);
+  }
+  return { ...server, threads };
+}
+
+async function page({ client }: TestServer, params: ThreadListParams) {
+  const { data, nextCursor, backwardsCursor } = await client.request('thread/list', params);
+  return { previews: data.map(({ preview }) => preview), nextCursor, backwardsCursor };
+}
+
+async function previews(server: TestServer, params: ThreadListParams): Promise<string[]> {
+  return (await page(server, params)).previews;
+}
+
+describe('thread/list refuses', () => {
+  test('cursors that are none, of another list or of another order, and names them', async () => {
+    const server = await withFiveThreads();
+    const { nextCursor: byRecency } = await page(server, { limit: 1, sortKey: 'recency_at' });
+    const turns = await server.client.request('thread/turns/list', { threadId: server.threads[0] ?? '', limit: 1 });
+    for (const cursor of ['garbage', 'W10', '', byRecency, turns.backwardsCursor]) {
+      if (cursor === '') continue;
+      expect(await server.client.refusal('thread/list', { cursor })).toEqual({
+        code: -32600,
+        message: `invalid cursor: ${cursor}`,
+        data: { code: 'invalid_cursor' },
+      });
+    }
+  });
+
+  test('params of the wrong type', async () => {
+    const { client } = await startServer();
+    expect([
+      await client.refusal('thread/list', { limit: -1 }),
+      await client.refusal('thread/list', { sortDirection: 'up' }),
+      await client.refusal('thread/list', { cwd: 5 }),
+    ]).toMatchObject([
+      { message: 'params.limit: -1 is less than 0' },
+      { message: 'params.sortDirection: "up" is none of "asc", "desc"' },
+      { message: expect.stringContaining('params.cwd') },
+    ]);
+  });
+});
+
+test('thread/list gives threads as thread/read does, newest first', async () => {
+  const server = await withFiveThreads();
+  const { data } = await server.client.request('thread/list', {});
+  expect(data).toEqual(
+    [5, 4, 3, 2, 1].map((count) => {
+      const id = server.threads[count - 1] ?? '';
+      const at = START + count - 1;
+      const path = join(server.home, 'sessions', '2026', '01', '01', `rollout-2026-01-01T00-00-0${count - 1}-${id}.jsonl`);
+      return threadOf(server, { id, preview: `thread ${count}`, createdAt: at, updatedAt: at, recencyAt: at, path });
+    }),
+  );
+  const first = await server.client.request('thread/read', { threadId: server.threads[4] ?? '' });
+  expect(data[0]).toEqual(first.thread);
+});
+
+test('after a restart the threads are listed as not loaded', async () => {
+  const server = await withFiveThreads();
+  const { client } = await server.restart();
+  const { data } = await client.request('thread/list', {});
+  expect(data.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => ({ type: 'notLoaded' })));
+});
+
+test('pages go on to older threads, and back', async () => {
+  const server = await withFiveThreads();
+  const first = await page(server, { limit: 2 });
+  expect(first.previews).toEqual(['thread 5', 'thread 4']);
+  const second = await page(server, { limit: 2, cursor: first.nextCursor });
+  expect(second.previews).toEqual(['thread 3', 'thread 2']);
+  const third = await page(server, { limit: 2, cursor: second.nextCursor });
+  expect(third).toEqual({ previews: ['thread 1'], nextCursor: null, backwardsCursor: expect.any(String) });
+  const back = await page(server, { limit: 2, cursor: second.backwardsCursor, sortDirection: 'asc' });
+  expect(back.previews).toEqual(['thread 3', 'thread 4']);
+  const newest = await page(server, { limit: 2, cursor: back.nextCursor, sortDirection: 'asc' });
+  expect(newest).toEqual({ previews: ['thread 5'], nextCursor: null, backwardsCursor: expect.any(String) });
+});
+
+test('pages in the other direction begin with the oldest', async () => {
+  const server = await withFiveThreads();
+  const first = await page(server, { limit: 3, sortDirection: 'asc' });
+  expect(first.previews).toEqual(['thread 1', 'thread 2', 'thread 3']);
+  expect(await previews(server, { cursor: first.nextCursor, sortDirection: 'asc' })).toEqual(['thread 4', 'thread 5']);
+});
+
+test('a page that ends with the last thread has no next one, and a limit of 0 is 1', async () => {
+  const server = await withFiveThreads();
+  expect((await page(server, { limit: 5 })).nextCursor).toBe(null);
+  expect(await previews(server, { limit: 0 })).toEqual(['thread 5']);
+});
+
+test('a thread that comes while a client pages does not shift the pages', async () => {
+  const server = await withFiveThreads();
+  const first = await page(server, { limit: 2 });
+  await threadWith(server, [['thread 6', 'ok']]);
+  expect(await previews(server, { limit: 2, cursor: first.nextCursor })).toEqual(['thread 3', 'thread 2']);
+});
+
+test('an empty list has no cursors', async () => {
+  const { client } = await startServer();
+  expect(await client.request('thread/list', {})).toEqual(EMPTY);
+});
+
+test('sortKey: by the last turn, or by the last change', async () => {
+  const server = await withFiveThreads();
+  server.model.push(response(message('ok')));
+  await server.client.turn(server.threads[1] ?? '', 'again');
+  expect(await previews(server, { limit: 2, sortKey: 'recency_at' })).toEqual(['thread 2', 'thread 5']);
+  expect(await previews(server, { limit: 2, sortKey: 'updated_at' })).toEqual(['thread 2', 'thread 5']);
+  expect(await previews(server, { limit: 2, sortKey: 'created_at' })).toEqual(['thread 5', 'thread 4']);
+});
+
+test('archived threads are listed apart', async () => {
+  const server = await withFiveThreads();
+  const next = await server.restart();
+  await next.store.updateThread(server.threads[2] ?? '', { archivedAtMs: 1 });
+  expect(await previews(next, {})).toEqual(['thread 5', 'thread 4', 'thread 2', 'thread 1']);
+  expect(await previews(next, { archived: true })).toEqual(['thread 3']);
+});
+
+test('cwd: one folder or several, and only these', async () => {
+  const server = await startServer();
+  const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((name) => join(server.folder, name));
+  for (const cwd of [a, b, c]) {
+    mkdirSync(cwd);
+    await threadWith(server, [[cwd.slice(-1), 'ok']], { cwd });
+  }
+  expect(await previews(server, { cwd: a })).toEqual(['a']);
+  expect(await previews(server, { cwd: `${a}/` })).toEqual(['a']);
+  expect(await previews(server, { cwd: [a, c] })).toEqual(['c', 'a']);
+  expect(await previews(server, { cwd: server.folder })).toEqual([]);
+});
+
+test('modelProviders: the configured one unless said, these, or with an empty list all', async () => {
+  const server = await startServer();
+  await threadWith(server, [['mine', 'ok']]);
+  await threadWith(server, [['other', 'ok']], { modelProvider: 'scripted' });
+  expect(await previews(server, {})).toEqual(['mine']);
+  expect(await previews(server, { modelProviders: null })).toEqual(['mine']);
+  expect(await previews(server, { modelProviders: ['scripted'] })).toEqual(['other']);
+  expect(await previews(server, { modelProviders: ['none'] })).toEqual([]);
+  expect(await previews(server, { modelProviders: [] })).toEqual(['other', 'mine']);
+});
+
+test('sourceKinds: threads of people unless said', async () => {
+  const server = await withFiveThreads();
+  expect(await previews(server, { sourceKinds: [], limit: 1 })).toEqual(['thread 5']);
+  expect(await previews(server, { sourceKinds: ['vscode'], limit: 1 })).toEqual(['thread 5']);
+  expect(await previews(server, { sourceKinds: ['exec', 'subAgent'] })).toEqual([]);
+});
+
+test('searchTerm finds parts of the preview and of the name, whatever the case; % is a character', async () => {
+  const server = await startServer();
+  await threadWith(server, [['find the Needle here', 'ok']]);
+  const { thread } = await threadWith(server, [['only hay', 'ok']]);
+  await server.client.request('thread/name/set', { threadId: thread.id, name: 'Payroll job' });
+  expect(await previews(server, { searchTerm: 'needle' })).toEqual(['find the Needle here']);
+  expect(await previews(server, { searchTerm: 'payroll' })).toEqual(['only hay']);
+  expect(await previews(server, { searchTerm: '%' })).toEqual([]);
+  expect(await previews(server, { searchTerm: '' })).toHaveLength(2);
+});
+
+test('a list is answered also while the configuration is broken, of all providers', async () => {
+  const server = await withFiveThreads();
+  const next = await server.restart({ config: 'model_provider = [' });
+  await next.client.waitFor('configWarning');
+  expect(await previews(next, { limit: 1 })).toEqual(['thread 5']);
+});

@@ -1,0 +1,215 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { idOf } from '../../support/counting-ids.ts';
+import { settingsOf, threadOf } from '../../support/expected.ts';
+import { conversation, message, response, TestModel } from '../../support/test-model.ts';
+import { startServer } from '../../support/test-server.ts';
+
+describe('thread/start refuses', () => {
+  test('params of the wrong type, and names the field', async () => {
+    const { client } = await startServer();
+    const refused = { code: -32600, data: { code: 'invalid_params' } };
+    expect([
+      await client.refusal('thread/start', { model: 5 }),
+      await client.refusal('thread/start', { sandbox: 'nope' }),
+      await client.refusal('thread/start', { approvalPolicy: 'sometimes' }),
+      await client.refusal('thread/start', { approvalPolicy: { granular: { rules: true } } }),
+      await client.refusal('thread/start', { config: [] }),
+    ]).toEqual([
+      { ...refused, message: 'params.model: 5 is not a string' },
+      { ...refused, message: 'params.sandbox: "nope" is none of "read-only", "workspace-write", "danger-full-access"' },
+      {
+        ...refused,
+        message: 'params.approvalPolicy: "sometimes" is none of "untrusted", "on-failure", "on-request", "never"',
+      },
+      { ...refused, message: expect.stringContaining('params.approvalPolicy.granular.sandbox_approval') },
+      { ...refused, message: 'params.config: an array is not an object' },
+    ]);
+  });
+
+  test('a provider that nothing defines, and starts nothing', async () => {
+    const { client } = await startServer();
+    expect(await client.refusal('thread/start', { modelProvider: 'nobody' })).toEqual({
+      code: -32600,
+      message: 'invalid config: unknown model provider: nobody; config.toml defines test; built in are openai, scripted',
+      data: { code: 'config_invalid' },
+    });
+    expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
+  });
+
+  test('a bad value in its config', async () => {
+    const { client } = await startServer();
+    expect(await client.refusal('thread/start', { config: { sandbox_mode: 'open' } })).toEqual({
+      code: -32600,
+      message: expect.stringMatching(/^invalid config: sandbox_mode \(given in the request's config\): expected .*, found "open"$/),
+      data: { code: 'config_invalid' },
+    });
+  });
+
+  test('everything while config.toml is broken, and works as soon as it is mended', async () => {
+    const { client, home } = await startServer({ config: 'model = [broken' });
+    expect(await client.refusal('thread/start', {})).toEqual({
+      code: -32600,
+      message: expect.stringContaining(join(home, 'config.toml')),
+      data: { code: 'config_invalid' },
+    });
+    writeFileSync(join(home, 'config.toml'), 'model = "mended"\nmodel_provider = "scripted"\n');
+    expect(await client.request('thread/start', {})).toMatchObject({ model: 'mended', modelProvider: 'scripted' });
+  });
+});
+
+test('thread/start answers with the thread and its settings, then thread/started tells of the same thread', async () => {
+  const server = await startServer();
+  const thread = threadOf(server, { id: idOf(1) });
+  expect(await server.client.request('thread/start', {})).toEqual({ thread, ...settingsOf(server) });
+  await server.client.waitFor('thread/started');
+  expect(server.client.messages.slice(1)).toEqual([
+    { id: 2, result: { thread, ...settingsOf(server) } },
+    { method: 'thread/started', params: { thread } },
+  ]);
+});
+
+test('thread/start gives ids in the order of the starts', async () => {
+  const { client } = await startServer();
+  const started = [];
+  for (let count = 0; count < 3; count++) started.push((await client.request('thread/start', {})).thread.id);
+  expect(started).toEqual([idOf(1), idOf(2), idOf(3)]);
+  expect(await client.request('thread/loaded/list', {})).toEqual({ data: started, nextCursor: null });
+});
+
+test('thread/start takes overrides of every setting', async () => {
+  const server = await startServer();
+  const cwd = join(server.folder, 'elsewhere');
+  mkdirSync(cwd);
+  const answer = await server.client.request('thread/start', {
+    cwd,
+    model: 'other-model',
+    modelProvider: 'scripted',
+    approvalPolicy: { granular: { sandbox_approval: true, rules: false, mcp_elicitations: true } },
+    approvalsReviewer: 'auto_review',
+    sandbox: 'danger-full-access',
+    serviceTier: 'flex',
+    threadSource: 'user',
+    personality: 'pragmatic',
+  });
+  expect(answer).toEqual({
+    thread: threadOf(server, { id: idOf(1), cwd, model: 'other-model', modelProvider: 'scripted', threadSource: 'user' }),
+    ...settingsOf(server, {
+      cwd,
+      model: 'other-model',
+      modelProvider: 'scripted',
+      serviceTier: 'flex',
+      approvalPolicy: {
+        granular: { sandbox_approval: true, rules: false, mcp_elicitations: true, request_permissions: false, skill_approval: false },
+      },
+      approvalsReviewer: 'auto_review',
+      sandbox: { type: 'dangerFullAccess' },
+    }),
+  });
+});
+
+test('null in every optional field is as if absent', async () => {
+  const server = await startServer();
+  const fields = ['model', 'modelProvider', 'cwd', 'approvalPolicy', 'sandbox', 'config', 'baseInstructions', 'ephemeral', 'serviceTier'];
+  const answer = await server.client.call('thread/start', Object.fromEntries(fields.map((field) => [field, null])));
+  expect(answer).toEqual({ thread: threadOf(server, { id: idOf(1) }), ...settingsOf(server) });
+});
+
+test('the config of thread/start goes over config.toml, with dotted keys, and its own fields go over that', async () => {
+  const server = await startServer();
+  const answer = await server.client.request('thread/start', {
+    model: 'field-model',
+    config: {
+      model: 'config-model',
+      model_reasoning_effort: 'high',
+      sandbox_mode: 'workspace-write',
+      'sandbox_workspace_write.network_access': true,
+      approval_policy: 'never',
+    },
+  });
+  expect(answer).toEqual({
+    thread: threadOf(server, { id: idOf(1), model: 'field-model', reasoningEffort: 'high' }),
+    ...settingsOf(server, {
+      model: 'field-model',
+      reasoningEffort: 'high',
+      approvalPolicy: 'never',
+      sandbox: {
+        type: 'workspaceWrite',
+        writableRoots: [],
+        networkAccess: true,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      },
+    }),
+  });
+});
+
+test('what thread/start says of the model reaches the model', async () => {
+  const { client, model } = await startServer({ model: new TestModel(response(message('ok'))) });
+  const { thread } = await client.request('thread/start', {
+    model: 'other-model',
+    serviceTier: 'flex',
+    baseInstructions: 'Only this.',
+    developerInstructions: 'And that.',
+    config: { model_reasoning_effort: 'low', model_reasoning_summary: 'concise', model_verbosity: 'high' },
+  });
+  await client.turn(thread.id, 'hi');
+  const { input, tools: _, ...rest } = model.request(1);
+  expect(rest).toEqual({
+    model: 'other-model',
+    instructions: 'Only this.',
+    effort: 'low',
+    summary: 'concise',
+    outputSchema: null,
+    serviceTier: 'flex',
+    verbosity: 'high',
+    promptCacheKey: thread.id,
+  });
+  expect(input[0]).toMatchObject({ role: 'developer', content: [{}, { type: 'input_text', text: 'And that.' }] });
+});
+
+test('AGENTS.md of the home and of the folder reaches the model, and the answer names the files', async () => {
+  const server = await startServer({
+    model: new TestModel(response(message('ok'))),
+    files: { 'home/AGENTS.md': 'Be brief.', 'work/AGENTS.md': 'Be kind.' },
+  });
+  const answer = await server.client.request('thread/start', {});
+  expect(answer.instructionSources).toEqual([join(server.home, 'AGENTS.md'), join(server.cwd, 'AGENTS.md')]);
+  await server.client.turn(answer.thread.id, 'hi');
+  const texts = server.model.request(1).input.flatMap((item) => (item.type === 'message' ? item.content : []));
+  const instructions = texts.flatMap((part) => ('text' in part && part.text.startsWith('# AGENTS.md') ? part.text : []));
+  expect(instructions).toEqual([expect.stringMatching(/Be brief\.[\s\S]*Be kind\./)]);
+});
+
+test('a relative cwd is one below the folder of the server', async () => {
+  const server = await startServer();
+  mkdirSync(join(server.cwd, 'below'));
+  expect((await server.client.request('thread/start', { cwd: 'below' })).cwd).toBe(join(server.cwd, 'below'));
+});
+
+test('an ephemeral thread has no path, is not listed, works, and is gone with the server', async () => {
+  const server = await startServer({ model: new TestModel(response(message('ok'))) });
+  const answer = await server.client.request('thread/start', { ephemeral: true });
+  expect(answer.thread).toEqual(threadOf(server, { id: idOf(1), ephemeral: true, path: null }));
+  await server.client.turn(idOf(1), 'hi');
+  expect(conversation(server.model.request(1))).toHaveLength(1);
+  expect(await server.client.request('thread/list', {})).toEqual({ data: [], nextCursor: null, backwardsCursor: null });
+  const { client } = await server.restart();
+  expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toEqual({
+    code: -32600,
+    message: `no rollout found for thread id ${idOf(1)}`,
+    data: { code: 'thread_not_found', threadId: idOf(1) },
+  });
+});
+
+test('a thread is not listed before its first turn, and readable all the same', async () => {
+  const server = await startServer();
+  await server.client.request('thread/start', {});
+  expect(await server.client.request('thread/list', {})).toEqual({ data: [], nextCursor: null, backwardsCursor: null });
+  const { client } = await server.restart();
+  expect(await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).toEqual({
+    thread: threadOf(server, { id: idOf(1), status: { type: 'notLoaded' } }),
+    readState: null,
+  });
+});

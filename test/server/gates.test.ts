@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { methods } from '../../src/protocol/generated/methods.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { text } from '../support/test-client.ts';
+import { startServer } from '../support/test-server.ts';
+
+function needsExperimentalApi(what: string) {
+  return { code: -32600, message: `${what} requires experimentalApi capability`, data: { code: 'experimental_api_required' } };
+}
+
+describe('without the experimental API', () => {
+  test('every experimental method is refused by its name', async () => {
+    const { client } = await startServer({ capabilities: { experimentalApi: false } });
+    const experimental = Object.keys(methods).filter((method) => methods[method]?.stability === 'experimental');
+    expect(experimental).toContain('collaborationMode/list');
+    for (const method of experimental) expect([method, await client.refusal(method, {})]).toEqual([method, needsExperimentalApi(method)]);
+  });
+
+  test('fields are refused by their names, also when capabilities are left out', async () => {
+    const { client } = await startServer({ capabilities: null });
+    const { thread } = await client.request('thread/start', {});
+    const { id: threadId } = thread;
+    const mode = { mode: 'plan', settings: { model: 'm', reasoning_effort: null, developer_instructions: null } };
+    const granular = { sandbox_approval: true, rules: true, mcp_elicitations: true };
+    expect([
+      await client.refusal('thread/start', { dynamicTools: [] }),
+      await client.refusal('thread/start', { approvalPolicy: { granular } }),
+      await client.refusal('thread/resume', { threadId, history: [] }),
+      await client.refusal('thread/resume', { threadId, path: '/x' }),
+      await client.refusal('thread/resume', { threadId, initialTurnsPage: {} }),
+      await client.refusal('thread/fork', { threadId, path: '/x' }),
+      await client.refusal('thread/fork', { threadId, beforeTurnId: idOf(2) }),
+      await client.refusal('turn/start', { threadId, input: text('x'), collaborationMode: mode }),
+      await client.refusal('turn/start', { threadId, input: text('x'), approvalPolicy: { granular } }),
+      await client.refusal('turn/start', { threadId, input: text('x'), additionalContext: {} }),
+    ]).toEqual(
+      [
+        'thread/start.dynamicTools',
+        'askForApproval.granular',
+        'thread/resume.history',
+        'thread/resume.path',
+        'thread/resume.initialTurnsPage',
+        'thread/fork.path',
+        'thread/fork.beforeTurnId',
+        'turn/start.collaborationMode',
+        'askForApproval.granular',
+        'turn/start.additionalContext',
+      ].map(needsExperimentalApi),
+    );
+    expect(client.notifications('turn/started')).toEqual([]);
+  });
+
+  test('fields that are null pass', async () => {
+    const { client } = await startServer({ capabilities: null });
+    await client.request('thread/start', { dynamicTools: null, historyMode: null });
+  });
+
+  test('what is wrong in itself is said first', async () => {
+    const { client } = await startServer({ capabilities: null });
+    expect(await client.refusal('thread/start', { dynamicTools: 'x' })).toMatchObject({ data: { code: 'invalid_params' } });
+  });
+});
+
+test('methods that there are none of are refused by their names', async () => {
+  const { client } = await startServer();
+  for (const method of ['no/such/method', 'thread/Start', '', 'constructor', '__proto__', 'toString', 'initialized']) {
+    expect(await client.refusal(method, {})).toEqual({
+      code: -32600,
+      message: `unknown method: ${method}`,
+      data: { code: 'unknown_method' },
+    });
+  }
+});
+
+test('methods of the protocol that are not served are refused by their names, whatever their params', async () => {
+  const { client } = await startServer();
+  const left = Object.keys(methods).filter((method) => methods[method]?.served === false);
+  expect(left).toContain('thread/archive');
+  for (const method of left) {
+    expect(await client.refusal(method, { x: 1 })).toEqual({
+      code: -32600,
+      message: `${method} is not supported by this server`,
+      data: { code: 'not_supported' },
+    });
+  }
+});
+
+test('params that are missing, null or no object are refused', async () => {
+  const { client } = await startServer();
+  const refused = async (params: unknown) => client.refusal('thread/loaded/list', params);
+  const invalid = (message: string) => ({ code: -32600, message, data: { code: 'invalid_params' } });
+  expect([
+    await refused(undefined),
+    await refused(null),
+    await refused([]),
+    await refused([{}]),
+    await refused(5),
+    await refused('x'),
+  ]).toEqual([
+    invalid('params is missing: an object is expected'),
+    invalid('params: null is not an object'),
+    invalid('params: an array is not an object'),
+    invalid('params: an array is not an object'),
+    invalid('params: 5 is not an object'),
+    invalid('params: "x" is not an object'),
+  ]);
+});
+
+test('unknown params and unknown members are ignored', async () => {
+  const { client } = await startServer();
+  client.send(JSON.stringify({ jsonrpc: '2.0', id: 'x', method: 'thread/loaded/list', params: { future: { x: 1 } }, future: [1] }));
+  expect(await client.first('x', ({ id }) => id === 'x')).toEqual({ id: 'x', result: { data: [], nextCursor: null } });
+});
+
+test('what fails inside is -32603 with its text, and logged; the server goes on', async () => {
+  const { client, log } = await startServer({
+    wrapStore: (store) => {
+      store.listThreads = () => Promise.reject(new TypeError('a bug'));
+      return store;
+    },
+  });
+  expect(await client.refusal('thread/list', {})).toEqual({ code: -32603, message: 'a bug', data: { code: 'internal_error' } });
+  expect(log.takeErrors()).toEqual(['a handler failed']);
+  await client.request('thread/loaded/list', {});
+});

@@ -1,0 +1,78 @@
+import { isObject } from '../../src/base/json.ts';
+import { validateRequired } from './generated/validate-required.js';
+import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
+
+/** Of what kind a line of the server is, by what stands in it. */
+type Kind = 'notification' | 'request' | 'result' | 'error';
+
+const MEMBERS: Record<Kind, string[]> = {
+  notification: ['method', 'params'],
+  request: ['id', 'method', 'params'],
+  result: ['id', 'result'],
+  error: ['id', 'error'],
+};
+
+/**
+ * What is wrong with a message that the server sent, by the protocol's schemas; null when nothing is. `methodOf` gives
+ * the method of the request that has this id, or undefined where the test sent it in a form of its own.
+ */
+export function problemWithSent(message: unknown, methodOf: (id: unknown) => string | undefined): string | null {
+  if (!isObject(message)) return 'it is no object';
+  const kind = kindOf(message);
+  if (kind === null) return 'it is neither a notification nor a request nor an answer';
+  const unknown = Object.keys(message).filter((key) => !MEMBERS[kind].includes(key));
+  if (unknown.length > 0) return `it has a member ${unknown.join(', ')}`;
+  switch (kind) {
+    case 'notification':
+      return misfit(message.params, validateNotification[String(message.method)]) ?? fitRequired(message);
+    case 'request':
+      return misfit(message.params, validateRequest[String(message.method)]);
+    case 'error':
+      return errorProblem(message.error);
+    case 'result': {
+      const method = methodOf(message.id);
+      return method === undefined ? null : misfit(message.result, validateResult[method]);
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+function kindOf(message: Record<string, unknown>): Kind | null {
+  if (typeof message.method === 'string') return 'id' in message ? 'request' : 'notification';
+  if (!('id' in message)) return null;
+  if ('result' in message) return 'result';
+  return 'error' in message ? 'error' : null;
+}
+
+/** Why a value does not fit its schema; null when it does. */
+function misfit(value: unknown, validate: Validator | undefined): string | null {
+  if (validate === undefined) return 'its method is not one that the server sends';
+  return validate(value) ? null : `it does not fit its schema: ${JSON.stringify(validate.errors)}`;
+}
+
+/**
+ * Some notifications have to fit the schemas of the releases that clients were made for, too. These have no audio and no
+ * files by their ids, which only those clients can send that know them.
+ */
+function fitRequired({ method, params }: Record<string, unknown>): string | null {
+  const validate = validateRequired[String(method)];
+  if (validate === undefined || validate(params) || hasNewerInput(params)) return null;
+  return `it does not fit the required schema: ${JSON.stringify(validate.errors)}`;
+}
+
+function hasNewerInput(params: unknown): boolean {
+  const item = isObject(params) ? params.item : null;
+  const content = isObject(item) && item.type === 'userMessage' && Array.isArray(item.content) ? item.content : [];
+  return content.some((part) => ['audio', 'localAudio'].includes(part.type) || (part.type === 'image' && part.url === undefined));
+}
+
+function errorProblem(error: unknown): string | null {
+  if (!isObject(error)) return 'its error is no object';
+  const { code, message, data } = error;
+  const codes = [-32600, -32602, -32603, -32001];
+  if (typeof code !== 'number' || !codes.includes(code)) return `its error code is ${JSON.stringify(code)}`;
+  if (typeof message !== 'string' || message === '') return 'its error has no message';
+  if (!isObject(data) || typeof data.code !== 'string' || !/^[a-z]+(_[a-z]+)*$/.test(data.code)) return 'its error has no data.code';
+  return null;
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Thread, ThreadItem, ThreadStartResponse, Turn, UserInput } from '../../src/protocol/generated/types.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { CLIENT_INFO } from './test-client.ts';
+import type { TestServer } from './test-server.ts';
+
+/** What a clock of a test shows at first, in Unix milliseconds. */
+export const START_MS = Date.UTC(2026, 0, 1);
+/** The same, in Unix seconds. */
+export const START = START_MS / 1000;
+
+/** Stands for an id that the test need not know. */
+export const ANY_ID: string = expect.any(String);
+
+type Folders = Pick<TestServer, 'home' | 'cwd'>;
+
+/** A thread as `thread/start` answers it without any params, but for what is given. */
+export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: string }): Thread {
+  return {
+    sessionId: given.id,
+    forkedFromId: null,
+    parentThreadId: null,
+    preview: '',
+    ephemeral: false,
+    section: null,
+    sectionEnteredAt: null,
+    projectId: null,
+    historyMode: 'paginated',
+    modelProvider: 'test',
+    model: 'test-model',
+    reasoningEffort: null,
+    createdAt: START,
+    updatedAt: START,
+    recencyAt: START,
+    status: { type: 'idle' },
+    path: join(home, 'sessions', '2026', '01', '01', `rollout-2026-01-01T00-00-00-${given.id}.jsonl`),
+    cwd,
+    cliVersion: PROTOCOL_VERSION,
+    originator: CLIENT_INFO.name,
+    source: 'vscode',
+    threadSource: null,
+    agentNickname: null,
+    agentRole: null,
+    gitInfo: null,
+    name: null,
+    turns: [],
+    ...given,
+  };
+}
+
+/** The settings beside a thread in an answer, as the configuration of the tests has them, but for what is given. */
+export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse> = {}): Omit<ThreadStartResponse, 'thread'> {
+  return {
+    model: 'test-model',
+    modelProvider: 'test',
+    serviceTier: null,
+    disabledPluginIds: [],
+    cwd,
+    instructionSources: [],
+    approvalPolicy: 'on-request',
+    approvalsReviewer: 'user',
+    sandbox: { type: 'readOnly', networkAccess: false },
+    reasoningEffort: null,
+    ...given,
+  };
+}
+
+/** A completed turn, at the time at which a clock of a test starts, but for what is given. */
+export function turnOf(given: Partial<Turn> & { id: string }): Turn {
+  return {
+    items: [],
+    itemsView: 'full',
+    status: 'completed',
+    error: null,
+    startedAt: START,
+    completedAt: START,
+    durationMs: 0,
+    ...given,
+  };
+}
+
+/** What a user sent: a text, or parts. */
+export function userItem(
+  content: string | UserInput[],
+  { id = ANY_ID, clientId = null }: { id?: string; clientId?: string | null } = {},
+): ThreadItem {
+  return {
+    type: 'userMessage',
+    id,
+    clientId,
+    content: typeof content === 'string' ? [{ type: 'text', text: content, text_elements: [] }] : content,
+  };
+}
+
+/** What the agent said. */
+export function agentItem(text: string, given: Partial<Extract<ThreadItem, { type: 'agentMessage' }>> = {}): ThreadItem {
+  return {
+    type: 'agentMessage',
+    id: ANY_ID,
+    text,
+    phase: null,
+    memoryCitation: null,
+    delivery: null,
+    questions: null,
+    moderation: null,
+    ...given,
+  };
+}
+
+/** The texts of items, each with who said it: enough where a test is about which items there are. */
+export function brief(items: readonly ThreadItem[]): string[] {
+  return items.map((item) => {
+    if (item.type === 'agentMessage') return `agent: ${item.text}`;
+    if (item.type !== 'userMessage') return item.type;
+    return `user: ${item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join('|')}`;
+  });
+}

@@ -1,0 +1,37 @@
+import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/store.ts';
+
+type Append = Parameters<ThreadWriter['append']>;
+type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;
+
+/**
+ * A store that calls back before each append and each change of unfinished items, which waits or fails as the callback
+ * does. `count` numbers the writes from 1; the latter have no entries.
+ */
+export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
+  let count = 0;
+  const write = async <T>({ entries, durable }: { entries: LogEntry[]; durable: boolean }, work: () => Promise<T>): Promise<T> => {
+    count++;
+    await beforeWrite({ entries, durable, count });
+    return work();
+  };
+  const writer = (inner: ThreadWriter): ThreadWriter => ({
+    threadId: inner.threadId,
+    append: (...args: Append) => write({ entries: args[0], durable: args[1]?.durable ?? false }, () => inner.append(...args)),
+    savePartial: (item) => write({ entries: [], durable: false }, () => inner.savePartial(item)),
+    dropPartials: (itemIds) => write({ entries: [], durable: false }, () => inner.dropPartials(itemIds)),
+    close: () => inner.close(),
+  });
+  return {
+    createThread: async (record, entries) => writer(await store.createThread(record, entries)),
+    forkThread: async (sourceId, point, record) => writer(await store.forkThread(sourceId, point, record)),
+    openWriter: async (threadId) => writer(await store.openWriter(threadId)),
+    getThread: (threadId) => store.getThread(threadId),
+    findThreadByPath: (path) => store.findThreadByPath(path),
+    updateThread: (threadId, patch) => store.updateThread(threadId, patch),
+    listThreads: (query) => store.listThreads(query),
+    listTurns: (threadId, query) => store.listTurns(threadId, query),
+    listItems: (threadId, query) => store.listItems(threadId, query),
+    readModelItems: (threadId) => store.readModelItems(threadId),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,212 @@
+import { PassThrough } from 'node:stream';
+import type { JsonObject } from '../../src/base/json.ts';
+import type {
+  ClientRequests,
+  InitializeCapabilities,
+  ServerNotifications,
+  Turn,
+  TurnStartParams,
+  UserInput,
+} from '../../src/protocol/generated/types.ts';
+import { problemWithSent } from './check-sent.ts';
+
+/** A line of the server, parsed. */
+export interface Message {
+  id?: string | number;
+  method?: string;
+  params?: unknown;
+  result?: unknown;
+  error?: ErrorBody;
+}
+
+export interface ErrorBody {
+  code: number;
+  message: string;
+  data: JsonObject;
+}
+
+/** A request was refused. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  constructor(
+    readonly method: string,
+    readonly error: ErrorBody,
+  ) {
+    super(`${method}: ${error.code} ${error.message}`);
+  }
+}
+
+interface Waiting {
+  what: string;
+  take: (message: Message) => boolean;
+}
+
+/** A client over streams in memory. It checks every line that it is sent; `problems` says what was wrong with them. */
+export class TestClient {
+  /** To the server. */
+  readonly input = new PassThrough();
+  /** From the server. */
+  readonly output = new PassThrough();
+  /** Everything that has come, in its order. */
+  readonly messages: Message[] = [];
+  /** The same, as it came. */
+  readonly lines: string[] = [];
+  readonly problems: string[] = [];
+  /** Resolves when the server has ended the connection. */
+  ended: Promise<void> = Promise.resolve();
+  readonly #methods = new Map<unknown, string>();
+  #waiting: Waiting[] = [];
+  #nextId = 1;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** Begins to read what the server sends. */
+  read(): void {
+    this.output.on('data', (chunk: Buffer) => this.#receive(chunk));
+  }
+
+  /** Sends `initialize` and `initialized`. */
+  async initialize(capabilities: InitializeCapabilities | null = { experimentalApi: true }) {
+    const answer = await this.request('initialize', { clientInfo: CLIENT_INFO, capabilities });
+    this.notify('initialized');
+    return answer;
+  }
+
+  /** The answer to a request. Rejects with a Refusal. */
+  async request<Method extends keyof ClientRequests>(
+    method: Method,
+    params: ClientRequests[Method]['params'],
+  ): Promise<ClientRequests[Method]['result']> {
+    return (await this.call(method, params)) as ClientRequests[Method]['result'];
+  }
+
+  /** As `request`, with any method and any params. */
+  async call(method: string, params?: unknown): Promise<unknown> {
+    const { error, result } = await this.ask(method, params);
+    if (error !== undefined) throw new Refusal(method, error);
+    return result;
+  }
+
+  /** The error with which a request is refused. Rejects when it is not. */
+  async refusal(method: string, params?: unknown): Promise<ErrorBody> {
+    const { error, result } = await this.ask(method, params);
+    if (error === undefined) throw new Error(`${method} was not refused, but answered ${JSON.stringify(result)}`);
+    return error;
+  }
+
+  /** The message that answers a request, whatever it says. */
+  ask(method: string, params?: unknown): Promise<Message> {
+    const id = this.#nextId++;
+    this.#methods.set(id, method);
+    const answer = this.next(`the answer to ${method}`, (message) => message.id === id && message.method === undefined);
+    this.send(JSON.stringify({ id, method, params }));
+    return answer;
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send(JSON.stringify({ method, params }));
+  }
+
+  /** Sends one line, as it is. */
+  send(line: string): void {
+    this.input.write(`${line}\n`);
+  }
+
+  /** The params of all notifications of a method so far. */
+  notifications<Method extends keyof ServerNotifications>(
+    method: Method,
+    predicate: (params: ServerNotifications[Method]) => boolean = () => true,
+  ): ServerNotifications[Method][] {
+    const all = this.messages.filter((message) => message.method === method && message.id === undefined);
+    return all.map(({ params }) => params as ServerNotifications[Method]).filter(predicate);
+  }
+
+  /** The params of the first notification that fits, come already or still to come. */
+  async waitFor<Method extends keyof ServerNotifications>(
+    method: Method,
+    predicate: (params: ServerNotifications[Method]) => boolean = () => true,
+  ): Promise<ServerNotifications[Method]> {
+    const fits = (message: Message) => message.method === method && predicate(message.params as ServerNotifications[Method]);
+    const { params } = await this.first(method, fits);
+    return params as ServerNotifications[Method];
+  }
+
+  /** The first message that fits, come already or still to come. */
+  async first(what: string, predicate: (message: Message) => boolean): Promise<Message> {
+    return this.messages.find(predicate) ?? (await this.next(what, predicate));
+  }
+
+  /** The next message that fits, of those still to come. */
+  next(what: string, predicate: (message: Message) => boolean): Promise<Message> {
+    return new Promise((resolve) => {
+      const take = (message: Message) => {
+        if (!predicate(message)) return false;
+        resolve(message);
+        return true;
+      };
+      this.#waiting.push({ what, take });
+    });
+  }
+
+  /** Resolves when so many messages have come, or with the first one at which `enough` says so. */
+  async count(messages: number, enough: () => boolean): Promise<void> {
+    if (this.messages.length >= messages || enough()) return;
+    await this.next(`message ${messages}`, () => this.messages.length >= messages || enough());
+  }
+
+  /** What somebody still waits for. */
+  get waitingFor(): string[] {
+    return this.#waiting.map(({ what }) => what);
+  }
+
+  /** Starts a turn and gives it as it has completed. */
+  async turn(threadId: string, input: string | UserInput[], overrides: Partial<TurnStartParams> = {}): Promise<Turn> {
+    const { turn } = await this.request('turn/start', { threadId, input: typeof input === 'string' ? text(input) : input, ...overrides });
+    return this.turnCompleted(turn.id);
+  }
+
+  /** The turn as it has completed. */
+  async turnCompleted(turnId: string): Promise<Turn> {
+    const { turn } = await this.waitFor('turn/completed', (params) => params.turn.id === turnId);
+    return turn;
+  }
+
+  /** Closes the client's side and waits for the server's. */
+  async close(): Promise<void> {
+    this.input.end();
+    await this.ended;
+  }
+
+  #receive(chunk: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
+      const line = this.#rest.subarray(0, end);
+      this.#rest = this.#rest.subarray(end + 1);
+      this.#take(line);
+    }
+  }
+
+  #take(bytes: Buffer): void {
+    let line: string;
+    let message: Message;
+    try {
+      line = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+      message = JSON.parse(line);
+    } catch (error) {
+      this.problems.push(`a line is not JSON in UTF-8: ${String(error)}: ${bytes.toString('latin1')}`);
+      return;
+    }
+    const problem = problemWithSent(message, (id) => this.#methods.get(id));
+    if (message.method === undefined) this.#methods.delete(message.id);
+    if (problem !== null) this.problems.push(`${problem}: ${line.slice(0, 2000)}`);
+    this.lines.push(line);
+    this.messages.push(message);
+    this.#waiting = this.#waiting.filter(({ take }) => !take(message));
+  }
+}
+
+export const CLIENT_INFO = { name: 'heddle-test', title: 'Test', version: '1.2.3' };
+
+/** Input of one text. */
+export function text(value: string): UserInput[] {
+  return [{ type: 'text', text: value }];
+}

@@ -1,0 +1,176 @@
+import type { Model, ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import type { MessagePhase, ResponseItem, TokenUsageBreakdown, TurnError } from '../../src/protocol/generated/types.ts';
+import { Gate } from './gate.ts';
+
+/** An event, or a point at which the response waits. */
+export type Step = ModelEvent | Gate;
+
+/** One response: its steps, or what makes them when the request comes. */
+export type ScriptedResponse =
+  | readonly Step[]
+  | ((request: ModelRequest, signal: AbortSignal) => readonly Step[] | AsyncIterable<ModelEvent>);
+
+/** A model that gives the responses of a script, one a request, and keeps the requests. Without a response it fails. */
+export class TestModel implements Model {
+  readonly requests: ModelRequest[] = [];
+  readonly #responses: ScriptedResponse[];
+  #waiting: { count: number; resolve: () => void }[] = [];
+
+  constructor(...responses: ScriptedResponse[]) {
+    this.#responses = responses;
+  }
+
+  /** Adds responses behind those that are left. */
+  push(...responses: ScriptedResponse[]): void {
+    this.#responses.push(...responses);
+  }
+
+  /** Takes away what is left of the responses. */
+  clear(): void {
+    this.#responses.length = 0;
+  }
+
+  /** The request of that number, from 1, as soon as it has been made. */
+  async asked(count: number): Promise<ModelRequest> {
+    if (this.requests.length < count) await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }));
+    return this.request(count);
+  }
+
+  /** The request of that number, from 1. */
+  request(count: number): ModelRequest {
+    const request = this.requests[count - 1];
+    if (request === undefined) throw new Error(`the model was asked ${this.requests.length} times, not ${count}`);
+    return request;
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
+    this.requests.push(structuredClone(request));
+    for (const { count, resolve } of this.#waiting) if (count <= this.requests.length) resolve();
+    this.#waiting = this.#waiting.filter(({ count }) => count > this.requests.length);
+    const next = this.#responses.shift() ?? [failed(`the test has no response to request ${this.requests.length}`)];
+    const steps = typeof next === 'function' ? next(request, signal) : next;
+    return Symbol.asyncIterator in steps ? steps : events(steps, signal);
+  }
+}
+
+async function* events(steps: readonly Step[], signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+  for (const step of steps) {
+    if (step instanceof Gate) await step.pass(signal);
+    if (signal.aborted) return;
+    if (!(step instanceof Gate)) yield step;
+  }
+}
+
+/** What every response counts unless it says otherwise. */
+export const USAGE: TokenUsageBreakdown = {
+  totalTokens: 15,
+  inputTokens: 10,
+  cachedInputTokens: 4,
+  cacheWriteInputTokens: 1,
+  outputTokens: 5,
+  reasoningOutputTokens: 2,
+};
+
+/** A whole response, of the events of its items. */
+export function response(...parts: (readonly Step[])[]): Step[] {
+  return [{ type: 'started' }, ...parts.flat(), { type: 'completed', usage: USAGE }];
+}
+
+/** A message of the assistant; without deltas its text comes in one. */
+export function message(
+  text: string,
+  { id = 'msg_1', deltas = [text], phase }: { id?: string; deltas?: string[]; phase?: MessagePhase } = {},
+): ModelEvent[] {
+  const named = phase === undefined ? {} : { phase };
+  return [
+    { type: 'itemStarted', item: { type: 'message', id, role: 'assistant', content: [], ...named } },
+    ...deltas.map((delta): ModelEvent => ({ type: 'textDelta', itemId: id, delta })),
+    { type: 'itemCompleted', item: { ...said(text), id, ...named } },
+  ];
+}
+
+/** The beginning of a message that has no end yet. */
+export function messageBegun(text: string, { id = 'msg_1' }: { id?: string } = {}): ModelEvent[] {
+  return message(text, { id }).slice(0, 2);
+}
+
+/** Reasoning with one part of a summary, and raw content where it is given. */
+export function reasoning(summary: string, { id = 'rs_1', content }: { id?: string; content?: string } = {}): ModelEvent[] {
+  const raw = content === undefined ? [] : [content];
+  return [
+    { type: 'itemStarted', item: { type: 'reasoning', id, summary: [] } },
+    { type: 'reasoningSummaryPart', itemId: id, index: 0 },
+    { type: 'reasoningSummaryDelta', itemId: id, index: 0, delta: summary },
+    ...raw.map((delta): ModelEvent => ({ type: 'reasoningDelta', itemId: id, index: 0, delta })),
+    {
+      type: 'itemCompleted',
+      item: {
+        type: 'reasoning',
+        id,
+        summary: [{ type: 'summary_text', text: summary }],
+        ...(content === undefined ? {} : { content: [{ type: 'reasoning_text', text: content }] }),
+      },
+    },
+  ];
+}
+
+/** A call of a function; its arguments as JSON, or as the text that they are. */
+export function functionCall(name: string, args: object | string, { callId = 'call_1' }: { callId?: string } = {}): ModelEvent[] {
+  const item = calls(name, args, { callId });
+  return [
+    { type: 'itemStarted', item: { ...item, id: `fc_${callId}`, arguments: '' } },
+    { type: 'itemCompleted', item: { ...item, id: `fc_${callId}` } },
+  ];
+}
+
+/** The item that a call of a function leaves in the history. */
+export function calls(name: string, args: object | string, { callId = 'call_1' }: { callId?: string } = {}) {
+  return {
+    type: 'function_call' as const,
+    call_id: callId,
+    name,
+    arguments: typeof args === 'string' ? args : JSON.stringify(args),
+  };
+}
+
+/** A web search: begun, and completed with what it did. */
+export function webSearch(action: Extract<ResponseItem, { type: 'web_search_call' }>['action'], { id = 'ws_1' } = {}): ModelEvent[] {
+  return [
+    { type: 'itemStarted', item: { type: 'web_search_call', id, status: 'in_progress' } },
+    { type: 'itemCompleted', item: { type: 'web_search_call', id, status: 'completed', ...(action === undefined ? {} : { action }) } },
+  ];
+}
+
+export function failed(text: string, codexErrorInfo: TurnError['codexErrorInfo'] = 'other'): ModelEvent {
+  return { type: 'failed', error: errorOf(text, codexErrorInfo) };
+}
+
+export function retrying(text: string): ModelEvent {
+  return { type: 'retrying', error: errorOf(text, { responseStreamDisconnected: { httpStatusCode: null } }), delayMs: 1 };
+}
+
+export function errorOf(text: string, codexErrorInfo: TurnError['codexErrorInfo'] = 'other'): TurnError {
+  return { message: text, codexErrorInfo, additionalDetails: null };
+}
+
+/** What the assistant said, as the history has it. */
+export function said(text: string): Extract<ResponseItem, { type: 'message' }> {
+  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
+}
+
+/** What the user said, as the history has it. */
+export function asked(text: string): Extract<ResponseItem, { type: 'message' }> {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+/** A request's input without what the server tells of the surroundings: what was said and done, in order. */
+export function conversation({ input }: ModelRequest): ResponseItem[] {
+  return input.filter((item) => !isContext(item));
+}
+
+function isContext(item: ResponseItem): boolean {
+  if (item.type !== 'message') return false;
+  const [first] = item.content;
+  const text = first !== undefined && 'text' in first ? first.text : '';
+  return item.role === 'developer' || /^(<environment_context>|# AGENTS\.md instructions)/.test(text);
+}

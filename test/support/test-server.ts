@@ -1,0 +1,154 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { type AppServer, createAppServer } from '../../src/app.ts';
+import type { Ids } from '../../src/base/ids.ts';
+import type { Env } from '../../src/config/config.ts';
+import type { InitializeCapabilities } from '../../src/protocol/generated/types.ts';
+import { createSqliteStore } from '../../src/store/sqlite-store.ts';
+import type { ThreadStore } from '../../src/store/store.ts';
+import { tempFolder, writeFiles } from '../config/temp-folder.ts';
+import { CountingIds } from './counting-ids.ts';
+import { FakeClock } from './fake-clock.ts';
+import { RecordingLog } from './recording-log.ts';
+import { TestClient } from './test-client.ts';
+import { TestModel } from './test-model.ts';
+
+/** A provider that nobody reaches: the test's model stands in for all of them. */
+const CONFIG = `model = "test-model"
+model_provider = "test"
+[model_providers.test]
+base_url = "http://127.0.0.1:9"
+`;
+
+export interface TestServerOptions {
+  /** Of a server that has one already: a home that two share, or that outlives a server. */
+  folder?: string;
+  /** Files of the folder, `home/` and `work/`. */
+  files?: Record<string, string>;
+  config?: string;
+  model?: TestModel;
+  clock?: FakeClock;
+  ids?: Ids;
+  pid?: number;
+  env?: Env;
+  overrides?: string[];
+  /** Stands between the server and its store. */
+  wrapStore?: (store: ThreadStore) => ThreadStore;
+  /** What the client says in its handshake; by default the experimental API is on. */
+  capabilities?: InitializeCapabilities | null;
+  /** False: no handshake. */
+  handshake?: boolean;
+}
+
+/** A server in this process, with its first client. Everything it writes lies in `folder`. */
+export interface TestServer {
+  client: TestClient;
+  model: TestModel;
+  clock: FakeClock;
+  log: RecordingLog;
+  store: ThreadStore;
+  folder: string;
+  home: string;
+  /** The working folder of threads that name none. */
+  cwd: string;
+  /** One more client of the same server. */
+  connect(options?: ConnectOptions): Promise<TestClient>;
+  /** Ends the server as the end of its process would. */
+  close(): Promise<void>;
+  /** Ends this server and starts another on its home. */
+  restart(options?: TestServerOptions): Promise<TestServer>;
+}
+
+interface ConnectOptions {
+  capabilities?: InitializeCapabilities | null;
+  handshake?: boolean;
+  /** False: what the server sends is not read before `read()`. */
+  reading?: boolean;
+}
+
+/** Starts a server for the running test, which is ended and checked with the test. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const folder = options.folder ?? tempFolder();
+  const home = join(folder, 'home');
+  const cwd = join(folder, 'work');
+  for (const path of [home, cwd]) mkdirSync(path, { recursive: true });
+  writeFiles(folder, { 'home/config.toml': options.config ?? CONFIG, ...options.files });
+  const { clock = new FakeClock(), ids = new CountingIds() } = options;
+  const model = options.model ?? new TestModel();
+  const log = new RecordingLog();
+  const given = parts(options, { home, folder, clock, log });
+  const store = options.wrapStore?.(given.store) ?? given.store;
+  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, model });
+  const clients: TestClient[] = [];
+  const close = once(() => end(server, clients));
+  onTestFinished(async () => {
+    await close();
+    check(clients, log);
+  });
+  const connect = (how: ConnectOptions = {}) => connected(server, { clients, ...how });
+  const client = await connect(options);
+  const restart = async (others: TestServerOptions = {}) => {
+    await close();
+    const config = options.config === undefined ? {} : { config: options.config };
+    return startServer({ clock, ids, model, ...config, ...others, folder });
+  };
+  return { client, model, clock, log, store, folder, home, cwd, connect, close, restart };
+}
+
+function parts({ pid = 4711, env = {}, overrides = [] }: TestServerOptions, { home, folder, clock, log }: Where) {
+  const migrationsDir = join(dirname(dirname(import.meta.dirname)), 'migrations');
+  const tempDir = join(folder, 'tmp');
+  mkdirSync(tempDir, { recursive: true });
+  return {
+    store: createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid }),
+    env: { PATH: '/usr/bin:/bin', SHELL: '/bin/sh', ...env },
+    overrides,
+    version: '0.0.1',
+    platform: 'linux' as const,
+    pid,
+    migrationsDir,
+    tempDir,
+  };
+}
+
+interface Where {
+  home: string;
+  folder: string;
+  clock: FakeClock;
+  log: RecordingLog;
+}
+
+async function connected(
+  server: AppServer,
+  { clients, capabilities, handshake = true, reading = true }: ConnectOptions & { clients: TestClient[] },
+): Promise<TestClient> {
+  const client = new TestClient();
+  clients.push(client);
+  client.ended = server.connect({ input: client.input, output: client.output });
+  if (reading) client.read();
+  if (handshake && reading) await client.initialize(capabilities);
+  return client;
+}
+
+async function end(server: AppServer, clients: TestClient[]): Promise<void> {
+  for (const client of clients) {
+    client.input.end();
+    client.output.resume();
+  }
+  await server.close();
+}
+
+function check(clients: TestClient[], log: RecordingLog): void {
+  expect(clients.flatMap(({ problems }) => problems)).toEqual([]);
+  expect(clients.flatMap(({ waitingFor }) => waitingFor)).toEqual([]);
+  expect(log.errors()).toEqual([]);
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | null = null;
+  return () => {
+    done ??= action();
+    return done;
+  };
+}

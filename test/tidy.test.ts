@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = dirname(import.meta.dirname);
+
+/** From the top down. A folder imports only from lines below its own, and from itself. */
+const LAYERS = [
+  ['main.ts'],
+  ['app.ts'],
+  ['server'],
+  ['handlers'],
+  ['agent'],
+  ['tools'],
+  ['instructions', 'rollout'],
+  ['git', 'model', 'store', 'policy', 'transport'],
+  ['config'],
+  ['protocol'],
+  ['base'],
+];
+const SOURCE_LINES_MAX = 350;
+const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
+
+const projectFiles = filesIn('');
+const source = projectFiles.filter((path) => /^src\/.*\.[jt]s$/.test(path) && !isGenerated(path));
+const tests = projectFiles.filter((path) => /^test\/.*\.ts$/.test(path) && !isGenerated(path) && path !== 'test/tidy.test.ts');
+
+describe('the source', () => {
+  test('has a place in the layers for each of its files', () => {
+    expect(source.filter((path) => layerOf(path) === -1)).toEqual([]);
+  });
+
+  test('imports downwards only', () => {
+    const upward = source.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => part(target) !== part(path) && layerOf(target) <= layerOf(path))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test('has SQL in src/store only', () => {
+    const sql =
+      /\b(SELECT\s[^;]*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX)|PRAGMA\s+\w+)\b/;
+    const outside = source.filter((path) => part(path) !== 'store');
+    expect(outside.filter((path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)))).toEqual([]);
+  });
+
+  test('reaches for `process` in src/main.ts only', () => {
+    const reaching = /\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
+    expect(source.filter((path) => path !== 'src/main.ts' && reaching.test(codeOf(path)))).toEqual([]);
+  });
+
+  test(`has no file over ${SOURCE_LINES_MAX} lines`, () => {
+    const written = projectFiles.filter((path) => /^(src|schema|bin|examples)\/.*\.[jt]s$/.test(path) && !isGenerated(path));
+    const long = written.map((path) => `${path}: ${textOf(path).split('\n').length - 1}`);
+    expect(long.filter((line) => Number(line.split(': ')[1]) > SOURCE_LINES_MAX)).toEqual([]);
+  });
+});
+
+test('no file or folder is named utils: what it does is its name', () => {
+  expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
+});
+
+test('the migrations are numbered from 0001 without a gap', () => {
+  const names = projectFiles.filter((path) => path.startsWith('migrations/')).map((path) => posix.basename(path));
+  expect(names.filter((name) => !/^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toEqual([]);
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_name, index) => index + 1));
+});
+
+test('no test waits for time to pass', () => {
+  const waiting = /\b(setTimeout|setInterval)\b|\bsleep\s*\(/;
+  const checked = tests.filter((path) => !path.startsWith('test/bench/') && path !== 'test/base/clock.test.ts');
+  expect(checked.filter((path) => waiting.test(codeOf(path)))).toEqual([]);
+});
+
+test('every method that is served is named in a test', () => {
+  const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as { clientRequests: Record<string, { result?: string } | null> };
+  const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
+  const text = tests.map(textOf).join('\n');
+  expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
+});
+
+test('no file names a folder of the machine it was written on', () => {
+  const folders = [root, homedir()].map((folder) => new RegExp(`(?<![\\w.-])${folder.replaceAll('.', '\\.')}/`));
+  const naming = projectFiles.flatMap((path) =>
+    folders.filter((folder) => folder.test(textOf(path))).map((folder) => `${path}: ${folder}`),
+  );
+  expect(naming).toEqual([]);
+});
+
+describe('package-lock.json', () => {
+  const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> };
+
+  test('records no download address', () => {
+    const addressed = Object.entries(lock.packages).filter(([, { resolved }]) => resolved?.startsWith('http'));
+    expect(addressed.map(([path]) => path)).toEqual([]);
+  });
+
+  test("names the packages of every platform, or `npm ci` refuses it ('npm run lockfile' adds them)", () => {
+    const optional = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).map((name) => ({ name, paths: [`node_modules/${name}`, `${path}/node_modules/${name}`] })),
+    );
+    expect(optional.filter(({ paths }) => !paths.some((path) => path in lock.packages)).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+interface LockedPackage {
+  resolved?: string;
+  optionalDependencies?: Record<string, string>;
+}
+
+/** Paths from the root, with slashes, sorted. */
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => !NOT_OURS.includes(entry.name));
+  return entries
+    .flatMap((entry) => {
+      const path = posix.join(folder, entry.name);
+      return entry.isDirectory() ? filesIn(path) : [path];
+    })
+    .sort();
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** Without whole-line comments. */
+function codeOf(path: string): string {
+  return textOf(path).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+}
+
+function isGenerated(path: string): boolean {
+  return path.includes('/generated/');
+}
+
+/** The folder below src that a file is in, or the file itself: what the layers are made of. */
+function part(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+function layerOf(path: string): number {
+  return LAYERS.findIndex((layer) => layer.includes(part(path)));
+}
+
+/** The project's own files that a file imports, types included. */
+function importsOf(path: string): string[] {
+  const specifiers = [...codeOf(path).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']*)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((specifier) => posix.join(posix.dirname(path), specifier)).filter((target) => target.startsWith('src/'));
+}
