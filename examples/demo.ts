@@ -1,0 +1,236 @@
+// A conversation with heddle from end to end, with a `kill -9` in the middle. Run it with `npm run demo`; `npm run demo --
+// --wire` shows every message too. It checks what it shows, and fails where something is not as it should be.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Thread, ThreadItem, Turn } from '../src/protocol/generated/types.ts';
+import { Editor, type SeenTurn } from './editor.ts';
+import { Screen } from './screen.ts';
+
+const SERVER = join(import.meta.dirname, '..', 'bin', 'heddle.js');
+/** Text still streaming is saved every second: this long into a message, there is something to find again. */
+const KILL_AFTER_MS = 2000;
+const HEADLINE_CHARS_MAX = 70;
+
+/** Without a key the embedded model answers, and does what the lines of a message ask for. */
+const EMBEDDED = !process.env.OPENAI_API_KEY;
+const DEMO_MS_MAX = EMBEDDED ? 60_000 : 300_000;
+const TEXTS = EMBEDDED
+  ? {
+      first: [
+        'think A plan first, then a greeting.',
+        'call update_plan {"plan":[{"step":"greet","status":"completed"},{"step":"be killed","status":"in_progress"},{"step":"come back","status":"pending"}]}',
+        'say Good day! This text comes word by word, as a model writes it.',
+      ].join('\n'),
+      long: 'say This message is whole before the kill.\nrepeat 1000000 tick',
+      source: 'say Here I am again, in another process.',
+      fork: 'Who are you?',
+    }
+  : {
+      first: 'Greet me in one sentence.',
+      long: 'Write the numbers from one to a thousand in words, one a line, and nothing else.',
+      source: 'In one sentence: what did I ask you to write?',
+      fork: 'In one sentence: what was the first thing that I asked of you?',
+    };
+
+const { values: flags } = parseArgs({ options: { wire: { type: 'boolean', default: false } } });
+const { isTTY = false, columns } = process.stdout;
+const screen = new Screen(process.stdout, { wire: flags.wire, colours: isTTY && process.env.NO_COLOR === undefined, columns });
+const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-demo-'));
+const project = join(folder, 'project');
+const editors: Editor[] = [];
+
+function startServer(): Editor {
+  const env = { ...process.env, HEDDLE_HOME: join(folder, 'home') };
+  const editor = new Editor({ command: [process.execPath, SERVER], cwd: project, env, screen });
+  editors.push(editor);
+  return editor;
+}
+
+function makeProject(): { sha: string } {
+  mkdirSync(project);
+  writeFileSync(join(project, 'hello.txt'), 'Hello.\n');
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: project, encoding: 'utf8' }).trim();
+  const author = ['-c', 'user.name=demo', '-c', 'user.email=demo@localhost', '-c', 'commit.gpgsign=false'];
+  git('init', '--quiet');
+  git('symbolic-ref', 'HEAD', 'refs/heads/main');
+  git('add', '.');
+  git(...author, 'commit', '--quiet', '--message', 'A file');
+  return { sha: git('rev-parse', 'HEAD') };
+}
+
+/** A turn from the user's text to its end, checked. */
+async function runTurn(editor: Editor, threadId: string, text: string): Promise<SeenTurn & { id: string }> {
+  const turn = await editor.say(threadId, text);
+  await editor.until(() => turn.end !== null);
+  assert.ok(turn.end?.status === 'completed', `the turn ended ${turn.end?.status}: ${turn.end?.error?.message}`);
+  const messages = turn.completed.filter((item) => item.type === 'agentMessage');
+  assert.ok(messages.length > 0, 'a turn has an answer');
+  for (const { id, text: whole } of messages) assert.equal(turn.streamed.get(id), whole, 'the deltas make the message');
+  return turn;
+}
+
+/** History says of a turn what its clients were told. */
+function assertKept(turn: Turn | undefined, seen: SeenTurn & { id: string }): void {
+  assert.equal(turn?.id, seen.id);
+  for (const item of seen.completed)
+    assert.deepEqual(
+      turn.items.find(({ id }) => id === item.id),
+      item,
+      'what was completed is kept',
+    );
+}
+
+async function firstProcess(sha: string) {
+  screen.heading('1. A server, a thread, a turn');
+  const editor = startServer();
+  const { serverInfo, protocolVersion, userAgent, capabilities } = await editor.shakeHands();
+  const methods = Object.values(capabilities.methods).flat().length;
+  screen.note(`initialize: ${serverInfo.name} ${serverInfo.version}, protocol ${protocolVersion}, ${methods} methods`);
+  assert.equal(serverInfo.name, 'heddle');
+  assert.ok(userAgent.startsWith(`heddle-demo/${protocolVersion} `));
+
+  const { thread, approvalPolicy, sandbox } = await editor.client.request('thread/start', { cwd: project });
+  screen.note(
+    `thread/start: ${short(thread.id)}, model ${thread.model}, branch ${thread.gitInfo?.branch}, approvals ${JSON.stringify(approvalPolicy)}, sandbox ${sandbox.type}`,
+  );
+  assert.deepEqual(thread.gitInfo, { sha, branch: 'main', originUrl: null });
+  await editor.until(() => editor.startedThreads.includes(thread.id));
+  if (EMBEDDED) await editor.until(() => editor.warnings.length > 0);
+  const first = await runTurn(editor, thread.id, TEXTS.first);
+
+  screen.heading('2. A turn, and `kill -9` in the middle of it');
+  const cut = await editor.say(thread.id, TEXTS.long);
+  await editor.until(() => cut.deltas > 0);
+  await sleep(KILL_AFTER_MS);
+  assert.equal(cut.end, null, 'the long turn was over before it could be killed');
+  assert.equal(await editor.client.kill(), 'SIGKILL');
+  screen.note(`(killed after ${cut.deltas.toLocaleString('en')} deltas)`);
+  return { threadId: thread.id, first, cut };
+}
+
+async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof firstProcess>>) {
+  screen.heading('3. A new process takes the thread up again');
+  const editor = startServer();
+  await editor.shakeHands();
+  const { thread } = await editor.client.request('thread/resume', { threadId });
+  showHistory('thread/resume', thread);
+  assert.deepEqual(
+    thread.turns.map(({ status }) => status),
+    ['completed', 'interrupted'],
+  );
+  assertKept(thread.turns[0], first);
+  assertKept(thread.turns[1], cut);
+  assertPartKept(thread.turns[1]?.items.at(-1), cut);
+
+  screen.heading('4. A fork at the first turn, and a turn on each');
+  const { thread: fork } = await editor.client.request('thread/fork', { threadId, lastTurnId: first.id });
+  showHistory('thread/fork', fork);
+  assert.equal(fork.forkedFromId, threadId);
+  assert.deepEqual(fork.turns, thread.turns.slice(0, 1), 'a fork has the history that it was made from');
+  const onSource = await runTurn(editor, threadId, TEXTS.source);
+  const onFork = await runTurn(editor, fork.id, TEXTS.fork);
+  await assertTurnIds(editor, threadId, [first.id, cut.id, onSource.id]);
+  await assertTurnIds(editor, fork.id, [first.id, onFork.id]);
+
+  screen.heading('5. What there is now');
+  const { data } = await editor.client.request('thread/list', {});
+  screen.note(`thread/list: ${data.length} threads, the newest first`);
+  for (const { id, status, forkedFromId, preview } of data) {
+    const origin = forkedFromId === null ? '' : `, forked from ${short(forkedFromId)}`;
+    screen.note(`${short(id)} ${status.type}${origin}: ${start(preview)}`);
+  }
+  assert.deepEqual(
+    data.map(({ id, status }) => [id, status.type]),
+    [
+      [fork.id, 'idle'],
+      [threadId, 'idle'],
+    ],
+  );
+  assert.equal(await editor.client.close(), 0, 'the server exits in good order when its stdin ends');
+}
+
+async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {
+  const { thread } = await editor.client.request('thread/read', { threadId, includeTurns: true });
+  assert.deepEqual(
+    thread.turns.map(({ id }) => id),
+    expected,
+    'each thread goes on by itself',
+  );
+}
+
+/** The message that the kill cut off is there as far as it was saved. */
+function assertPartKept(item: ThreadItem | undefined, cut: SeenTurn): void {
+  assert.ok(item?.type === 'agentMessage' && item.text !== '', 'the text of the message that was cut off is kept');
+  const seen = cut.streamed.get(item.id) ?? '';
+  assert.ok(seen.startsWith(item.text) || item.text.startsWith(seen), 'what is kept is what was streamed');
+  screen.note(
+    `(of the message that was cut off, ${item.text.length.toLocaleString('en')} of ${seen.length.toLocaleString('en')} characters)`,
+  );
+}
+
+function showHistory(method: string, { id, turns }: Thread): void {
+  screen.note(`${method}: ${short(id)} has ${turns.length} ${turns.length === 1 ? 'turn' : 'turns'}`);
+  for (const { status, items } of turns) {
+    screen.note(`- ${status}`);
+    for (const item of items) screen.says(...headline(item));
+  }
+}
+
+/** Who, and the beginning of what. */
+function headline(item: ThreadItem): [who: string, text: string] {
+  switch (item.type) {
+    case 'userMessage':
+      return ['you', start(item.content.map((part) => (part.type === 'text' ? part.text : part.type)).join(' '))];
+    case 'agentMessage':
+      return ['agent', start(item.text)];
+    case 'reasoning':
+      return ['thinks', start((item.summary ?? []).join(' '))];
+    default:
+      return ['', item.type];
+  }
+}
+
+function start(text: string): string {
+  const line = text.replaceAll('\n', ' / ');
+  return line.length > HEADLINE_CHARS_MAX ? `${line.slice(0, HEADLINE_CHARS_MAX)}…` : line;
+}
+
+function short(id: string): string {
+  return `…${id.slice(-4)}`;
+}
+
+async function tooLong(signal: AbortSignal): Promise<never> {
+  await sleep(DEMO_MS_MAX, undefined, { signal });
+  throw new Error(`not done after ${DEMO_MS_MAX / 1000} s`);
+}
+
+/** However it ends, nothing is left behind. */
+function cleanUp(): void {
+  for (const { client } of editors) void client.kill();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function demo(): Promise<void> {
+  const { sha } = makeProject();
+  await secondProcess(await firstProcess(sha));
+}
+
+process.on('exit', cleanUp);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+process.stdout.once('error', () => process.exit(1)); // Whoever reads this has had enough.
+const watch = new AbortController();
+try {
+  await Promise.race([demo(), tooLong(watch.signal)]);
+  screen.heading('ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each, the list, and the exit');
+} catch (error) {
+  process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  watch.abort();
+  await Promise.allSettled(editors.map(({ client }) => client.kill()));
+}

@@ -1,0 +1,150 @@
+import type { ThreadItem, ThreadTokenUsage, Turn, TurnPlanStep } from '../src/protocol/generated/types.ts';
+import { Client, type Notification } from './client.ts';
+import type { Screen } from './screen.ts';
+
+/** A turn as far as it has been seen. */
+export interface SeenTurn {
+  /** Items that were announced as completed. */
+  completed: ThreadItem[];
+  /** The text of agent messages as it streamed in, by item. */
+  streamed: Map<string, string>;
+  deltas: number;
+  usage: ThreadTokenUsage | null;
+  /** Null until `turn/completed`. */
+  end: Turn | null;
+}
+
+export interface EditorOptions {
+  command: [string, ...string[]];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  screen: Screen;
+}
+
+/** An editor's side of one server process: it shows what the server tells, and remembers it. */
+export class Editor {
+  readonly client: Client;
+  readonly warnings: string[] = [];
+  readonly startedThreads: string[] = [];
+  readonly #screen: Screen;
+  readonly #turns = new Map<string, SeenTurn>();
+  readonly #looks = new Set<() => void>();
+
+  constructor({ command, cwd, env, screen }: EditorOptions) {
+    this.#screen = screen;
+    this.client = new Client(command, {
+      cwd,
+      env,
+      onNotification: (notification) => this.#receive(notification),
+      onLine: (direction, line) => screen.wire(direction, line),
+    });
+  }
+
+  async shakeHands() {
+    const answer = await this.client.request('initialize', {
+      clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' },
+    });
+    this.client.notify('initialized');
+    return answer;
+  }
+
+  /** Sends the user's text; resolves when the turn has been accepted. */
+  async say(threadId: string, text: string): Promise<SeenTurn & { id: string }> {
+    this.#screen.says('you', text);
+    const { turn } = await this.client.request('turn/start', { threadId, input: [{ type: 'text', text }] });
+    return Object.assign(this.#turn(turn.id), { id: turn.id });
+  }
+
+  /** Resolves as soon as `holds` does, looking after each notification; rejects when the server ends before. */
+  until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (!holds()) return;
+        this.#looks.delete(look);
+        resolve();
+      };
+      this.#looks.add(look);
+      look();
+      this.client.ended.then((how) => reject(new Error(`the server has ended (${how}) in the middle of something`)), reject);
+    });
+  }
+
+  /** Notifications of a turn can come together with the answer that names it, so whichever is first makes the record. */
+  #turn(id: string): SeenTurn {
+    const turn = this.#turns.get(id) ?? { completed: [], streamed: new Map(), deltas: 0, usage: null, end: null };
+    this.#turns.set(id, turn);
+    return turn;
+  }
+
+  #receive(notification: Notification): void {
+    this.#remember(notification);
+    this.#show(notification);
+    for (const look of this.#looks) look();
+  }
+
+  #remember({ method, params }: Notification): void {
+    switch (method) {
+      case 'configWarning':
+        this.warnings.push(params.summary);
+        break;
+      case 'thread/started':
+        this.startedThreads.push(params.thread.id);
+        break;
+      case 'item/agentMessage/delta': {
+        const turn = this.#turn(params.turnId);
+        turn.deltas++;
+        turn.streamed.set(params.itemId, (turn.streamed.get(params.itemId) ?? '') + params.delta);
+        break;
+      }
+      case 'item/completed':
+        this.#turn(params.turnId).completed.push(params.item);
+        break;
+      case 'thread/tokenUsage/updated':
+        this.#turn(params.turnId).usage = params.tokenUsage;
+        break;
+      case 'turn/completed':
+        this.#turn(params.turn.id).end = params.turn;
+        break;
+      default: // Nothing that is asked for later.
+    }
+  }
+
+  #show({ method, params }: Notification): void {
+    switch (method) {
+      case 'configWarning':
+        this.#screen.note(`warning: ${params.summary}`);
+        break;
+      case 'item/started':
+        if (params.item.type === 'agentMessage') this.#screen.begins('agent');
+        break;
+      case 'item/agentMessage/delta':
+        this.#screen.adds(params.delta);
+        break;
+      case 'item/completed':
+        if (params.item.type === 'reasoning' && params.item.summary?.length) this.#screen.says('thinks', params.item.summary.join('\n'));
+        if (params.item.type === 'agentMessage') this.#screen.ends();
+        break;
+      case 'turn/plan/updated':
+        this.#screen.says('plans', params.plan.map(planLine).join('\n'));
+        break;
+      case 'error':
+        this.#screen.says('error', `${params.error.message}${params.willRetry ? ' (It is tried again.)' : ''}`);
+        break;
+      case 'turn/completed':
+        this.#showEnd(params.turn);
+        break;
+      default: // Nothing that this editor shows.
+    }
+  }
+
+  #showEnd({ id, status, durationMs }: Turn): void {
+    const { deltas, usage } = this.#turn(id);
+    const tokens = (usage?.last.totalTokens ?? 0).toLocaleString('en');
+    this.#screen.note(`(turn ${status} in ${durationMs} ms: ${deltas} deltas; ${tokens} tokens in the last request)`);
+  }
+}
+
+function planLine({ status, step }: TurnPlanStep): string {
+  const marks = { completed: 'x', inProgress: '>', pending: ' ' };
+  return `[${marks[status]}] ${step}`;
+}
