@@ -1,0 +1,59 @@
+// Measures the built server, and beside it a Node program that does the least, in turns. Run it with `npm run bench`;
+// `-- --quick` measures less, `-- --only NAME` one workload. docs/performance.md says what the rows mean.
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { arch, cpus, tmpdir, type } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { MockModel } from './mock-model.ts';
+import { type Row, table } from './table.ts';
+import { type Bench, running, type Subject, type Workload, workloads } from './workloads.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const HEDDLE: Subject = { name: 'heddle', command: [process.execPath, join(root, 'bin', 'heddle.js')], stores: true };
+const FLOOR: Subject = {
+  name: 'bare Node',
+  command: [process.execPath, fileURLToPath(new URL('./floor-server.js', import.meta.url))],
+  stores: false,
+};
+
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+
+/** Subjects take turns, and who goes first changes, so that what else the machine does meets both. */
+async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
+  const rows = new Map<string, Row>();
+  const subjects = [HEDDLE, FLOOR].filter(({ stores }) => stores || !workload.needsStore);
+  const repetitions = bench.quick ? workload.repetitions.quick : workload.repetitions.whole;
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    for (const subject of repetition % 2 === 0 ? subjects : subjects.toReversed()) {
+      for (const [name, { value, unit }] of Object.entries(await workload.run(subject, bench))) {
+        const row = rows.get(name) ?? { name, unit, values: {} };
+        rows.set(name, row);
+        row.values[subject.name] = [...(row.values[subject.name] ?? []), value];
+      }
+    }
+  }
+  return [...rows.values()];
+}
+
+async function bench(): Promise<void> {
+  const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
+  if (chosen.length === 0) throw new Error(`--only: there are ${workloads.map(({ name }) => name).join(', ')}`);
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
+  const model = await MockModel.listen();
+  try {
+    const rows: Row[] = [];
+    for (const workload of chosen) {
+      process.stderr.write(`${workload.name} …\n`);
+      rows.push(...(await measure(workload, { folder, model, quick: flags.quick })));
+    }
+    const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
+    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${table(rows, [HEDDLE.name, FLOOR.name])}\n`);
+  } finally {
+    for (const server of running) server.kill();
+    model.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+await bench();

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A provider of the Responses API on loopback. It answers every request with prepared bytes and looks at none. */
+export class MockModel {
+  /** What the next requests are answered with: the body of a stream of events. */
+  answer: Buffer = messageStream(['Done.']);
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(this.answer);
+      });
+    });
+    this.#server.keepAliveTimeout = 0;
+  }
+
+  static async listen(): Promise<MockModel> {
+    const model = new MockModel();
+    model.#server.listen(0, '127.0.0.1');
+    await once(model.#server, 'listening');
+    return model;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}
+
+/** One message, a delta for each text. */
+export function messageStream(deltas: readonly string[]): Buffer {
+  const item = (text: string) => ({ type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text }] });
+  const usage = {
+    input_tokens: 1,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 2,
+  };
+  const events = [
+    { type: 'response.created', response: { id: 'resp_1' } },
+    { type: 'response.output_item.added', output_index: 0, item: item('') },
+    ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta })),
+    { type: 'response.output_item.done', output_index: 0, item: item(deltas.join('')) },
+    { type: 'response.completed', response: { id: 'resp_1', usage } },
+  ];
+  return Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+}

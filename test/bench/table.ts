@@ -1,0 +1,46 @@
+/** Measured values of one row, by subject. */
+export interface Row {
+  name: string;
+  unit: string;
+  values: Record<string, number[]>;
+}
+
+/** A Markdown table: of each subject the median with its range, and how many times the floor's the first one's is. */
+export function table(rows: Row[], [subject, floor]: [string, string]): string {
+  const cells = rows.map(({ name, unit, values }) => {
+    const own = values[subject] ?? [];
+    const least = values[floor] ?? [];
+    const ratio = unit === '' ? Number.NaN : median(own) / median(least);
+    return [name, unit, spread(own), spread(least), Number.isFinite(ratio) ? `${ratio.toFixed(2)} ×` : ''];
+  });
+  const all = [['', 'unit', subject, floor, 'ratio'], ...cells];
+  const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((line) => line[column]?.length ?? 0))) ?? [];
+  const print = (line: string[]) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = all.map(print);
+  return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
+}
+
+/** NaN of no values. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}
+
+/** NaN of no values. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+function spread(values: readonly number[]): string {
+  if (values.length === 0 || values.some(Number.isNaN)) return '';
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return low === high ? figure(low) : `${figure(median(values))} (${figure(low)}–${figure(high)})`;
+}
+
+/** Three digits that matter. */
+function figure(value: number): string {
+  if (value === 0 || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
+  return value.toPrecision(3);
+}
