@@ -1,0 +1,141 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
+
+/** Runs the command to its end, with nothing to read. */
+function run(args: string[], { where = place(), env = environment(where) }: { where?: Place; env?: Record<string, string> } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, ...args], {
+    cwd: where.work,
+    env,
+    encoding: 'utf8',
+    input: '',
+  });
+  return { status, stdout, stderr };
+}
+
+async function threadStarted(options: ProcessOptions, where = place()): Promise<ThreadStartResponse> {
+  const heddle = await startHeddle(where, options);
+  return heddle.request('thread/start', {});
+}
+
+describe('what cannot be served is told in a line', () => {
+  test.each([
+    ['an unknown command', ['serve'], "there is no command 'serve'"],
+    ['a command too many', ['app-server', 'proxy'], "there is no command 'app-server proxy'"],
+    ['an unknown option', ['app-server', '--port', '1'], "Unknown option '--port'"],
+    ['an option without its value', ['app-server', '-c'], "Option '-c, --config <value>' argument missing"],
+    ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: only stdio:// is served'],
+    ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: only stdio:// is served'],
+  ])('%s', (_name, args, problem) => {
+    const where = place();
+    const { status, stdout, stderr } = run(args, { where });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`^heddle: ${problem.replace(/[.*+?^$()<>]/g, '\\$&')}.*\n\nusage: heddle `, 's'));
+    expect(readdirSync(where.home)).toEqual([]);
+  });
+
+  test('a working folder that is gone', () => {
+    const { work, ...others } = place();
+    const command = 'rmdir "$PWD"; exec "$0" "$@"';
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', command, process.execPath, EXECUTABLE], {
+      cwd: work,
+      env: environment({ work, ...others }),
+      encoding: 'utf8',
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^heddle: .*no such file or directory.*\n$/);
+  });
+
+  test('a setting that is none is told in a warning and by the threads that need it; the rest works', async () => {
+    const heddle = await startHeddle(place(), { args: ['app-server', '-c', 'no-equals-sign'] });
+    const { summary } = await heddle.waitFor('configWarning');
+    expect(summary).toContain('no-equals-sign');
+    expect(await heddle.refusal('thread/start', {})).toMatchObject({ code: -32600, message: summary, data: { code: 'config_invalid' } });
+    expect((await heddle.request('thread/list', {})).data).toEqual([]);
+  });
+});
+
+describe('what is only asked is answered on stdout', () => {
+  test.each([[['--version']], [['-V']], [['app-server', '--version']]])('%j: the version of the protocol', (args) => {
+    expect(run(args)).toEqual({ status: 0, stdout: `heddle ${PROTOCOL_VERSION}\n`, stderr: '' });
+  });
+
+  test.each([[['--help']], [['app-server', '--help']], [['app-server', '-h']]])('%j: the usage', (args) => {
+    const { status, stdout, stderr } = run(args);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^usage: heddle \[app-server\] \[options\]\n/);
+    for (const option of ['--config KEY=VALUE', '--sandbox', '--ask-for-approval', '--listen stdio://', '--help', '--version'])
+      expect(stdout).toContain(option);
+  });
+});
+
+describe('the forms that clients start it in', () => {
+  test.each([[[]], [['app-server']], [['app-server', '--listen', 'stdio://']], [['--listen', 'stdio://', 'app-server']]])(
+    'heddle %j serves',
+    async (args) => {
+      const { model, modelProvider, approvalPolicy, sandbox } = await threadStarted({ args });
+      expect({ model, modelProvider, approvalPolicy, sandbox }).toEqual({
+        model: 'scripted',
+        modelProvider: 'scripted',
+        approvalPolicy: 'on-request',
+        sandbox: { type: 'readOnly', networkAccess: false },
+      });
+    },
+  );
+
+  test.each([
+    [['-c', 'model=from-c', '--config', 'approval_policy=untrusted', 'app-server']],
+    [['app-server', '-c', 'model="from-c"', '--config', 'approval_policy="untrusted"']],
+    [['-c', 'model=from-c', 'app-server', '--config=approval_policy=untrusted']],
+  ])('heddle %j: settings before and after the command', async (args) => {
+    expect(await threadStarted({ args })).toMatchObject({ model: 'from-c', approvalPolicy: 'untrusted' });
+  });
+
+  test.each([
+    [['-s', 'read-only', '-a', 'never', 'app-server'], { approvalPolicy: 'never', sandbox: { type: 'readOnly', networkAccess: false } }],
+    [
+      ['-m', 'small', '--sandbox', 'danger-full-access', '--ask-for-approval', 'untrusted', 'app-server'],
+      { model: 'small', approvalPolicy: 'untrusted', sandbox: { type: 'dangerFullAccess' } },
+    ],
+    [['-c', 'model=weak', '-m', 'strong', 'app-server'], { model: 'strong', approvalPolicy: 'on-request' }],
+  ])('heddle %j: in the answer of thread/start', async (args, expected) => {
+    const where = place({ 'config.toml': 'approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n' });
+    expect(await threadStarted({ args }, where)).toMatchObject(expected);
+  });
+});
+
+describe('its home', () => {
+  async function homeOf(env: Record<string, string>, where = place()): Promise<string> {
+    const heddle = await startHeddle(where, { env, handshake: false });
+    return (await heddle.initialize()).codexHome;
+  }
+
+  test('HEDDLE_HOME wins over CODEX_HOME, which wins over ~/.heddle; an empty variable is none', async () => {
+    const where = place();
+    const [heddleHome, codexHome] = [join(where.temp, 'a'), join(where.temp, 'b')];
+    expect(await homeOf({ HEDDLE_HOME: heddleHome, CODEX_HOME: codexHome })).toBe(heddleHome);
+    expect(await homeOf({ HEDDLE_HOME: '', CODEX_HOME: codexHome })).toBe(codexHome);
+    expect(await homeOf({ HEDDLE_HOME: '', CODEX_HOME: '' }, where)).toBe(join(where.work, '.heddle'));
+    expect([heddleHome, codexHome].filter(existsSync)).toEqual([]);
+  });
+
+  test('a relative one starts at the working folder', async () => {
+    const where = place();
+    expect(await homeOf({ HEDDLE_HOME: 'some/home' }, where)).toBe(join(where.work, 'some', 'home'));
+  });
+
+  test('is made with the first thread, for its user alone, and holds nothing but what is named after heddle', async () => {
+    const where = place();
+    const home = join(where.home, 'new', 'home');
+    const heddle = await startHeddle(where, { env: { HEDDLE_HOME: home } });
+    expect(existsSync(home)).toBe(false);
+    await heddle.request('thread/start', {});
+    expect(statSync(home).mode & 0o777).toBe(0o700);
+    await heddle.finish();
+    expect(readdirSync(home)).toEqual(['heddle-writers', 'heddle.db']);
+  });
+});
