@@ -180,3 +180,27 @@ test('requests that write are refused with the text, those that read are answere
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({ name: null, model: 'test-model' });
   expect(client.notifications('thread/name/updated')).toEqual([]);
 });
+
+test('a message whose end cannot be stored is there as far as it came, once the store works again', async () => {
+  const server = await startServer({
+    model: new TestModel(response(message('Hello big world')), response(message('ok', { id: 'msg_2' }))),
+    wrapStore: (store) =>
+      gatedStore(store, ({ entries }) => {
+        if (entries.some((entry) => entry.kind === 'item' && entry.item.type === 'agentMessage' && entry.partial !== true && !over)) {
+          throw new StoreError('store_full', FULL);
+        }
+      }),
+  });
+  let over = false;
+  await server.client.request('thread/start', {});
+  expect((await server.client.turn(idOf(1), 'one')).status).toBe('failed');
+  over = true;
+  expect((await readTurns(server)).map(({ status, items }) => [status, brief(items)])).toEqual([
+    ['failed', ['user: one', 'agent: Hello big world']],
+  ]);
+  await server.client.turn(idOf(1), 'two');
+  expect((await readTurns(server)).map(({ status, items }) => [status, brief(items)])).toEqual([
+    ['failed', ['user: one', 'agent: Hello big world']],
+    ['completed', ['user: two', 'agent: ok']],
+  ]);
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../../src/store/store.ts';
 import { CountingIds, idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, START_MS, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
@@ -262,4 +263,22 @@ describe('while a turn runs', () => {
     expect(await other.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('partial')] });
     expect(other.notifications('thread/started')).toEqual([]);
   });
+});
+
+test('a resume that cannot be answered leaves the thread as it was: not loaded, and free for others', async () => {
+  let broken = true;
+  const { restart } = await withTwoTurns();
+  const { client } = await restart({
+    wrapStore: (store) =>
+      new Proxy(store, {
+        get: (target, name: keyof typeof store) =>
+          name === 'listTurns' && broken
+            ? () => Promise.reject(new StoreError('store_damaged', 'the database is damaged'))
+            : target[name].bind(target),
+      }),
+  });
+  expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toMatchObject({ data: { code: 'store_damaged' } });
+  expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
+  broken = false;
+  expect((await client.request('thread/resume', { threadId: idOf(1) })).thread.turns).toHaveLength(2);
 });
