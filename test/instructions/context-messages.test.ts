@@ -15,11 +15,11 @@ const INPUT: ContextInput = {
   developerInstructions: null,
   collaborationMode: mode('default'),
   personality: null,
-  agentsMd: { folder: '/work', sources: [], text: '' },
-  environment: { cwd: '/work/a', shell: 'bash', date: '2026-01-31' },
+  agentsMd: { folder: '/project', sources: [], text: '' },
+  environment: { cwd: '/project/a', shell: 'bash', date: '2026-01-31' },
 };
 const SKILL = { name: 's', description: 'SKILL-MARK', path: '/s/SKILL.md', scope: 'user' as const };
-const DOCS = { folder: '/work', sources: ['/work/AGENTS.md'], text: 'From /work/AGENTS.md:\n\nDOC-MARK' };
+const DOCS = { folder: '/project', sources: ['/project/AGENTS.md'], text: 'From /project/AGENTS.md:\n\nDOC-MARK' };
 
 /** `role: text` of each part. */
 const partsOf = (items: ResponseItem[]) =>
@@ -38,7 +38,7 @@ test('a thread without anything special is told its limits and its surroundings'
       content: [
         {
           type: 'input_text',
-          text: '<environment_context>\n  <cwd>/work/a</cwd>\n  <shell>bash</shell>\n  <date>2026-01-31</date>\n</environment_context>',
+          text: '<environment_context>\n  <cwd>/project/a</cwd>\n  <shell>bash</shell>\n  <date>2026-01-31</date>\n</environment_context>',
         },
       ],
     },
@@ -60,7 +60,7 @@ test('everything has its place', () => {
     'developer: DEV-MARK',
     expect.stringMatching(/^developer: Plan mode\n[\s\S]*<proposed_plan>[\s\S]*<\/proposed_plan>/),
     expect.stringMatching(/^developer: Tone: be warm/),
-    expect.stringMatching(/^user: # AGENTS\.md instructions for \/work\n[\s\S]*DOC-MARK$/),
+    expect.stringMatching(/^user: # AGENTS\.md instructions for \/project\n[\s\S]*DOC-MARK$/),
     expect.stringMatching(/^user: <environment_context>\n/),
   ]);
 });
@@ -142,7 +142,7 @@ describe('a later turn is told what has changed, and only that', () => {
     ],
     ['a tone', {}, { personality: 'pragmatic' }, [expect.stringMatching(/^developer: Tone: be direct/)]],
     ['no tone', { personality: 'pragmatic' }, { personality: 'none' }, ['developer: The tone asked for earlier no longer holds.']],
-    ['instruction files', {}, { agentsMd: DOCS }, [expect.stringMatching(/^user: # AGENTS\.md instructions for \/work\n/)]],
+    ['instruction files', {}, { agentsMd: DOCS }, [expect.stringMatching(/^user: # AGENTS\.md instructions for \/project\n/)]],
     [
       'no instruction files',
       { agentsMd: DOCS },
