@@ -111,7 +111,7 @@ export class Threads {
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
-      ...((await this.#beginsBefore(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
+      ...((await this.#keepsTurns(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
       tokenUsage: point === null ? source.tokenUsage : null,
       // Of a history that is cut it is not known what the model was told last, nor what it had cost by then.
       told: point === null ? source.told : null,
@@ -121,7 +121,7 @@ export class Threads {
   }
 
   /** Whether a fork at this point has a turn of the source. */
-  async #beginsBefore(sourceId: string, point: ForkPoint): Promise<boolean> {
+  async #keepsTurns(sourceId: string, point: ForkPoint): Promise<boolean> {
     if (point === null || 'afterTurnId' in point) return true;
     const { data } = await this.#deps.store.listTurns(sourceId, { direction: 'asc', limit: 1, view: 'notLoaded' });
     return data[0]?.id !== point.beforeTurnId;

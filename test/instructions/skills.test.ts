@@ -65,14 +65,14 @@ describe('where skills are looked for', () => {
   test('in .agents/skills from the root of the repository to the cwd', async () => {
     const folder = tempFolder({
       '.git/HEAD': '',
-      '.agents/skills/root/SKILL.md': skillFile('root'),
+      '.agents/skills/top/SKILL.md': skillFile('top'),
       'a/.agents/skills/inner/SKILL.md': skillFile('inner'),
       'a/b/.agents/skills/deeper/SKILL.md': skillFile('deeper'),
       'skills/x/SKILL.md': skillFile('x'),
     });
     expect(await findSkills({ home: tempFolder(), cwd: join(folder, 'a') })).toEqual({
       skills: [
-        { name: 'root', description: 'The root skill', path: join(folder, '.agents/skills/root/SKILL.md'), scope: 'repo' },
+        { name: 'top', description: 'The top skill', path: join(folder, '.agents/skills/top/SKILL.md'), scope: 'repo' },
         { name: 'inner', description: 'The inner skill', path: join(folder, 'a/.agents/skills/inner/SKILL.md'), scope: 'repo' },
       ],
       errors: [],
