@@ -18,6 +18,7 @@ import { serverCapabilities } from './server/server-capabilities.ts';
 import { createSqliteStore } from './store/sqlite-store.ts';
 import type { ThreadStore } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
+import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppServerOptions {
   /** Absolute: the folder of config.toml and of the database. Made when it is needed. */
@@ -41,16 +42,25 @@ export interface AppServerOptions {
   ids?: Ids;
   /** In place of the providers' own models. */
   model?: Model;
-  /** In place of the SQLite store in `home`. */
+  /** The folder of the database, by default `home`. */
+  storeDir?: string;
+  /** In place of the SQLite store. */
   store?: ThreadStore;
+  /** Sees every message of every connection. */
+  tap?: WireTap;
 }
 
 /** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */
 const MODELS_MAX = 16;
 
 export interface AppServer {
-  /** Serves a client; resolves when it is gone and every request it had sent has been answered. */
-  connect(transport: Transport): Promise<void>;
+  /**
+   * Serves a client; resolves when it is gone and every request it had sent has been answered. With `drain`, the turns
+   * that run when it closes its side end first, and it is told of them.
+   */
+  connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
+  /** How many turns run now. */
+  readonly turnsRunning: number;
   /** Ends every turn, stores what there is to store and gives everything up. */
   close(): Promise<void>;
 }
@@ -58,9 +68,9 @@ export interface AppServer {
 /** Puts the parts together. The only file that knows them all. */
 export function createAppServer(options: AppServerOptions): AppServer {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
-  const { clock = systemClock, ids = systemIds } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home } = options;
   const clients = new Clients();
-  const store = options.store ?? createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const models = new Map<string, Model>();
   const modelFor = async (provider: ProviderConfig): Promise<Model> => {
     if (options.model !== undefined) return options.model;
@@ -101,12 +111,16 @@ export function createAppServer(options: AppServerOptions): AppServer {
   }
 
   return {
-    connect(transport) {
+    connect(transport, { drain = false } = {}) {
       return new Promise((resolve) => {
         const connection = new Connection(connections++, {
           transport,
           log,
           clock,
+          tap: options.tap ?? null,
+          onInputEnd: async () => {
+            if (drain) await threads.turnsEnded();
+          },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
           onResponse: (response) => clients.answer(response),
           onClosed: () => {
@@ -117,6 +131,9 @@ export function createAppServer(options: AppServerOptions): AppServer {
         clients.add(connection);
         connection.listen();
       });
+    },
+    get turnsRunning() {
+      return threads.turnsRunning;
     },
     async close() {
       await threads.close();

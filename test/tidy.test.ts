@@ -8,6 +8,7 @@ const root = dirname(import.meta.dirname);
 /** From the top down. A folder imports only from lines below its own, and from itself. */
 const LAYERS = [
   ['main.ts'],
+  ['cli'],
   ['app.ts'],
   ['server'],
   ['handlers'],

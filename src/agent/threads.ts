@@ -8,6 +8,7 @@ import { readGitInfo } from '../git/git-info.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { historyFacts } from './history-facts.ts';
 import { importRollout } from './import-rollout.ts';
@@ -158,12 +159,26 @@ export class Threads {
     this.#idle.delete(threadId);
   }
 
+  /** How many turns run. */
+  get turnsRunning(): number {
+    return this.#turns().length;
+  }
+
+  /** Resolves when no turn runs. */
+  async turnsEnded(): Promise<void> {
+    for (let turns = this.#turns(); turns.length > 0; turns = this.#turns()) await Promise.all(turns.map(({ finished }) => finished));
+  }
+
   /** Ends every turn and gives up every thread. */
   async close(): Promise<void> {
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
     await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
     this.#loaded.clear();
+  }
+
+  #turns(): ActiveTurn[] {
+    return [...this.#loaded.values()].flatMap(({ turn }) => turn ?? []);
   }
 
   #load(thread: LoadedThread): LoadedThread {

@@ -3,19 +3,23 @@ import { type Clock, sleep } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { alreadyInitialized, overloaded, RpcError } from '../protocol/errors.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
-import { type ClientResponse, JsonLinesReader } from '../transport/json-lines-reader.ts';
-import { JsonLinesWriter } from '../transport/json-lines-writer.ts';
+import { type ClientResponse, JsonReader } from '../transport/json-reader.ts';
+import { JsonWriter } from '../transport/json-writer.ts';
 import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { WireTap } from '../transport/wire-tap.ts';
 
 export interface ConnectionOptions {
   transport: Transport;
   log: Log;
   clock: Clock;
+  tap: WireTap | null;
   /** Answers a request, or throws. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
   /** Takes the client's answer to a request of ours. */
   onResponse: (response: ClientResponse) => void;
+  /** The client has closed its side: resolves when what it is still to be sent has been made. */
+  onInputEnd: () => Promise<void>;
   /** The client is gone, and has been sent the answer to every request of its own. May be called twice. */
   onClosed: () => void;
 }
@@ -29,8 +33,8 @@ const LAST_BYTES_MS_MAX = 1000;
 export class Connection {
   readonly id: number;
   readonly #ids = new RequestIds();
-  readonly #writer: JsonLinesWriter;
-  readonly #reader: JsonLinesReader;
+  readonly #writer: JsonWriter;
+  readonly #reader: JsonReader;
   readonly #rpc: MessageConnection;
   readonly #options: ConnectionOptions;
   #client: InitializeParams | null = null;
@@ -41,11 +45,12 @@ export class Connection {
   constructor(id: number, options: ConnectionOptions) {
     this.id = id;
     this.#options = options;
-    const { transport, log } = options;
-    this.#writer = new JsonLinesWriter(transport.output, this.#ids);
-    this.#reader = new JsonLinesReader(transport.input, {
+    const { transport, log, tap } = options;
+    this.#writer = new JsonWriter(transport, { ids: this.#ids, tap });
+    this.#reader = new JsonReader(transport, {
       ids: this.#ids,
       log,
+      tap,
       onResponse: options.onResponse,
       onOverload: (idText) => this.#refuse(idText),
       onEnd: () => void this.#finish(),
@@ -139,8 +144,9 @@ export class Connection {
   }
 
   async #finish(): Promise<void> {
-    const answered = this.#ids.empty().then(() => this.#writer.flushed());
-    await this.#atMost(LAST_ANSWERS_MS_MAX, answered);
+    await this.#atMost(LAST_ANSWERS_MS_MAX, this.#ids.empty());
+    await this.#options.onInputEnd();
+    await this.#atMost(LAST_ANSWERS_MS_MAX, this.#writer.flushed());
     this.#options.onClosed();
   }
 

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The longest line that is read; what is longer is dropped, and no more than this is kept of it meanwhile. */
+/** The longest message that is read; what is longer is dropped, and no more than this is kept of it meanwhile. */
 export const LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const LF = 0x0a;
 
-/** Why a line was not handed on. */
-export type SkippedLine = 'too_long' | 'not_utf8';
+/** Why a message was not handed on. */
+export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length';
 
 /**
  * Cuts bytes into lines of text. Only LF ends a line (a CR before it is white space to JSON), since what else counts as
@@ -19,7 +19,7 @@ export class LineSplitter {
 
   constructor(
     readonly onLine: (line: string) => void,
-    readonly onSkipped: (reason: SkippedLine) => void,
+    readonly onSkipped: (reason: Skipped) => void,
   ) {}
 
   push(chunk: Buffer): void {

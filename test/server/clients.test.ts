@@ -23,6 +23,8 @@ async function connectedClients(count: number): Promise<{ clients: Clients; conn
       transport: { input: client.input, output: client.output },
       log: new RecordingLog(),
       clock: new FakeClock(),
+      tap: null,
+      onInputEnd: async () => {},
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
       onResponse: (answer) => clients.answer(answer),
       onClosed: () => clients.remove(connection),

@@ -4,7 +4,7 @@ import type { TestClient } from '../support/test-client.ts';
 import { asked, conversation, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-const SKIPPED = 'skipped a line that is no JSON-RPC message';
+const SKIPPED = 'skipped what is no JSON-RPC message';
 const SKIPPED_ID = 'skipped a request whose id is neither a string nor an integer';
 
 /** The line that answers a request for the loaded threads, of which there are none. */
@@ -104,7 +104,7 @@ describe('lines that are no requests are skipped and logged, and the next one is
     ]);
     expect(await linesAfter(server, line)).toEqual([]);
     expect(server.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { text: 'skipped a line', fields: { reason: 'not_utf8' } },
+      { text: 'skipped a message', fields: { reason: 'not_utf8' } },
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('lines that are no requests are skipped and logged, and the next one is
     const pieces = Array.from({ length: 33 }, () => piece);
     expect(await linesAfter(server, '{"id":1,"method":"', ...pieces, '"}\n', loadedList('2'))).toEqual([answerTo('2')]);
     expect(server.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { text: 'skipped a line', fields: { reason: 'too_long', lineBytesMax: 32 * 1024 * 1024 } },
+      { text: 'skipped a message', fields: { reason: 'too_long', bytesMax: 32 * 1024 * 1024 } },
     ]);
   });
 

@@ -1,28 +1,35 @@
 import type { Writable } from 'node:stream';
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
+import { type Framing, frame } from './framing.ts';
 import type { RequestIds } from './request-ids.ts';
+import type { Transport } from './transport.ts';
+import type { WireTap } from './wire-tap.ts';
 
 /** Above this much unread output, whoever can wait (a streaming turn, the reader) waits for the client. */
 const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
 const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
 /**
- * Writes newline-delimited JSON-RPC, without the `jsonrpc` member. What is sent within one turn of the event loop goes
- * out in one write, in its order.
+ * Writes JSON-RPC messages, without the `jsonrpc` member. What is sent within one turn of the event loop goes out in
+ * one write, in its order.
  */
-export class JsonLinesWriter extends AbstractMessageWriter implements MessageWriter {
+export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #output: Writable;
+  readonly #framing: Framing;
   readonly #ids: RequestIds;
+  readonly #tap: WireTap | null;
   #lines: string[] = [];
   #queuedLength = 0;
   #flushing = false;
   #broken = false;
   #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
-  constructor(output: Writable, ids: RequestIds) {
+  constructor({ output, framing = 'lines' }: Transport, { ids, tap }: { ids: RequestIds; tap: WireTap | null }) {
     super();
     this.#output = output;
+    this.#framing = framing;
     this.#ids = ids;
+    this.#tap = tap;
     output.on('error', (error) => {
       this.#broken = true;
       this.#release();
@@ -42,6 +49,7 @@ export class JsonLinesWriter extends AbstractMessageWriter implements MessageWri
   /** Sends one message, given as its JSON text. */
   send(line: string): void {
     if (this.#broken) return;
+    this.#tap?.sent(line);
     this.#lines.push(line);
     this.#queuedLength += line.length;
     if (this.#flushing) return;
@@ -80,7 +88,7 @@ export class JsonLinesWriter extends AbstractMessageWriter implements MessageWri
   #flush(): void {
     this.#flushing = false;
     if (this.#broken || this.#lines.length === 0) return;
-    const text = `${this.#lines.join('\n')}\n`;
+    const text = frame(this.#framing, this.#lines);
     this.#lines = [];
     this.#queuedLength = 0;
     this.#output.write(text, () => {

@@ -1,9 +1,11 @@
-import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
 import { isObject } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
-import { LINE_BYTES_MAX, LineSplitter } from './line-splitter.ts';
+import { createSplitter } from './framing.ts';
+import { LINE_BYTES_MAX } from './line-splitter.ts';
 import { idText, type RequestIds } from './request-ids.ts';
+import type { Transport } from './transport.ts';
+import type { WireTap } from './wire-tap.ts';
 
 /** A client's answer to a request of ours. `id` is as it came. */
 export interface ClientResponse {
@@ -12,9 +14,10 @@ export interface ClientResponse {
   error?: unknown;
 }
 
-export interface JsonLinesReaderOptions {
+export interface JsonReaderOptions {
   ids: RequestIds;
   log: Log;
+  tap: WireTap | null;
   /** Answers to requests of ours do not go through vscode-jsonrpc: their ids are the server's, not the connection's. */
   onResponse: (response: ClientResponse) => void;
   /** Called for a request past the limit, with the JSON text of its id. */
@@ -29,60 +32,60 @@ export const REQUESTS_IN_FLIGHT_MAX = 8192;
 /** How long their lines may be together before reading stops, in characters. */
 const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/**
- * Reads newline-delimited JSON-RPC. A line that is no message (a batch, a scalar, a float or null id, broken JSON) is
- * skipped and logged.
- */
-export class JsonLinesReader extends AbstractMessageReader {
-  readonly #input: Readable;
-  readonly #options: JsonLinesReaderOptions;
+/** Reads JSON-RPC messages. What is none (a batch, a scalar, a float or null id, broken JSON) is skipped and logged. */
+export class JsonReader extends AbstractMessageReader {
+  readonly #transport: Transport;
+  readonly #options: JsonReaderOptions;
 
-  constructor(input: Readable, options: JsonLinesReaderOptions) {
+  constructor(transport: Transport, options: JsonReaderOptions) {
     super();
-    this.#input = input;
+    this.#transport = transport;
     this.#options = options;
   }
 
   override listen(callback: DataCallback): Disposable {
     const { log, onEnd } = this.#options;
-    const splitter = new LineSplitter(
-      (line) => this.#receive(line, callback),
-      (reason) => log.warn({ reason, lineBytesMax: LINE_BYTES_MAX }, 'skipped a line'),
+    const { input, framing = 'lines' } = this.#transport;
+    const splitter = createSplitter(
+      framing,
+      (text) => this.#receive(text, callback),
+      (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
     );
     const onData = (chunk: Buffer) => splitter.push(chunk);
     const onError = (error: Error) => {
       log.warn({ err: error }, 'reading failed');
       onEnd();
     };
-    this.#input.on('data', onData);
+    input.on('data', onData);
     const onInputEnd = () => {
       splitter.end();
       onEnd();
     };
-    this.#input.once('end', onInputEnd);
-    this.#input.once('error', onError);
+    input.once('end', onInputEnd);
+    input.once('error', onError);
     return {
       dispose: () => {
-        this.#input.off('data', onData);
-        this.#input.off('end', onInputEnd);
-        this.#input.off('error', onError);
+        input.off('data', onData);
+        input.off('end', onInputEnd);
+        input.off('error', onError);
       },
     };
   }
 
   /** Stops reading until `resume`: the client's writes wait. */
   pause(): void {
-    this.#input.pause();
+    this.#transport.input.pause();
   }
 
   resume(): void {
-    this.#input.resume();
+    this.#transport.input.resume();
   }
 
   #receive(line: string, callback: DataCallback): void {
+    this.#options.tap?.received(line);
     const message = parse(line);
     if (message === undefined) {
-      if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped a line that is no JSON-RPC message');
+      if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped what is no JSON-RPC message');
       return;
     }
     const { method } = message;

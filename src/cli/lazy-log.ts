@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import type { Log } from '../base/log.ts';
+
+const METHODS = ['debug', 'info', 'warn', 'error'] as const;
+const LEVELS = [...METHODS, 'off'] as const;
+
+export type LogLevel = (typeof LEVELS)[number];
+
+/** A log of what is at least of this level. `write` takes whole lines. pino is loaded with the first line that counts. */
+export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
+  let logger: Logger | null = null;
+  const load = (): Logger => {
+    const { pino } = require('pino') as typeof import('pino');
+    return pino({ level: 'debug', base: null }, { write });
+  };
+  const method = (name: (typeof METHODS)[number]): Log['error'] =>
+    LEVELS.indexOf(name) < LEVELS.indexOf(level)
+      ? () => {}
+      : (...line: unknown[]) => {
+          logger ??= load();
+          (logger[name] as (...line: unknown[]) => void)(...line);
+        };
+  return { debug: method('debug'), info: method('info'), warn: method('warn'), error: method('error') };
+}
+
+export function isLogLevel(text: string): text is LogLevel {
+  return LEVELS.some((level) => level === text);
+}

@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer';
+import { LINE_BYTES_MAX, type Skipped } from './line-splitter.ts';
+
+/** Longer than any header line: of what is longer only the beginning is looked at. */
+const HEADER_LINE_BYTES_MAX = 1024;
+const CONTENT_LENGTH = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i;
+const LF = 0x0a;
+
+/**
+ * Cuts the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many bytes
+ * as `Content-Length` says. A message that is too long or not UTF-8 costs that message; a header that says no length is
+ * passed over, and what follows is taken for the next header.
+ */
+export class ContentLengthSplitter {
+  #line: Buffer = Buffer.alloc(0);
+  /** What the header has said so far. */
+  #length: number | null = null;
+  #headerLines = 0;
+  #body: Buffer[] | null = null;
+  /** How many bytes of the body are still to come. */
+  #missing = 0;
+
+  constructor(
+    readonly onMessage: (text: string) => void,
+    readonly onSkipped: (reason: Skipped) => void,
+  ) {}
+
+  push(chunk: Buffer): void {
+    let rest = chunk;
+    while (rest.length > 0) rest = this.#missing > 0 ? this.#takeBody(rest) : this.#takeHeader(rest);
+  }
+
+  /** What is not whole is no message. */
+  end(): void {
+    this.#body = null;
+    this.#missing = 0;
+  }
+
+  /** Takes a header line, or a part of one; gives what is behind it. */
+  #takeHeader(bytes: Buffer): Buffer {
+    const end = bytes.indexOf(LF);
+    const part = bytes.subarray(0, end === -1 ? bytes.length : end);
+    this.#line = Buffer.concat([this.#line, part.subarray(0, HEADER_LINE_BYTES_MAX - this.#line.length)]);
+    if (end === -1) return bytes.subarray(bytes.length);
+    const line = this.#line.toString('latin1').replace(/\r$/, '');
+    this.#line = Buffer.alloc(0);
+    if (line === '') this.#endHeader();
+    else {
+      this.#headerLines++;
+      const [, length] = CONTENT_LENGTH.exec(line) ?? [];
+      if (length !== undefined) this.#length = Number(length);
+    }
+    return bytes.subarray(end + 1);
+  }
+
+  #endHeader(): void {
+    const length = this.#length;
+    if (length === null && this.#headerLines > 0) this.onSkipped('no_content_length');
+    if (length !== null && length > LINE_BYTES_MAX) this.onSkipped('too_long');
+    this.#length = null;
+    this.#headerLines = 0;
+    this.#missing = length ?? 0;
+    this.#body = this.#missing > LINE_BYTES_MAX ? null : [];
+  }
+
+  /** Takes what is there of a body; gives what is behind it. */
+  #takeBody(bytes: Buffer): Buffer {
+    const part = bytes.subarray(0, this.#missing);
+    this.#missing -= part.length;
+    this.#body?.push(part);
+    if (this.#missing === 0 && this.#body !== null) this.#finish(Buffer.concat(this.#body));
+    return bytes.subarray(part.length);
+  }
+
+  #finish(body: Buffer): void {
+    this.#body = null;
+    if (isUtf8(body)) this.onMessage(body.toString('utf8'));
+    else this.onSkipped('not_utf8');
+  }
+}

@@ -1,0 +1,26 @@
+import { ContentLengthSplitter } from './content-length-splitter.ts';
+import { LineSplitter, type Skipped } from './line-splitter.ts';
+
+/** How one message is told from the next: by a line end, or by a header with its length, as language servers do. */
+export type Framing = 'lines' | 'content-length';
+
+/** Cuts bytes into the texts of messages. */
+export interface Splitter {
+  push(chunk: Buffer): void;
+  /** The input has ended. */
+  end(): void;
+}
+
+export function isFraming(text: string): text is Framing {
+  return text === 'lines' || text === 'content-length';
+}
+
+export function createSplitter(framing: Framing, onMessage: (text: string) => void, onSkipped: (reason: Skipped) => void): Splitter {
+  return framing === 'lines' ? new LineSplitter(onMessage, onSkipped) : new ContentLengthSplitter(onMessage, onSkipped);
+}
+
+/** The bytes of these messages, one after another. */
+export function frame(framing: Framing, texts: readonly string[]): string {
+  if (framing === 'lines') return `${texts.join('\n')}\n`;
+  return texts.map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).join('');
+}
