@@ -18,6 +18,8 @@ declare const HEDDLE_VERSION: string;
 /** How long an orderly end may take before the process ends anyway. */
 const CLOSE_MS_MAX = 5000;
 
+const KEEP_ALIVE_MS = 2 ** 30;
+
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 function homeFolder(): string {
@@ -90,6 +92,8 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   for (const [signal, number] of Object.entries(SIGNALS)) process.once(signal, () => void end(128 + number));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
+  // Timers do not keep the process alive, and stdin does not once it has ended: a turn that waits must not be lost so.
+  setInterval(() => {}, KEEP_ALIVE_MS);
   await server.connect(transport, { drain: options.drain });
   await end(0);
 }

@@ -7,8 +7,8 @@ import { createSplitter, type Framing, frame } from '../transport/framing.ts';
 /** 2026-01-01T00:00:00Z: when every run begins. */
 const EPOCH_MS = Date.UTC(2026, 0, 1);
 
-/** What keeps an event loop alive without anything being done: open streams and handlers of signals. */
-const AT_REST = new Set(['PipeWrap', 'TTYWrap', 'TCPSocketWrap', 'SignalWrap']);
+/** What keeps an event loop alive without anything being done: open streams, handlers of signals, and what keeps the process alive. */
+const AT_REST = new Set(['PipeWrap', 'TTYWrap', 'TCPSocketWrap', 'SignalWrap', 'Timeout']);
 
 interface VirtualTimer {
   atMs: number;

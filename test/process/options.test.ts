@@ -1,0 +1,207 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
+
+const FIRST_THREAD = '019b76da-a800-7000-8000-000000000001';
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: { turn?: { status: string }; item?: { type: string; text?: string } };
+  result?: unknown;
+}
+
+/** Runs the server to its end on an input that is all there from the start. */
+function run(args: string[], input: string, { where = place(), env = {} }: { where?: Place; env?: Record<string, string> } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [EXECUTABLE, ...args], {
+    cwd: where.work,
+    env: { ...environment(where), ...env },
+    encoding: 'utf8',
+    input,
+    timeout: 30_000,
+  });
+  return { status, stdout, stderr };
+}
+
+function lines(...messages: object[]): string {
+  return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+}
+
+function messagesOf(stdout: string): Message[] {
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const handshake = { id: 1, method: 'initialize', params: { clientInfo: { name: 'script', version: '1' } } };
+const threadStart = { id: 2, method: 'thread/start', params: {} };
+
+function turnStart(id: number, text: string): object {
+  return { id, method: 'turn/start', params: { threadId: FIRST_THREAD, input: [{ type: 'text', text }] } };
+}
+
+describe('--framing content-length', () => {
+  function framed(...messages: object[]): string {
+    return messages
+      .map((message) => JSON.stringify(message))
+      .map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+      .join('');
+  }
+
+  test('headers before what comes and before what goes', () => {
+    const { status, stdout, stderr } = run(
+      ['--framing', 'content-length'],
+      framed({ ...handshake, id: 'é' }, { id: 2, method: 'thread/loaded/list', params: {} }),
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const [, length = '', rest = ''] = /^Content-Length: (\d+)\r\n\r\n(.*)$/s.exec(stdout) ?? [];
+    const bytes = Buffer.from(rest);
+    expect(JSON.parse(bytes.toString('utf8', 0, Number(length)))).toMatchObject({ id: 'é', result: { protocolVersion: '0.169.0' } });
+    expect(bytes.toString('utf8', Number(length))).toContain('{"id":2,"result":{"data":[],"nextCursor":null}}');
+  });
+
+  test('another one is refused', () => {
+    const { status, stdout, stderr } = run(['--framing', 'netstring'], '');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^heddle: --framing netstring: expected lines or content-length\n/);
+  });
+});
+
+describe('--drain', () => {
+  async function turnThatWaits(args: string[]) {
+    const heddle = await startHeddle(place(), { args });
+    const { thread } = await heddle.request('thread/start', {});
+    await heddle.request('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'say one\nwait 200\nsay two' }] });
+    await heddle.waitFor('item/completed', ({ item }) => item.type === 'agentMessage');
+    const { code } = await heddle.finish();
+    return { code, ends: heddle.messages.filter(({ method }) => method === 'turn/completed') };
+  }
+
+  test('lets a running turn end after the input has, and tells of it', async () => {
+    const { code, ends } = await turnThatWaits(['--drain']);
+    expect({ code, ends }).toMatchObject({ code: 0, ends: [{ params: { turn: { status: 'completed' } } }] });
+  });
+
+  test('without it the end of the input is the end', async () => {
+    expect(await turnThatWaits([])).toEqual({ code: 0, ends: [] });
+  });
+});
+
+describe('--deterministic', () => {
+  const script = lines(
+    handshake,
+    threadStart,
+    turnStart(3, 'think hard\nsay hello\nwait 60000\nsay bye'),
+    turnStart(4, 'say again'),
+    { id: 5, method: 'thread/fork', params: { threadId: FIRST_THREAD } },
+    { id: 6, method: 'thread/list', params: {} },
+  );
+
+  test('the same bytes each time, however the input comes, with no time passing', async () => {
+    const where = place();
+    const first = run(['--deterministic'], script, { where });
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    expect(run(['--deterministic'], script, { where })).toEqual(first);
+    const slowly = await startHeddle(where, { args: ['--deterministic'], handshake: false });
+    for (const line of script.split('\n').slice(0, -1)) {
+      slowly.stdin.write(line.slice(0, 10));
+      await slowly.atRest();
+      slowly.stdin.write(`${line.slice(10)}\n`);
+    }
+    await slowly.finish();
+    expect(slowly.lines).toEqual(first.stdout.trimEnd().split('\n'));
+  });
+
+  test('each request is taken up when what came before it is over', () => {
+    const order = messagesOf(run(['--deterministic'], script).stdout).map(
+      ({ id, method, params }) => id ?? `${method} ${params?.turn?.status ?? ''}`,
+    );
+    const told = order.filter((entry) => typeof entry === 'number' || entry.startsWith('turn/completed'));
+    expect(told).toEqual([1, 2, 3, 'turn/completed completed', 4, 'turn/completed completed', 5, 6]);
+  });
+
+  test('nothing is kept: not in the home, and not beside it', () => {
+    const where = place();
+    run(['--deterministic'], script, { where });
+    expect([readdirSync(where.home), readdirSync(where.temp)]).toEqual([[], []]);
+  });
+
+  test('the scripted model answers, whatever the configuration says', () => {
+    const where = place({ 'config.toml': 'model_provider = "x"\n[model_providers.x]\nbase_url = "http://127.0.0.1:9"\n' });
+    const messages = messagesOf(run(['--deterministic'], script, { where, env: { OPENAI_API_KEY: 'unused-key' } }).stdout);
+    expect(messages.filter(({ method }) => method === 'turn/completed').map(({ params }) => params?.turn?.status)).toEqual([
+      'completed',
+      'completed',
+    ]);
+  });
+});
+
+describe('logs', () => {
+  const noMessage = '{"no":"message"}\n';
+
+  test('--log-level wins over HEDDLE_LOG; off says nothing', () => {
+    expect(run(['--log-level', 'off'], noMessage, { env: { HEDDLE_LOG: 'debug' } }).stderr).toBe('');
+    expect(run([], noMessage).stderr).toContain('skipped what is no JSON-RPC message');
+    expect(run([], noMessage, { env: { HEDDLE_LOG: 'error' } }).stderr).toBe('');
+  });
+
+  test('an unknown level is refused as an option, and told as a variable', () => {
+    expect(run(['--log-level', 'loud'], '')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('heddle: --log-level loud: expected off, error,'),
+    });
+    expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain('HEDDLE_LOG is no log level');
+  });
+
+  test('--log-file takes the log, for its user alone, behind what is there', () => {
+    const where = place();
+    const file = join(where.temp, 'heddle.log');
+    for (const _run of [1, 2]) expect(run(['--log-file', file], noMessage, { where })).toMatchObject({ status: 0, stderr: '' });
+    expect(
+      readFileSync(file, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toEqual(Array.from({ length: 2 }, () => 'skipped what is no JSON-RPC message'));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(['--log-file', '--wire-log'])('%s in a folder that is not there ends the start in a line', (option) => {
+    const { status, stdout, stderr } = run([option, 'none/x.log'], '');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^heddle: ENOENT: no such file or directory.*none\/x\.log.*\n$/);
+  });
+
+  test('--wire-log has every message of both directions, without secrets', () => {
+    const where = place();
+    const file = join(where.temp, 'wire.jsonl');
+    const secret = 'hunter2-hunter2';
+    const config = { 'model_providers.x.experimental_bearer_token': secret };
+    const input = lines(handshake, { ...threadStart, params: { config, developerInstructions: `the password is ${secret}` } });
+    const { stdout } = run(['--deterministic', '--wire-log', file], input, { where, env: { SITE_PASSWORD: secret } });
+    const entries: { direction: string; message: Message }[] = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(entries.filter(({ direction }) => direction === 'in').map(({ message }) => message.id)).toEqual([1, 2]);
+    expect(entries.filter(({ direction }) => direction === 'out').map(({ message }) => message)).toEqual(messagesOf(stdout));
+    expect(readFileSync(file, 'utf8')).not.toContain(secret);
+  });
+
+  test.each(['warn', 'info'])('no prompt, answer or key is logged at %s', (level) => {
+    const where = place();
+    const prompt = 'a-prompt-that-nobody-logs';
+    const { stderr } = run(
+      ['--deterministic', '--log-level', level],
+      lines(handshake, threadStart, turnStart(3, `say ${prompt}`), turnStart(4, `fail server_error ${prompt}`)),
+      {
+        where,
+        env: { OPENAI_API_KEY: 'a-key-that-nobody-logs' },
+      },
+    );
+    expect(stderr).not.toContain('nobody-logs');
+  });
+});
