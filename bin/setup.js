@@ -6,6 +6,7 @@ const { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 const { delimiter, dirname, join } = require('node:path');
 
 const root = join(__dirname, '..');
+const isWindows = process.platform === 'win32';
 const NODE_MIN = [20, 19];
 const LOCK_POLL_MS = 200;
 /** Of each, the Debian package has the command's name. */
@@ -35,7 +36,8 @@ function requireNode() {
 
 function missing(commands) {
   const folders = (process.env.PATH || '').split(delimiter);
-  return commands.filter((command) => !folders.some((folder) => folder !== '' && existsSync(join(folder, command))));
+  const found = (command) => folders.some((folder) => folder !== '' && existsSync(join(folder, isWindows ? `${command}.exe` : command)));
+  return commands.filter((command) => !found(command));
 }
 
 function installSystemPackages(names) {
@@ -100,12 +102,13 @@ function compileNativePackage() {
   if (!nativePackageLoads()) fail('better-sqlite3 could not be installed');
 }
 
+/** On Windows npm is a script, which only a shell starts. */
 function npm(args, stdio) {
   const bin = dirname(process.execPath);
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
   // Headers beside Node itself spare the compiler's download of them, and are the right ones.
   if (existsSync(join(bin, '..', 'include', 'node', 'node_version.h'))) env.npm_config_nodedir = join(bin, '..');
-  return run('npm', args, { env, stdio });
+  return run('npm', args, { env, stdio, shell: isWindows });
 }
 
 /** The build holds code compiled by this Node's V8. */
@@ -170,8 +173,8 @@ function isAlive(pid) {
 }
 
 /** What a command prints goes to stderr: stdout is for whatever comes after the setup. */
-function run(command, args, { env, stdio = ['ignore', 2, 2] }) {
-  return spawnSync(command, args, { cwd: root, env, stdio }).status === 0;
+function run(command, args, { env, stdio = ['ignore', 2, 2], shell = false }) {
+  return spawnSync(command, args, { cwd: root, env, stdio, shell }).status === 0;
 }
 
 function digest(fill) {

@@ -28,7 +28,8 @@ async function runGit({ cwd, env, args }: { cwd: string; env: Env; args: string[
   const options = {
     // Not the repository: a relative entry of PATH must not find a program in it.
     cwd: '/',
-    env: { PATH: env.PATH, HOME: env.HOME, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
+    // Windows starts nothing without SystemRoot, and has its own name for the home.
+    env: { PATH: env.PATH, HOME: env.HOME ?? env.USERPROFILE, SystemRoot: env.SystemRoot, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
     timeout: GIT_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: OUTPUT_BYTES_MAX,

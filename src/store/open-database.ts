@@ -102,7 +102,16 @@ function openCopy(files: DatabaseFiles): OpenedDatabase {
     return { db: open(files, copyDatabase(files.file, folder)), readOnly: true, isOutdated };
   } finally {
     // Open files can be read without their names, and go with this process, however it dies.
+    removeIfPossible(folder);
+  }
+}
+
+/** Windows lets nobody remove a file that is open: there the copy stays until the folder for temporary files is cleared. */
+function removeIfPossible(folder: string): void {
+  try {
     rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!['EBUSY', 'EPERM', 'ENOTEMPTY'].includes(String((error as { code?: unknown }).code))) throw error;
   }
 }
 
@@ -124,9 +133,9 @@ function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
     } finally {
       db.close();
     }
-    sync(draft);
+    sync(draft, 'r+');
     putInPlace(draft, file);
-    sync(dirname(file));
+    syncFolder(dirname(file));
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
@@ -149,8 +158,17 @@ function putInPlace(draft: string, file: string): void {
   }
 }
 
-function sync(path: string): void {
-  const descriptor = openSync(path, 'r');
+/** Windows cannot open a folder, and needs no such thing: there a name is on disk with its file. */
+function syncFolder(path: string): void {
+  try {
+    sync(path, 'r');
+  } catch (error) {
+    if (!['EISDIR', 'EPERM'].includes(String((error as { code?: unknown }).code))) throw error;
+  }
+}
+
+function sync(path: string, mode: 'r' | 'r+'): void {
+  const descriptor = openSync(path, mode);
   try {
     fsyncSync(descriptor);
   } finally {
