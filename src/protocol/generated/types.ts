@@ -415,6 +415,10 @@ export type ImageGenerationFailure = {
 };
 export type InputModality = 'text' | 'image' | 'audio';
 /**
+ * Clients know this one reason, and drop a notification with any other.
+ */
+export type ModelRerouteReason = 'highRiskCyberActivity';
+/**
  * One item of a model's conversation, in the words of the Responses API.
  */
 export type ResponseItem =
@@ -1346,6 +1350,16 @@ export interface ModelServiceTier {
   name: string;
   description: string;
 }
+/**
+ * Another model than the one that was asked for answers the rest of the turn.
+ */
+export interface ModelReroutedNotification {
+  threadId: string;
+  turnId: string;
+  fromModel: string;
+  toModel: string;
+  reason: ModelRerouteReason;
+}
 export interface GhostCommit {
   id: string;
   parent?: string | null;
@@ -2078,6 +2092,7 @@ export interface ServerNotifications {
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
   'item/started': ItemStartedNotification;
+  'model/rerouted': ModelReroutedNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
   'thread/closed': ThreadClosedNotification;
   'thread/goal/cleared': ThreadGoalClearedNotification;
