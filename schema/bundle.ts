@@ -13,6 +13,7 @@ export interface Schema {
   minimum?: number;
   maximum?: number;
   minLength?: number;
+  maxItems?: number;
   items?: Schema | boolean;
   required?: string[];
   properties?: Definitions;

@@ -15,6 +15,7 @@ import { Clients } from './server/clients.ts';
 import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
+import { serverGauges } from './server/server-gauges.ts';
 import { createSqliteStore } from './store/sqlite-store.ts';
 import type { ThreadStore } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
@@ -34,6 +35,8 @@ export interface AppServerOptions {
   platform: NodeJS.Platform;
   /** Named in errors to whoever wants a thread that this process holds. */
   pid: number;
+  /** What the process takes of the machine's memory, in bytes; without it, `server/diagnostics` does not say. */
+  residentMemoryBytes?: () => number;
   /** The folder of the database's migrations. */
   migrationsDir: string;
   /** The system's folder for temporary files. */
@@ -96,6 +99,11 @@ export function createAppServer(options: AppServerOptions): AppServer {
     ids,
     config,
     defaultProvider: () => defaultProvider(config),
+    diagnostics: {
+      pid,
+      residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
+      gauges: () => serverGauges({ clients, dispatcher, threads }),
+    },
     handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows)), warnOfConfig },
   });
   const dispatcher = new Dispatcher(rows, log);

@@ -55,6 +55,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     version: HEDDLE_VERSION,
     platform: process.platform,
     pid: process.pid,
+    residentMemoryBytes: () => process.memoryUsage.rss(),
     migrationsDir: join(__dirname, '..', 'migrations'),
     tempDir: tmpdir(),
     ...tap,

@@ -36,6 +36,11 @@ export function chooseModel(config: Config, provider: ProviderConfig, requested:
   throw new ConfigError(`no model is set for the provider ${provider.id}: set model in config.toml`);
 }
 
+/** The names of all providers: those under `[model_providers]`, then the built-in ones. */
+export function knownProviders(config: Config): string[] {
+  return [...new Set([...definedProviders(config), ...BUILT_IN])];
+}
+
 /** The names under `[model_providers]`. */
 export function definedProviders(config: Config): string[] {
   return config.keys(['model_providers']);

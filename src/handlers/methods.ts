@@ -1,9 +1,12 @@
 import type { Config } from '../config/config.ts';
+import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
 import { configMethods } from './config.ts';
 import { type InitializeDeps, initialize } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
+import { modelProviderMethods } from './model-provider.ts';
+import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { itemsMethods } from './thread/items.ts';
 import { loadedMethods } from './thread/loaded.ts';
 import { nameMethods } from './thread/name.ts';
@@ -14,6 +17,7 @@ import { turnMethods } from './turn.ts';
 
 export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
+  diagnostics: DiagnosticsDeps;
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
 }
@@ -29,7 +33,10 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...nameMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),
+    ...modelProviderMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
+    ...serverMethods(deps.diagnostics),
+    ...absentMethods(),
   };
 }

@@ -19,6 +19,15 @@ export class Clients implements Publisher {
   readonly #asked = new Map<number, PendingAsk>();
   #nextAsk = 0;
 
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** How many requests to clients wait for an answer. */
+  get askedCount(): number {
+    return this.#asked.size;
+  }
+
   add(connection: Connection): void {
     this.#connections.set(connection.id, connection);
   }

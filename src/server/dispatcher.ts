@@ -1,7 +1,7 @@
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { AnyMethod, Caller, MethodTable } from '../handlers/method.ts';
+import type { AnyMethod, CallContext, Caller, MethodTable } from '../handlers/method.ts';
 import {
   configInvalid,
   fromStore,
@@ -26,10 +26,22 @@ export class Dispatcher {
   readonly #rows: MethodTable;
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
+  #queued = 0;
+  #inFlight = 0;
 
   constructor(rows: MethodTable, log: Log) {
     this.#rows = rows;
     this.#log = log;
+  }
+
+  /** How many requests are being worked on. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** How many requests wait: behind others of their queue, or for their client to read. */
+  get queued(): number {
+    return this.#queued;
   }
 
   async request(caller: Caller, method: string, params: unknown): Promise<unknown> {
@@ -61,7 +73,7 @@ export class Dispatcher {
         try {
           const backlog = caller.ready();
           if (backlog !== null) await backlog;
-          resolve(await row.handle(params, { caller, after: (effect) => effects.push(effect) }));
+          resolve(await this.#handle(row, params, { caller, after: (effect) => effects.push(effect) }));
         } catch (error) {
           reject(error);
           return;
@@ -69,9 +81,20 @@ export class Dispatcher {
         if (effects.length > 0) await new Promise((done) => setImmediate(done));
         for (const effect of effects) effect();
       };
+      this.#queued++;
       const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);
       settled.catch((error: unknown) => this.#log.error({ err: error }, 'an after-effect failed'));
     });
+  }
+
+  async #handle(row: AnyMethod, params: never, context: CallContext): Promise<unknown> {
+    this.#queued--;
+    this.#inFlight++;
+    try {
+      return await row.handle(params, context);
+    } finally {
+      this.#inFlight--;
+    }
   }
 
   #toRpcError(error: unknown, method: string): RpcError {

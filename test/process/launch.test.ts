@@ -108,6 +108,13 @@ describe('the forms that clients start it in', () => {
   });
 });
 
+test('server/diagnostics tells of the process itself', async () => {
+  const heddle = await startHeddle(place());
+  const { process: told } = await heddle.request('server/diagnostics', {});
+  expect(told).toEqual({ id: heddle.pid, residentMemoryBytes: expect.any(Number), physicalFootprintBytes: null });
+  expect(told.residentMemoryBytes).toBeGreaterThan(10_000_000);
+});
+
 describe('its home', () => {
   async function homeOf(env: Record<string, string>, where = place()): Promise<string> {
     const heddle = await startHeddle(where, { env, handshake: false });

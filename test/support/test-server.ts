@@ -31,6 +31,7 @@ export interface TestServerOptions {
   clock?: FakeClock;
   ids?: Ids;
   pid?: number;
+  residentMemoryBytes?: () => number;
   env?: Env;
   overrides?: string[];
   /** Stands between the server and its store. */
@@ -96,7 +97,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   return { client, model, clock, log, store, folder, home, cwd, connect, close, restart };
 }
 
-function parts({ pid = 4711, env = {}, overrides = [] }: TestServerOptions, { home, folder, clock, log }: Where) {
+function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: TestServerOptions, { home, folder, clock, log }: Where) {
   const migrationsDir = join(dirname(dirname(import.meta.dirname)), 'migrations');
   const tempDir = join(folder, 'tmp');
   mkdirSync(tempDir, { recursive: true });
@@ -107,6 +108,7 @@ function parts({ pid = 4711, env = {}, overrides = [] }: TestServerOptions, { ho
     version: '0.0.1',
     platform: 'linux' as const,
     pid,
+    ...(residentMemoryBytes && { residentMemoryBytes }),
     migrationsDir,
     tempDir,
   };

@@ -1,5 +1,20 @@
 // Generated from schema/ by `npm run generate`. Do not edit.
 
+/**
+ * A list with nothing in it.
+ *
+ * @maxItems 0
+ */
+export type EmptyList = [];
+/**
+ * An absolute path. A relative one is refused by the method that uses it.
+ */
+export type AbsolutePathBuf = string;
+export type PluginListMarketplaceKind = 'local' | 'vertical' | 'workspace-directory' | 'shared-with-me' | 'created-by-me-remote';
+export type PluginSearchScope = 'global' | 'workspace' | 'personal';
+export type PluginShareListParams = Record<string, never>;
+export type RemoteControlClientsListOrder = 'asc' | 'desc';
+export type ThreadRealtimeListVoicesParams = Record<string, never>;
 export type Account =
   | {
       type: 'apiKey';
@@ -73,11 +88,8 @@ export type ConfigLayerSource =
   | {
       type: 'sessionFlags';
     };
-/**
- * An absolute path. A relative one is refused by the method that uses it.
- */
-export type AbsolutePathBuf = string;
 export type RequestId = string | number;
+export type ServerDiagnosticsParams = Record<string, never>;
 /**
  * One thing that happened in a turn. An item starts, streams, and completes under one id.
  */
@@ -414,6 +426,33 @@ export type ImageGenerationFailure = {
   resetsAt?: number | null;
 };
 export type InputModality = 'text' | 'image' | 'audio';
+export type ModelProviderListParams = Record<string, never>;
+export type ProviderSettings =
+  | {
+      type: 'openai';
+    }
+  | {
+      type: 'customGateway';
+      auth: GatewayAuth;
+    };
+/**
+ * Where the key comes from: an environment variable, headers of the configuration, or nowhere.
+ */
+export type GatewayAuth =
+  | {
+      mode: 'none';
+    }
+  | {
+      mode: 'environmentVariable';
+      envKey: string;
+    }
+  | {
+      mode: 'externallyConfigured';
+      /**
+       * Always null.
+       */
+      envKey: null;
+    };
 /**
  * Clients know this one reason, and drop a notification with any other.
  */
@@ -876,6 +915,148 @@ export type CyberAccessProgram = 'standard' | 'daybreakBlue' | 'daybreakRed';
 export type TurnInterruptResponse = Record<string, never>;
 export type TurnPlanStepStatus = 'pending' | 'inProgress' | 'completed';
 
+export interface AccountSessionsListParams {
+  refreshWorkspaceMetadata?: boolean | null;
+}
+export interface AccountSessionsResponse {
+  /**
+   * Always null.
+   */
+  activeSessionId: null;
+  sessions: EmptyList;
+}
+export interface AppsInstalledParams {
+  forceRefresh?: boolean | null;
+  threadId?: string | null;
+}
+export interface AppsInstalledResponse {
+  apps: EmptyList;
+}
+export interface AppsListParams {
+  cursor?: string | null;
+  limit?: number | null;
+  forceRefetch?: boolean | null;
+  threadId?: string | null;
+}
+export interface AppsListResponse {
+  data: EmptyList;
+  /**
+   * Always null.
+   */
+  nextCursor: null;
+}
+export interface EnvironmentStatusParams {
+  environmentId: string;
+}
+export interface EnvironmentStatusResponse {
+  /**
+   * ready for `local`, the machine that the server runs on; unknown for any other.
+   */
+  status: 'ready' | 'unknown';
+  error: string | null;
+}
+export interface ExternalAgentConfigDetectParams {
+  cwds?: string[] | null;
+  includeHome?: boolean | null;
+  maxSessionAgeDays?: number | null;
+  maxSessions?: number | null;
+  migrationSource?: string | null;
+  source?: string | null;
+}
+export interface ExternalAgentConfigDetectResponse {
+  items: EmptyList;
+  connectors: EmptyList;
+}
+export interface ExternalAgentConfigImportHistoriesReadResponse {
+  data: EmptyList;
+  connectors: EmptyList;
+}
+export interface MemoryStatusParams {
+  minConsolidatedThreads?: number | null;
+}
+export interface MemoryStatusResponse {
+  /**
+   * Always 0.
+   */
+  v2ConsolidatedThreads: number;
+  /**
+   * Always false.
+   */
+  v2Ready: boolean;
+}
+export interface PluginInstalledParams {
+  cwds?: AbsolutePathBuf[] | null;
+  installSuggestionPluginNames?: string[] | null;
+}
+export interface PluginInstalledResponse {
+  marketplaces: EmptyList;
+  marketplaceLoadErrors: EmptyList;
+}
+export interface PluginListParams {
+  cwds?: AbsolutePathBuf[] | null;
+  forceRefetch?: boolean | null;
+  marketplaceKinds?: PluginListMarketplaceKind[] | null;
+}
+export interface PluginListResponse {
+  marketplaces: EmptyList;
+  marketplaceLoadErrors: EmptyList;
+  featuredPluginIds: EmptyList;
+}
+export interface PluginSearchParams {
+  searchTerm: string;
+  scope?: PluginSearchScope | null;
+  cwds?: AbsolutePathBuf[] | null;
+  cursor?: string | null;
+  limit?: number | null;
+}
+export interface PluginSearchResponse {
+  data: EmptyList;
+  /**
+   * Always null.
+   */
+  nextCursor: null;
+}
+export interface PluginShareListResponse {
+  data: EmptyList;
+}
+export interface RemoteControlClientsListParams {
+  environmentId: string;
+  order?: RemoteControlClientsListOrder | null;
+  cursor?: string | null;
+  limit?: number | null;
+}
+export interface RemoteControlClientsListResponse {
+  data: EmptyList;
+  /**
+   * Always null.
+   */
+  nextCursor: null;
+}
+export interface RemoteControlStatusReadResponse {
+  status: 'disabled';
+  serverName: string;
+  /**
+   * Always empty: nothing is registered anywhere.
+   */
+  installationId: string;
+  /**
+   * Always null.
+   */
+  environmentId: null;
+}
+export interface ThreadRealtimeListVoicesResponse {
+  voices: RealtimeVoicesList;
+}
+/**
+ * The defaults must be names that clients know; neither is offered.
+ */
+export interface RealtimeVoicesList {
+  v1: EmptyList;
+  v2: EmptyList;
+  v3: EmptyList;
+  defaultV1: 'cove';
+  defaultV2: 'marin';
+}
 export interface GetAccountParams {
   /**
    * Renews the access token first. False when left out.
@@ -1132,6 +1313,31 @@ export interface ServerCapabilities {
     [k: string]: number;
   };
 }
+/**
+ * How the server is doing.
+ */
+export interface ServerDiagnosticsResponse {
+  process: ServerDiagnosticsProcess;
+  gauges: ServerDiagnosticsGauge[];
+}
+export interface ServerDiagnosticsProcess {
+  id: number;
+  /**
+   * Null where the server was not told how to measure it.
+   */
+  residentMemoryBytes: number | null;
+  /**
+   * Always null.
+   */
+  physicalFootprintBytes: null;
+}
+export interface ServerDiagnosticsGauge {
+  /**
+   * app.connections.open; app.requests.in_flight, being worked on, this one among them; app.requests.queued, waiting for their turn; app.server_requests.pending, asked of clients; core.threads.live, loaded; core.turns.running.
+   */
+  name: string;
+  value: number;
+}
 export interface WarningNotification {
   message: string;
   /**
@@ -1349,6 +1555,39 @@ export interface ModelServiceTier {
   id: string;
   name: string;
   description: string;
+}
+export interface ModelProviderListResponse {
+  /**
+   * Those of the configuration, then the built-in ones; without those that are configured wrongly.
+   */
+  data: ModelProviderSummary[];
+  /**
+   * The provider of a thread that names none.
+   */
+  defaultProviderId: string;
+  /**
+   * Always false: this server does not write the configuration.
+   */
+  canChangeDefault: boolean;
+}
+export interface ModelProviderSummary {
+  /**
+   * The name that thread/start takes.
+   */
+  id: string;
+  /**
+   * For people.
+   */
+  name: string;
+  /**
+   * Always false: this server does not write the configuration.
+   */
+  canEdit: boolean;
+  /**
+   * Null: it is not reached over a network.
+   */
+  baseUrl: string | null;
+  settings: ProviderSettings;
 }
 /**
  * Another model than the one that was asked for answers the rest of the turn.
@@ -2056,16 +2295,32 @@ export interface ErrorNotification {
 /** The requests that the server serves. */
 export interface ClientRequests {
   'account/read': { params: GetAccountParams; result: GetAccountResponse };
+  'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
+  'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
+  'app/list': { params: AppsListParams; result: AppsListResponse };
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
+  'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
+  'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
+  'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
+  'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
+  'modelProvider/list': { params: ModelProviderListParams; result: ModelProviderListResponse };
+  'plugin/installed': { params: PluginInstalledParams; result: PluginInstalledResponse };
+  'plugin/list': { params: PluginListParams; result: PluginListResponse };
+  'plugin/search': { params: PluginSearchParams; result: PluginSearchResponse };
+  'plugin/share/list': { params: PluginShareListParams; result: PluginShareListResponse };
+  'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
+  'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
+  'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   'thread/list': { params: ThreadListParams; result: ThreadListResponse };
   'thread/loaded/list': { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
+  'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
   'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };

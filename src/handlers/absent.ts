@@ -1,0 +1,43 @@
+import { cutText } from '../base/cut-text.ts';
+import type { MethodTable } from './method.ts';
+
+/** The environment that the protocol knows without its being added: the machine that the server runs on. */
+const LOCAL_ENVIRONMENT = 'local';
+
+/** How much of a client's own text comes back to it. */
+const SHOWN_CHARS_MAX = 100;
+
+/**
+ * What clients ask for at their start, and this server has none of: apps, plugins, other agents' settings, remote
+ * control, voices. Refused, some clients would not get through their start; so the answer is that there is none.
+ */
+export function absentMethods() {
+  return {
+    'accountSession/list': { queue: null, handle: () => ({ activeSessionId: null, sessions: [] }) },
+    'app/installed': { queue: null, handle: () => ({ apps: [] }) },
+    'app/list': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
+    'environment/status': {
+      queue: null,
+      handle: ({ environmentId }) =>
+        environmentId === LOCAL_ENVIRONMENT
+          ? { status: 'ready', error: null }
+          : { status: 'unknown', error: `unknown environment: ${cutText(environmentId, SHOWN_CHARS_MAX)}` },
+    },
+    'externalAgentConfig/detect': { queue: null, handle: () => ({ items: [], connectors: [] }) },
+    'externalAgentConfig/import/readHistories': { queue: null, handle: () => ({ data: [], connectors: [] }) },
+    'memory/status': { queue: null, handle: () => ({ v2ConsolidatedThreads: 0, v2Ready: false }) },
+    'plugin/installed': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [] }) },
+    'plugin/list': { queue: null, handle: () => ({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }) },
+    'plugin/search': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
+    'plugin/share/list': { queue: null, handle: () => ({ data: [] }) },
+    'remoteControl/client/list': { queue: null, handle: () => ({ data: [], nextCursor: null }) },
+    'remoteControl/status/read': {
+      queue: null,
+      handle: () => ({ status: 'disabled', serverName: 'heddle', installationId: '', environmentId: null }),
+    },
+    'thread/realtime/listVoices': {
+      queue: null,
+      handle: () => ({ voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }),
+    },
+  } satisfies Partial<MethodTable>;
+}

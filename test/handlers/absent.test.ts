@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../support/test-server.ts';
+
+/** What is asked, and the answer that there is none. */
+const NOTHING: [string, unknown, unknown][] = [
+  ['accountSession/list', {}, { activeSessionId: null, sessions: [] }],
+  ['accountSession/list', { refreshWorkspaceMetadata: true }, { activeSessionId: null, sessions: [] }],
+  ['app/installed', { forceRefresh: true, threadId: 'x' }, { apps: [] }],
+  ['app/list', {}, { data: [], nextCursor: null }],
+  ['app/list', { cursor: 'x', limit: 5, forceRefetch: false, threadId: null }, { data: [], nextCursor: null }],
+  ['environment/status', { environmentId: 'local' }, { status: 'ready', error: null }],
+  ['environment/status', { environmentId: 'cloud' }, { status: 'unknown', error: 'unknown environment: cloud' }],
+  ['externalAgentConfig/detect', { includeHome: true, cwds: ['/x'], maxSessions: 3 }, { items: [], connectors: [] }],
+  ['externalAgentConfig/import/readHistories', undefined, { data: [], connectors: [] }],
+  ['externalAgentConfig/import/readHistories', null, { data: [], connectors: [] }],
+  ['memory/status', {}, { v2ConsolidatedThreads: 0, v2Ready: false }],
+  ['plugin/installed', { cwds: ['/x'] }, { marketplaces: [], marketplaceLoadErrors: [] }],
+  ['plugin/list', { marketplaceKinds: ['local'] }, { marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] }],
+  ['plugin/search', { searchTerm: '', scope: 'global' }, { data: [], nextCursor: null }],
+  ['plugin/share/list', {}, { data: [] }],
+  ['remoteControl/client/list', { environmentId: 'x', order: 'desc' }, { data: [], nextCursor: null }],
+  ['remoteControl/status/read', undefined, { status: 'disabled', serverName: 'heddle', installationId: '', environmentId: null }],
+  ['thread/realtime/listVoices', {}, { voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }],
+];
+
+/** What the protocol has and this server leaves out for good. */
+const REFUSED = [
+  'account/gatewayOAuth/cancel',
+  'account/gatewayOAuth/login',
+  'account/gatewayOAuth/read',
+  'account/rateLimitResetCredit/consume',
+  'account/securitySetup/read',
+  'account/sendAddCreditsNudgeEmail',
+  'account/usage/read',
+  'account/workspaceMessages/read',
+  'app/read',
+  'externalAgentConfig/import',
+  'externalAgentConfig/import/recordHistory',
+  'marketplace/add',
+  'marketplace/remove',
+  'marketplace/upgrade',
+  'plugin/install',
+  'plugin/read',
+  'plugin/reconcile',
+  'plugin/share/checkout',
+  'plugin/share/delete',
+  'plugin/share/save',
+  'plugin/share/updateTargets',
+  'plugin/skill/read',
+  'plugin/uninstall',
+  'skills/remote/export',
+  'skills/remote/list',
+  'windowsSandbox/readiness',
+  'windowsSandbox/setupStart',
+];
+
+/** The same, of what needs the experimental API. */
+const REFUSED_EXPERIMENTAL = [
+  'account/bedrock/checkGovCloudRequirements',
+  'account/bedrock/discover',
+  'account/bedrock/setup',
+  'account/gcp/setup',
+  'accountSession/switch',
+  'environment/add',
+  'environment/info',
+  'memory/reset',
+  'mock/experimentalMethod',
+  'remoteControl/client/revoke',
+  'remoteControl/disable',
+  'remoteControl/enable',
+  'remoteControl/pairing/start',
+  'remoteControl/pairing/status',
+  'rollout/compress',
+  'thread/memory/read',
+  'thread/prediction/request',
+  'thread/realtime/appendAudio',
+  'thread/realtime/appendSpeech',
+  'thread/realtime/appendText',
+  'thread/realtime/start',
+  'thread/realtime/stop',
+  'userVerification/cancel',
+  'userVerification/delete',
+  'userVerification/enroll',
+  'userVerification/status',
+  'userVerification/verify',
+];
+
+test('what there is none of is said to be none', async () => {
+  const { client } = await startServer();
+  for (const [method, params, answer] of NOTHING) expect([method, await client.call(method, params)]).toEqual([method, answer]);
+});
+
+test('what is left out for good is refused by its name, whatever its params', async () => {
+  const { client, connect } = await startServer();
+  const plain = await connect({ capabilities: null });
+  for (const method of [...REFUSED, ...REFUSED_EXPERIMENTAL]) {
+    expect([await client.refusal(method, {}), await client.refusal(method)]).toEqual([notSupported(method), notSupported(method)]);
+  }
+  for (const method of REFUSED) expect(await plain.refusal(method, {})).toEqual(notSupported(method));
+  for (const method of REFUSED_EXPERIMENTAL) expect(await plain.refusal(method, {})).toEqual(needsExperimentalApi(method));
+});
+
+describe('wrong params are refused all the same', () => {
+  test.each<[string, unknown, string]>([
+    ['app/list', undefined, 'params is missing: an object is expected'],
+    ['app/list', { limit: -1 }, 'params.limit: -1 is less than 0'],
+    ['app/installed', { forceRefresh: 'yes' }, 'params.forceRefresh: "yes" is not a boolean'],
+    ['environment/status', {}, 'params.environmentId is missing: a string is expected'],
+    ['externalAgentConfig/detect', { cwds: '/x' }, 'params.cwds: "/x" is not an array'],
+    ['externalAgentConfig/import/readHistories', 5, 'params is not an object'],
+    ['plugin/list', { cwds: [1] }, 'params.cwds[0]: 1 is not a string'],
+    ['plugin/search', {}, 'params.searchTerm is missing: a string is expected'],
+    ['remoteControl/client/list', { environmentId: 'x', order: 'up' }, 'params.order: "up" is none of "asc", "desc"'],
+  ])('%s %j', async (method, params, message) => {
+    const { client } = await startServer();
+    expect(await client.refusal(method, params)).toEqual({ code: -32600, message, data: { code: 'invalid_params' } });
+  });
+});
+
+function notSupported(method: string) {
+  return { code: -32600, message: `${method} is not supported by this server`, data: { code: 'not_supported' } };
+}
+
+function needsExperimentalApi(method: string) {
+  return { code: -32600, message: `${method} requires experimentalApi capability`, data: { code: 'experimental_api_required' } };
+}

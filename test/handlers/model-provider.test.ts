@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { startServer } from '../support/test-server.ts';
+
+const OPENAI = {
+  id: 'openai',
+  name: 'OpenAI',
+  canEdit: false,
+  baseUrl: 'https://api.openai.com/v1',
+  settings: { type: 'openai' },
+};
+const SCRIPTED = {
+  id: 'scripted',
+  name: 'Built-in scripted model',
+  canEdit: false,
+  baseUrl: null,
+  settings: { type: 'customGateway', auth: { mode: 'none' } },
+};
+
+function gateway(id: string, auth: object) {
+  return { id, name: id, canEdit: false, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
+}
+
+describe('modelProvider/list', () => {
+  test('has the configured providers with where their keys come from, then the built-in ones', async () => {
+    const config = `model_provider = "keyed"
+[model_providers.keyed]
+base_url = "https://keyed.example"
+env_key = "MY_KEY"
+[model_providers.open]
+base_url = "https://open.example"
+[model_providers.headed]
+base_url = "https://headed.example"
+http_headers = { Authorization = "Bearer secret" }
+`;
+    const { client } = await startServer({ config });
+    expect(await client.request('modelProvider/list', {})).toEqual({
+      data: [
+        gateway('keyed', { mode: 'environmentVariable', envKey: 'MY_KEY' }),
+        gateway('open', { mode: 'none' }),
+        gateway('headed', { mode: 'externallyConfigured', envKey: null }),
+        OPENAI,
+        SCRIPTED,
+      ],
+      defaultProviderId: 'keyed',
+      canChangeDefault: false,
+    });
+  });
+
+  test('shows no secret', async () => {
+    const config = `model_provider = "a"
+[model_providers.a]
+base_url = "https://a.example"
+http_headers = { Authorization = "Bearer secret-1" }
+env_http_headers = { X-Key = "A_KEY" }
+query_params = { key = "secret-2" }
+`;
+    const { client } = await startServer({ config, env: { A_KEY: 'secret-3', OPENAI_API_KEY: 'secret-4' } });
+    await client.request('modelProvider/list', {});
+    expect(client.lines.filter((line) => line.includes('secret'))).toEqual([]);
+  });
+
+  test('shows a built-in provider as the configuration changes it, once', async () => {
+    const config = `[model_providers.openai]\nname = "Proxy"\nbase_url = "https://proxy.example/v1"\n`;
+    const { client } = await startServer({ config, env: { OPENAI_API_KEY: 'x' } });
+    expect(await client.request('modelProvider/list', {})).toEqual({
+      data: [{ ...OPENAI, name: 'Proxy', baseUrl: 'https://proxy.example/v1' }, SCRIPTED],
+      defaultProviderId: 'openai',
+      canChangeDefault: false,
+    });
+  });
+
+  test('names the scripted model as the default where nothing is configured', async () => {
+    const { client } = await startServer({ config: '' });
+    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, SCRIPTED] });
+  });
+
+  test('leaves out a provider that is configured wrongly, though it be the default', async () => {
+    const { client } = await startServer({ config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n' });
+    expect(await client.request('modelProvider/list', {})).toEqual({
+      data: [OPENAI, SCRIPTED],
+      defaultProviderId: 'bad',
+      canChangeDefault: false,
+    });
+  });
+
+  test('is refused where the configuration cannot be read at all, with the place of the fault', async () => {
+    const { client } = await startServer({ config: 'model_provider = 5\n' });
+    expect(await client.refusal('modelProvider/list', {})).toEqual({
+      code: -32600,
+      message: expect.stringMatching(/config\.toml.*model_provider/),
+      data: { code: 'config_invalid' },
+    });
+  });
+
+  test('wants its params to be an object', async () => {
+    const { client } = await startServer();
+    expect(await client.refusal('modelProvider/list')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+  });
+});

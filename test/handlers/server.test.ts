@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { idOf } from '../support/counting-ids.ts';
+import { Gate } from '../support/gate.ts';
+import { text } from '../support/test-client.ts';
+import { message, response } from '../support/test-model.ts';
+import { startServer } from '../support/test-server.ts';
+
+/** The gauges of a server that does nothing but answer, but for what is given. */
+function gauges(given: Record<string, number> = {}) {
+  const values = {
+    'app.connections.open': 1,
+    'app.requests.in_flight': 1,
+    'app.requests.queued': 0,
+    'app.server_requests.pending': 0,
+    'core.threads.live': 0,
+    'core.turns.running': 0,
+    ...given,
+  };
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
+}
+
+describe('server/diagnostics', () => {
+  test('tells of the process, and of a server that has nothing to do', async () => {
+    const { client } = await startServer({ pid: 815, residentMemoryBytes: () => 64_000_000 });
+    expect(await client.request('server/diagnostics', {})).toEqual({
+      process: { id: 815, residentMemoryBytes: 64_000_000, physicalFootprintBytes: null },
+      gauges: gauges(),
+    });
+  });
+
+  test('has no memory to tell of where nobody measures it', async () => {
+    const { client } = await startServer();
+    const { process } = await client.request('server/diagnostics', {});
+    expect(process).toEqual({ id: 4711, residentMemoryBytes: null, physicalFootprintBytes: null });
+  });
+
+  test('counts connections, loaded threads and running turns', async () => {
+    const { client, connect, model } = await startServer();
+    const other = await connect();
+    const gate = new Gate();
+    model.push(response([gate], message('done')));
+    await client.request('thread/start', {});
+    await client.request('thread/start', {});
+    const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    await gate.reached;
+    const busy = gauges({ 'app.connections.open': 2, 'core.threads.live': 2, 'core.turns.running': 1 });
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(busy);
+    gate.open();
+    await client.turnCompleted(turn.id);
+    await other.close();
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(gauges({ 'core.threads.live': 2 }));
+  });
+
+  test('counts requests that are worked on, and those that wait behind them', async () => {
+    const gate = new Gate();
+    const { client } = await startServer({
+      wrapStore: (store) => {
+        const { listTurns } = store;
+        store.listTurns = async (...args) => {
+          await gate.pass();
+          return listTurns.apply(store, args);
+        };
+        return store;
+      },
+    });
+    await client.request('thread/start', {});
+    const reads = [1, 2, 3].map(() => client.request('thread/read', { threadId: idOf(1), includeTurns: true }));
+    await gate.reached;
+    const busy = gauges({ 'app.requests.in_flight': 2, 'app.requests.queued': 2, 'core.threads.live': 1 });
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(busy);
+    gate.open();
+    await Promise.all(reads);
+    expect((await client.request('server/diagnostics', {})).gauges).toEqual(gauges({ 'core.threads.live': 1 }));
+  });
+
+  test('needs the experimental API, and params', async () => {
+    const { client, connect } = await startServer();
+    expect(await client.refusal('server/diagnostics')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
+    const plain = await connect({ capabilities: null });
+    expect(await plain.refusal('server/diagnostics', {})).toMatchObject({ data: { code: 'experimental_api_required' } });
+  });
+});
