@@ -8,6 +8,7 @@ import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { itemsMethods } from './thread/items.ts';
+import { listMethods } from './thread/list.ts';
 import { loadedMethods } from './thread/loaded.ts';
 import { nameMethods } from './thread/name.ts';
 import { turnsMethods } from './thread/turns.ts';
@@ -29,6 +30,7 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...threadMethods(deps),
     ...turnsMethods(deps),
     ...itemsMethods(deps),
+    ...listMethods(deps),
     ...loadedMethods(deps),
     ...nameMethods(deps),
     ...turnMethods(deps),

@@ -6,21 +6,17 @@ import type { JsonObject } from '../base/json.ts';
 import { emptyHistory, invalidParams } from '../protocol/errors.ts';
 import type {
   ThreadForkParams,
-  ThreadListParams,
   ThreadResumeParams,
   ThreadResumeResponse,
-  ThreadSortKey,
   ThreadStartParams,
   ThreadStartResponse,
+  ThreadStatus,
 } from '../protocol/generated/types.ts';
 import { historyEntries } from '../rollout/history-entries.ts';
-import type { ForkPoint, ThreadQuery, ThreadRecord } from '../store/store.ts';
+import type { ForkPoint, ThreadRecord } from '../store/store.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
-
-/** What `thread/list` shows when no source is named: threads that a person works in. */
-const INTERACTIVE_SOURCES = ['cli', 'vscode'];
 
 export function threadMethods(deps: ThreadDeps) {
   const { threads, store, followers, publisher } = deps;
@@ -73,14 +69,6 @@ export function threadMethods(deps: ThreadDeps) {
         const record = await threads.record(threadId);
         const turns = includeTurns === true ? await allTurns(deps, threadId) : [];
         return { thread: threadView(record, statusOf(deps, threadId), turns), readState: null };
-      },
-    },
-
-    'thread/list': {
-      queue: null,
-      async handle(params) {
-        const page = await store.listThreads(await threadQuery(deps, params));
-        return { ...page, data: page.data.map((record) => threadView(record, statusOf(deps, record.id))) };
       },
     },
 
@@ -200,8 +188,9 @@ async function threadAt(deps: ThreadDeps, path: string): Promise<ThreadRecord> {
   return (await deps.store.findThreadByPath(file)) ?? deps.threads.import(file);
 }
 
-function statusOf({ threads }: ThreadDeps, threadId: string) {
-  return threads.find(threadId)?.status ?? { type: 'notLoaded' as const };
+/** A thread's status, loaded or not. */
+export function statusOf({ threads }: ThreadDeps, threadId: string): ThreadStatus {
+  return threads.find(threadId)?.status ?? { type: 'notLoaded' };
 }
 
 function announceTokens({ publisher }: ThreadDeps, { id, record: { tokenUsage } }: LoadedThread, caller: Caller): void {
@@ -211,27 +200,4 @@ function announceTokens({ publisher }: ThreadDeps, { id, record: { tokenUsage } 
     turnId: tokenUsage.turnId,
     tokenUsage: tokenUsage.usage,
   });
-}
-
-const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
-  created_at: 'createdAt',
-  updated_at: 'updatedAt',
-  recency_at: 'recencyAt',
-  section_position: 'createdAt',
-};
-
-async function threadQuery({ defaultProvider }: ThreadDeps, params: ThreadListParams): Promise<ThreadQuery> {
-  const { cwd, modelProviders, sourceKinds } = params;
-  const provider = modelProviders ? null : await defaultProvider();
-  return {
-    cursor: params.cursor ?? null,
-    limit: pageLimit(params.limit),
-    direction: params.sortDirection ?? 'desc',
-    sortKey: SORT_KEYS[params.sortKey ?? 'created_at'],
-    archived: params.archived ?? false,
-    modelProviders: modelProviders ? (modelProviders.length === 0 ? null : modelProviders) : provider === null ? null : [provider],
-    cwds: cwd ? [cwd].flat().map((folder) => resolve(folder)) : null,
-    sources: sourceKinds && sourceKinds.length > 0 ? sourceKinds : INTERACTIVE_SOURCES,
-    searchTerm: params.searchTerm || null,
-  };
 }

@@ -27,9 +27,11 @@ export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<Threa
       providers: filter(query.modelProviders),
       cwds: filter(query.cwds),
       sources: filter(query.sources?.flatMap((source) => (source === 'subAgent' ? SUB_AGENTS : source)) ?? null),
-      term: query.searchTerm?.toLowerCase() ?? null,
+      originators: filter(query.originators),
+      excludedIds: filter(query.excludedIds),
       limit: limit === ALL ? ALL : limit + 1,
     },
+    query.searchTerm || null,
   );
   const more = limit !== ALL && found.length > limit;
   const data = more ? found.slice(0, -1) : found;

@@ -143,6 +143,11 @@ export interface ThreadQuery extends PageQuery {
   cwds: string[] | null;
   /** Null: every source. Matches the source's kind: its string, or `custom`, or `subAgent…`. */
   sources: string[] | null;
+  /** Null: whoever started them. */
+  originators: string[] | null;
+  /** Null: none is left out. */
+  excludedIds: string[] | null;
+  /** A part of the name or of the preview, whatever its case. */
   searchTerm: string | null;
 }
 

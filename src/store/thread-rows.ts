@@ -1,8 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { SessionSource } from '../protocol/generated/types.ts';
 import type { Blobs } from './blobs.ts';
+import { defineFolded, storable } from './fold-case.ts';
 import type { ThreadPatch, ThreadRecord } from './store.ts';
 import { threadNotFound } from './store-errors.ts';
+import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A thread as it lies in the table. */
 interface Row {
@@ -46,13 +48,17 @@ export interface ThreadListParams {
   providers: string | null;
   cwds: string | null;
   sources: string | null;
-  term: string | null;
+  originators: string | null;
+  excludedIds: string | null;
   limit: number;
 }
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
   'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told';
+
+const HOLDS_TERM =
+  'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
 
 /** The threads of one database, without their histories. */
 export class ThreadRows {
@@ -63,19 +69,15 @@ export class ThreadRows {
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
   readonly #advance: Statement<[number, number, string, number]>;
-  readonly #lists = new Map<string, Statement<[ThreadListParams], Row>>();
+  readonly #search: ThreadSearch;
+  readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
   readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
 
   constructor(db: Database, blobs: Blobs) {
     this.#db = db;
     this.#blobs = blobs;
-    db.function('contains_folded', { deterministic: true }, (text, term) =>
-      String(text ?? '')
-        .toLowerCase()
-        .includes(String(term))
-        ? 1
-        : 0,
-    );
+    defineFolded(db);
+    this.#search = new ThreadSearch(db);
     this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
@@ -96,8 +98,8 @@ export class ThreadRows {
       provider: record.settings.modelProvider,
       cwd: record.settings.cwd,
       source_kind: sourceKind(record.source),
-      name: record.name === null ? null : wellFormed(record.name),
-      preview: wellFormed(record.preview),
+      name: record.name === null ? null : storable(record.name),
+      preview: storable(record.preview),
       path: record.path,
       log_id: logId,
       tip,
@@ -124,9 +126,10 @@ export class ThreadRows {
     return row === undefined ? null : this.#record(row);
   }
 
-  list(order: ThreadOrder, params: ThreadListParams): ThreadRecord[] {
-    return this.#lister(order)
-      .all(params)
+  list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
+    const search = searchTerm === null ? { term: null, hits: null } : this.#search.find(searchTerm);
+    return this.#lister(order, search)
+      .all({ ...params, ...search })
       .map((row) => this.#record(row));
   }
 
@@ -164,8 +167,8 @@ export class ThreadRows {
       ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
       ...(listed !== undefined && { listed: listed ? 1 : 0 }),
       ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
-      ...(name !== undefined && { name: name === null ? null : wellFormed(name) }),
-      ...(preview !== undefined && { preview: wellFormed(preview) }),
+      ...(name !== undefined && { name: name === null ? null : storable(name) }),
+      ...(preview !== undefined && { preview: storable(preview) }),
       ...(gitInfo !== undefined && { git_info: this.#blobs.encode(gitInfo, logId) }),
       ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
       ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
@@ -173,19 +176,21 @@ export class ThreadRows {
     };
   }
 
-  #lister({ column, descending, inclusive }: ThreadOrder): Statement<[ThreadListParams], Row> {
+  #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
-    const key = `${column} ${comparison}`;
+    const key = [column, comparison, term !== null, hits !== null].join();
     let statement = this.#lists.get(key);
     if (statement === undefined) {
       statement = this.#db.prepare(
-        `SELECT ${COLUMNS} FROM thread
+        `SELECT ${COLUMNS} FROM ${hits === null ? 'thread' : '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit'}
          WHERE listed = 1 AND (archived_at IS NULL) = @live AND (${column}, id) ${comparison} (@value, @id)
            AND (@providers IS NULL OR provider IN (SELECT value FROM json_each(@providers)))
            AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
            AND (@sources IS NULL OR source_kind IN (SELECT value FROM json_each(@sources)))
-           AND (@term IS NULL OR contains_folded(name, @term) OR contains_folded(preview, @term))
+           AND (@originators IS NULL OR originator IN (SELECT value FROM json_each(@originators)))
+           AND (@excludedIds IS NULL OR id NOT IN (SELECT value FROM json_each(@excludedIds)))
+           ${term !== null && hits === null ? `AND ${HOLDS_TERM}` : ''}
          ORDER BY ${column} ${direction}, id ${direction} LIMIT @limit`,
       );
       this.#lists.set(key, statement);
@@ -232,9 +237,4 @@ function sourceKind(source: SessionSource): string {
   const subAgent = source.subAgent;
   const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
   return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
-}
-
-/** SQLite's text cannot hold lone surrogates. */
-function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

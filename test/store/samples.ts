@@ -56,6 +56,8 @@ export const everyThread: ThreadQuery = {
   modelProviders: null,
   cwds: null,
   sources: null,
+  originators: null,
+  excludedIds: null,
   searchTerm: null,
 };
 

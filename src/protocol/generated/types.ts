@@ -1750,7 +1750,13 @@ export interface HttpFailure {
 }
 export interface ThreadListParams {
   cursor?: string | null;
+  /**
+   * 25 when left out; from 1 to 1000.
+   */
   limit?: number | null;
+  /**
+   * created_at when left out. A cursor is good for its own order only; section_position needs sectionId.
+   */
   sortKey?: ThreadSortKey | null;
   /**
    * Newest first when left out.
@@ -1772,22 +1778,49 @@ export interface ThreadListParams {
    * Left out, null or empty: threads that a person started.
    */
   sourceKinds?: ThreadSourceKind[] | null;
+  /**
+   * Threads that these clients started, by the names in their clientInfo. Left out, null or empty: all.
+   */
   originators?: string[] | null;
   /**
-   * A part of the name or of the preview.
+   * A part of the name or of the preview, character for character but for its case.
    */
   searchTerm?: string | null;
+  /**
+   * Threads to leave out.
+   */
   excludedThreadIds?: string[] | null;
+  /**
+   * Threads of this section. None is in one yet.
+   */
   sectionId?: string | null;
+  /**
+   * Without effect: a home is of one account.
+   */
   currentAccountOnly?: boolean | null;
   /**
    * Without effect: the store is the only place that is read.
    */
   useStateDbOnly?: boolean | null;
+  /**
+   * Threads of this project. None is in one yet.
+   */
   projectId?: string | null;
+  /**
+   * Threads that this one spawned: a fork is no child. None has spawned one yet.
+   */
   parentThreadId?: string | null;
+  /**
+   * In place of parentThreadId: at any depth.
+   */
   ancestorThreadId?: string | null;
+  /**
+   * Threads that are attached to this one. None is yet.
+   */
   attachedToThreadId?: string | null;
+  /**
+   * Attached threads too, in a search: it needs searchTerm.
+   */
   includeAttachedThreads?: boolean | null;
 }
 export interface ThreadListResponse {

@@ -1,0 +1,79 @@
+import { isAbsolute, resolve } from 'node:path';
+import { threadView } from '../../agent/thread-view.ts';
+import { isUuid } from '../../base/ids.ts';
+import { invalidParams, invalidThreadId } from '../../protocol/errors.ts';
+import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
+import type { ThreadQuery } from '../../store/store.ts';
+import { type MethodTable, pageLimit } from '../method.ts';
+import { statusOf } from '../thread.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+/** What a list shows when no source is named: threads that a person works in. */
+const INTERACTIVE_SOURCES = ['cli', 'vscode'];
+
+const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  recency_at: 'recencyAt',
+  // Only asked for within a section, and no thread is in one.
+  section_position: 'createdAt',
+};
+
+export function listMethods(deps: ThreadDeps) {
+  return {
+    'thread/list': {
+      queue: null,
+      async handle(params) {
+        check(params);
+        if (asksForGroup(params)) return { data: [], nextCursor: null, backwardsCursor: null };
+        const page = await deps.store.listThreads(await threadQuery(deps, params));
+        return { ...page, data: page.data.map((record) => threadView(record, statusOf(deps, record.id))) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+function check(params: ThreadListParams): void {
+  const { ancestorThreadId, attachedToThreadId, parentThreadId, excludedThreadIds } = params;
+  if (parentThreadId != null && ancestorThreadId != null) {
+    throw invalidParams('params.parentThreadId and params.ancestorThreadId cannot be given together');
+  }
+  if (params.sortKey === 'section_position' && params.sectionId == null) {
+    throw invalidParams('params.sortKey: "section_position" needs params.sectionId');
+  }
+  if (params.includeAttachedThreads === true && !params.searchTerm) {
+    throw invalidParams('params.includeAttachedThreads needs params.searchTerm');
+  }
+  for (const id of [parentThreadId, ancestorThreadId, attachedToThreadId, ...(excludedThreadIds ?? [])]) {
+    if (id != null && !isUuid(id)) throw invalidThreadId(id);
+  }
+}
+
+/** Whether the list is of a section or project, or of the threads below another: no thread is in any such group. */
+function asksForGroup({ sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId }: ThreadListParams): boolean {
+  return [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId].some((group) => group != null);
+}
+
+async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<ThreadQuery> {
+  const { cwd, excludedThreadIds, originators, sourceKinds } = params;
+  return {
+    cursor: params.cursor ?? null,
+    limit: pageLimit(params.limit),
+    direction: params.sortDirection ?? 'desc',
+    sortKey: SORT_KEYS[params.sortKey ?? 'created_at'],
+    archived: params.archived ?? false,
+    modelProviders: await providers(deps, params),
+    cwds: cwd == null ? null : [cwd].flat().map((folder) => (isAbsolute(folder) ? resolve(folder) : folder)),
+    sources: sourceKinds?.length ? sourceKinds : INTERACTIVE_SOURCES,
+    originators: originators?.length ? originators : null,
+    excludedIds: excludedThreadIds?.map((id) => id.toLowerCase()) ?? null,
+    searchTerm: params.searchTerm || null,
+  };
+}
+
+/** Null: all of them. */
+async function providers({ defaultProvider }: ThreadDeps, { modelProviders }: ThreadListParams): Promise<string[] | null> {
+  if (modelProviders) return modelProviders.length === 0 ? null : modelProviders;
+  const configured = await defaultProvider();
+  return configured === null ? null : [configured];
+}
