@@ -12,7 +12,7 @@ const LOCK_POLL_MS = 200;
 /** Of each, the Debian package has the command's name. */
 const COMMANDS = ['git'];
 const COMPILER_COMMANDS = ['python3', 'make', 'g++'];
-const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src'];
+const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema/bundle.ts'];
 
 const lockFile = join(root, '.setup.lock');
 const packagesStamp = join(root, 'node_modules', '.heddle-setup');

@@ -6,7 +6,7 @@ import { systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { toFile, toStream } from './cli/log-output.ts';
-import { type Command, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
+import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
 import { PROTOCOL_VERSION } from './protocol/version.ts';
 import type { Framing } from './transport/framing.ts';
@@ -21,6 +21,11 @@ const CLOSE_MS_MAX = 5000;
 const KEEP_ALIVE_MS = 2 ** 30;
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
+  'generate-json-schema': async () => (await import('./cli/generate-json-schema.ts')).generateJsonSchema,
+  'generate-ts': async () => (await import('./cli/generate-ts.ts')).generateTs,
+};
 
 function homeFolder(): string {
   return resolve(process.env.HEDDLE_HOME || process.env.CODEX_HOME || join(homedir(), '.heddle'));
@@ -99,6 +104,11 @@ async function serve(options: ServeOptions): Promise<void> {
   await end(0);
 }
 
+async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
+  const write = await GENERATORS[generator]();
+  write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
+}
+
 function run(command: Command): void {
   switch (command.run) {
     case 'help':
@@ -106,6 +116,9 @@ function run(command: Command): void {
       return;
     case 'version':
       process.stdout.write(`heddle ${PROTOCOL_VERSION}\n`);
+      return;
+    case 'generate':
+      generate(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'serve':
       serve(command.options).catch((error: unknown) => fail(error, 1));

@@ -15,8 +15,16 @@ export interface ServeOptions {
   wireLog: string | null;
 }
 
+const GENERATORS = ['generate-json-schema', 'generate-ts'] as const;
+
+export type Generator = (typeof GENERATORS)[number];
+
 /** What a command line asks for. */
-export type Command = { run: 'help' } | { run: 'version' } | { run: 'serve'; options: ServeOptions };
+export type Command =
+  | { run: 'help' }
+  | { run: 'version' }
+  | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
+  | { run: 'serve'; options: ServeOptions };
 
 /** Throws an Error that says what is wrong. */
 export function parseCommandLine(argv: string[]): Command {
@@ -35,12 +43,16 @@ export function parseCommandLine(argv: string[]): Command {
       'log-level': { type: 'string' },
       'log-file': { type: 'string' },
       'wire-log': { type: 'string' },
+      out: { type: 'string', short: 'o' },
+      experimental: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'V' },
     },
   });
   if (values.help === true) return { run: 'help' };
   if (values.version === true) return { run: 'version' };
+  const generate = generateCommand(positionals, values);
+  if (generate !== null) return generate;
   const [command = 'app-server', ...rest] = positionals;
   if (command !== 'app-server' || rest.length > 0) throw new Error(`there is no command '${positionals.join(' ')}'`);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: only stdio:// is served`);
@@ -59,6 +71,18 @@ export function parseCommandLine(argv: string[]): Command {
       wireLog: path('--wire-log', values['wire-log']),
     },
   };
+}
+
+/** Null where nothing is to be generated. */
+function generateCommand(positionals: string[], { out, experimental }: { out?: string; experimental?: boolean }): Command | null {
+  const generator = GENERATORS.find((name) => name === positionals.at(-1));
+  if (generator !== undefined && ['', 'app-server'].includes(positionals.slice(0, -1).join(' '))) {
+    if (!out) throw new Error(`${generator} needs --out DIR, the folder to write to`);
+    return { run: 'generate', generator, out, experimental: experimental === true };
+  }
+  if (out !== undefined || experimental !== undefined)
+    throw new Error('--out and --experimental are for generate-json-schema and generate-ts');
+  return null;
 }
 
 function oneOf<T extends string>(option: string, value: string, isKnown: (value: string) => value is T, known: string): T {

@@ -1,5 +1,7 @@
 /** What `--help` prints, and what stands behind the complaint about a command line that is wrong. */
 export const USAGE = `usage: heddle [app-server] [options]
+       heddle generate-json-schema --out DIR [--experimental]
+       heddle generate-ts --out DIR [--experimental]
 
 Serves coding agents' threads to an editor or a test harness: JSON-RPC, one message a line, on stdin and stdout.
 
@@ -17,6 +19,12 @@ Serves coding agents' threads to an editor or a test harness: JSON-RPC, one mess
       --wire-log FILE      write every message of both directions to this file: secrets hidden, long texts cut
   -h, --help               this text
   -V, --version            the version of the protocol that is spoken
+
+For authors of clients, generate-json-schema writes the protocol as JSON Schema and as an OpenRPC document, generate-ts
+as TypeScript types:
+
+  -o, --out DIR            the folder to write to, made where there is none
+      --experimental       with what needs the experimental API
 
 Its home is $HEDDLE_HOME, else $CODEX_HOME, else ~/.heddle. $HEDDLE_LOG sets the log level where no option does.
 `;

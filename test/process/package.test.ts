@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,4 +32,12 @@ test('the npm package has all that the server needs to start a thread', () => {
     .split('\n')
     .map((line) => JSON.parse(line) as { id?: number; result?: unknown });
   expect(messages.filter(({ id, result }) => id !== undefined && result !== undefined).map(({ id }) => id)).toEqual([1, 2]);
+});
+
+test.each([
+  ['generate-json-schema', 'v2/ThreadStartParams.json'],
+  ['generate-ts', 'v2/ThreadStartParams.ts'],
+])('the npm package has all that %s needs', (command, file) => {
+  execFileSync(process.execPath, ['package/bin/heddle.js', command, '--out', command], { cwd: folder });
+  expect(existsSync(join(folder, command, file))).toBe(true);
 });

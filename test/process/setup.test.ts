@@ -29,7 +29,7 @@ test('heddle without a build says how to make one', () => {
 });
 
 test('the setup builds what is not built, and the second time says and does nothing', () => {
-  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'src', 'migrations']) {
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema', 'migrations']) {
     cpSync(join(root, name), join(folder, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));

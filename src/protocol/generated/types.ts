@@ -425,6 +425,7 @@ export type ImageGenerationFailure = {
   limitId: string;
   resetsAt?: number | null;
 };
+export type JSONRPCMessage = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError;
 export type InputModality = 'text' | 'image' | 'audio';
 export type ModelProviderListParams = Record<string, never>;
 export type ProviderSettings =
@@ -1488,6 +1489,34 @@ export interface ReasoningTextDeltaNotification {
   itemId: string;
   delta: string;
   contentIndex: number;
+}
+export interface JSONRPCRequest {
+  id: RequestId;
+  method: string;
+  params?: unknown;
+}
+export interface JSONRPCNotification {
+  method: string;
+  params?: unknown;
+}
+export interface JSONRPCResponse {
+  id: RequestId;
+  result: unknown;
+}
+export interface JSONRPCError {
+  id: RequestId;
+  error: JSONRPCErrorError;
+}
+export interface JSONRPCErrorError {
+  code: number;
+  /**
+   * For people.
+   */
+  message: string;
+  /**
+   * The server's errors have `code` in it, a word that stays the same.
+   */
+  data?: unknown;
 }
 export interface ModelListParams {
   cursor?: string | null;

@@ -1,0 +1,91 @@
+import { type Definitions, definitionName, mapDefinitions, mapSchema, type Schema } from '../../schema/bundle.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import { type ProtocolSchemas, reachable } from './protocol-schemas.ts';
+
+/** An OpenRPC 1.3 document, as far as it is written here. */
+export interface OpenRpc {
+  openrpc: string;
+  info: { title: string; version: string; description: string };
+  methods: OpenRpcMethod[];
+  components: { schemas: Definitions };
+  /** What the server asks of its client, which OpenRPC has no place for. */
+  'x-serverRequests': OpenRpcMethod[];
+  /** What the server tells its client. */
+  'x-serverNotifications': OpenRpcMethod[];
+}
+
+export interface OpenRpcMethod {
+  name: string;
+  description?: string;
+  paramStructure: 'by-name';
+  params: ContentDescriptor[];
+  /** A method without one is a notification. */
+  result?: ContentDescriptor;
+  /** The schema of the params as a whole. */
+  'x-params'?: Schema;
+  'x-experimental'?: true;
+}
+
+interface ContentDescriptor {
+  name: string;
+  description?: string;
+  required: boolean;
+  schema: Schema;
+}
+
+const DESCRIPTION = `One JSON object a line, without the member \`jsonrpc\`. \`methods\` is what a client may send; \
+\`x-serverRequests\` and \`x-serverNotifications\` are what the server sends, in the same form. \`x-params\` is the schema \
+of a method's params as a whole, and \`x-experimental\` says that it needs the experimental API.`;
+
+/** The protocol as an OpenRPC document. */
+export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
+  const { clientRequests, clientNotifications, serverRequests, serverNotifications } = methods;
+  const sent = [...Object.values(clientRequests), ...Object.values(serverRequests)].flatMap(({ params, result }) => [params, result]);
+  const named = [...sent, ...Object.values(serverNotifications)].flatMap((reference) => (reference ? definitionName(reference) : []));
+  const method = (name: string, { params, result }: { params?: string | null; result?: string }): OpenRpcMethod =>
+    describeMethod(definitions, { name, params: params ?? null, result: result ?? null });
+  return {
+    openrpc: '1.3.2',
+    info: { title: 'heddle app-server', version: PROTOCOL_VERSION, description: DESCRIPTION },
+    methods: [
+      ...Object.entries(clientRequests).map(([name, row]) => ({
+        ...method(name, row),
+        ...(row.stability === 'experimental' && { 'x-experimental': true as const }),
+      })),
+      ...Object.keys(clientNotifications).map((name) => method(name, {})),
+    ],
+    components: { schemas: mapDefinitions(reachable(definitions, named), inComponents) },
+    'x-serverRequests': Object.entries(serverRequests).map(([name, row]) => method(name, row)),
+    'x-serverNotifications': Object.entries(serverNotifications).map(([name, params]) => method(name, { params })),
+  };
+}
+
+function describeMethod(
+  definitions: Definitions,
+  { name, params, result }: { name: string; params: string | null; result: string | null },
+): OpenRpcMethod {
+  const schema = params === null ? {} : (definitions[definitionName(params)] ?? {});
+  return {
+    name,
+    ...(schema.description !== undefined && { description: schema.description }),
+    paramStructure: 'by-name',
+    params: contentDescriptors(schema),
+    ...(result !== null && { result: { name: definitionName(result), required: true, schema: inComponents({ $ref: result }) } }),
+    ...(params !== null && { 'x-params': inComponents({ $ref: params }) }),
+  };
+}
+
+/** One for each field of an object, as OpenRPC wants it: the required ones first. */
+function contentDescriptors({ properties = {}, required = [] }: Schema): ContentDescriptor[] {
+  const fields = Object.entries(properties).map(([name, property]) => ({
+    name,
+    ...(property.description !== undefined && { description: property.description }),
+    required: required.includes(name),
+    schema: mapSchema(property, inComponents),
+  }));
+  return [...fields.filter((field) => field.required), ...fields.filter((field) => !field.required)];
+}
+
+function inComponents(node: Schema): Schema {
+  return node.$ref ? { ...node, $ref: `#/components/schemas/${definitionName(node.$ref)}` } : node;
+}
