@@ -19,7 +19,7 @@ import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 export function threadMethods(deps: ThreadDeps) {
-  const { threads, store, followers, publisher } = deps;
+  const { threads, followers, publisher } = deps;
   return {
     'thread/start': {
       queue: null,

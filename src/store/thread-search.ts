@@ -3,9 +3,9 @@ import { foldCase } from './fold-case.ts';
 
 /** Of more hits than this a list in its order comes upon enough of them, sooner than they could be sorted. */
 const HITS_MAX = 500;
-/** What else a long term holds is left to the comparison with the text. */
-const TRIGRAMS_MAX = 16;
-const TRIGRAM_CHARS = 3;
+/** What a longer term goes on with is left to the comparison with the text. */
+const INDEXED_CHARS_MAX = 18;
+const LAST_CHARACTER = '\u{10ffff}';
 
 /** What a list is to be searched for. */
 export interface Search {
@@ -17,10 +17,11 @@ export interface Search {
 
 interface Term {
   term: string;
-  /** How a trigram of it begins, and where such trigrams end; or a query for several. */
+  /** A query for its trigrams, all of them. */
+  trigrams: string;
+  /** Between which trigrams those lie that begin with it. */
   from: string;
   to: string;
-  trigrams: string;
 }
 
 /** Finds threads by what their names and previews hold, by way of the index of trigrams. */
@@ -49,20 +50,15 @@ export class ThreadSearch {
     const term = foldCase(searchTerm);
     const trigrams = trigramsOf(term);
     const statement = trigrams.length === 0 ? this.#byBeginning : this.#byTrigrams;
-    const ids = statement.all({ term, from: term, to: `${term}\u{10ffff}`, trigrams: trigrams.join(' AND ') });
+    const ids = statement.all({ term, trigrams: trigrams.join(' AND '), from: term, to: term + LAST_CHARACTER.repeat(3) });
     return { term, hits: ids.length > HITS_MAX ? null : JSON.stringify(ids) };
   }
 }
 
-/** The first trigrams of a text, quoted for a query. */
+/** The trigrams that a text begins with, quoted for a query; none where it is shorter than one. */
 function trigramsOf(text: string): string[] {
-  const characters = [...text.slice(0, 2 * (TRIGRAMS_MAX + TRIGRAM_CHARS))].slice(0, TRIGRAMS_MAX + TRIGRAM_CHARS - 1);
-  const starts = characters.slice(0, Math.max(0, characters.length - TRIGRAM_CHARS + 1));
-  return starts.map(
-    (_, at) =>
-      `"${characters
-        .slice(at, at + TRIGRAM_CHARS)
-        .join('')
-        .replaceAll('"', '""')}"`,
-  );
+  // A character takes up to two places of a string.
+  const characters = [...text.slice(0, 2 * INDEXED_CHARS_MAX)].slice(0, INDEXED_CHARS_MAX);
+  const trigrams = characters.slice(2).map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
+  return trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`);
 }

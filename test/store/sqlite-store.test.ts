@@ -20,9 +20,11 @@ import {
   wholeTurn,
 } from './samples.ts';
 import { migrationsDir, TempHome, tempHome } from './temp-home.ts';
+import { describeThreadLists } from './thread-lists.contract.ts';
 import { describeThreadStore } from './thread-store.contract.ts';
 
 describeThreadStore('the SQLite store', async () => new TempHome());
+describeThreadLists('the lists of the SQLite store', async () => new TempHome());
 
 /** Connects as usual, and tells the test of every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {

@@ -230,20 +230,13 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await listed({ ...everyThread, sources: ['subAgentReview'] })).toEqual([3]);
         expect(await listed({ ...everyThread, sources: ['subAgent'] })).toEqual([4, 3]);
         expect(await listed({ ...everyThread, sources: ['vscode'], cwds: ['/b'] })).toEqual([]);
+        await store.createThread(threadRecord(6, { originator: 'an editor' }));
+        expect(await listed({ ...everyThread, originators: ['an editor', 'another'] })).toEqual([6]);
+        expect(await listed({ ...everyThread, originators: [] })).toEqual([]);
+        expect(await listed({ ...everyThread, excludedIds: [idOf(2), idOf(6), idOf(99)] })).toEqual([5, 4, 3, 1]);
+        expect(await listed({ ...everyThread, excludedIds: [], limit: 1 })).toEqual([6]);
         await store.updateThread(idOf(1), { settings: { ...settings, cwd: '/c', modelProvider: 'two' } });
         expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([1]);
-      });
-
-      test('a search finds a part of the name or of the preview, whatever its case, and takes nothing for a pattern', async () => {
-        await store.createThread(threadRecord(1, { name: 'Ärger mit 100%', preview: 'x' }));
-        await store.createThread(threadRecord(2, { preview: 'fix the BUG_list' }));
-        expect(await listed({ ...everyThread, searchTerm: 'ärger' })).toEqual([1]);
-        expect(await listed({ ...everyThread, searchTerm: 'Bug_' })).toEqual([2]);
-        expect(await listed({ ...everyThread, searchTerm: '0%' })).toEqual([1]);
-        expect(await listed({ ...everyThread, searchTerm: '%' })).toEqual([1]);
-        expect(await listed({ ...everyThread, searchTerm: 'e%r' })).toEqual([]);
-        expect(await listed({ ...everyThread, searchTerm: '' })).toEqual([2, 1]);
-        expect(await listed({ ...everyThread, searchTerm: 'x'.repeat(100_000) })).toEqual([]);
       });
 
       test('an ephemeral thread is known to its store until that closes, and to no other', async () => {
