@@ -7,6 +7,7 @@ import { message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
+const NOBODY = '019a0000-0000-7000-8000-000000000000';
 const EMPTY = { data: [], nextCursor: null, backwardsCursor: null };
 
 /** Five threads of one turn each, a second apart: "thread 1" … "thread 5". */
@@ -55,6 +56,44 @@ describe('thread/list refuses', () => {
       { message: 'params.sortDirection: "up" is none of "asc", "desc"' },
       { message: expect.stringContaining('params.cwd') },
     ]);
+  });
+
+  test('what contradicts itself, what is not enough, and ids that are none', async () => {
+    const { client } = await startServer();
+    const parentThreadId = NOBODY;
+    expect([
+      await client.refusal('thread/list', { parentThreadId, ancestorThreadId: NOBODY }),
+      await client.refusal('thread/list', { sortKey: 'section_position' }),
+      await client.refusal('thread/list', { includeAttachedThreads: true, searchTerm: '' }),
+    ]).toEqual(
+      [
+        'params.parentThreadId and params.ancestorThreadId cannot be given together',
+        'params.sortKey: "section_position" needs params.sectionId',
+        'params.includeAttachedThreads needs params.searchTerm',
+      ].map((message) => ({ code: -32600, message, data: { code: 'invalid_params' } })),
+    );
+    const params = [{ parentThreadId: '' }, { ancestorThreadId: 'x' }, { attachedToThreadId: 'x' }, { excludedThreadIds: [NOBODY, 'x'] }];
+    for (const param of params) {
+      expect(await client.refusal('thread/list', param)).toMatchObject({ code: -32600, data: { code: 'invalid_thread_id' } });
+    }
+  });
+
+  test('experimental params of clients that did not ask for such', async () => {
+    const { client } = await startServer({ capabilities: { experimentalApi: false } });
+    const params = {
+      parentThreadId: NOBODY,
+      ancestorThreadId: NOBODY,
+      attachedToThreadId: NOBODY,
+      projectId: 'p',
+      includeAttachedThreads: true,
+    };
+    for (const [name, value] of Object.entries(params)) {
+      expect(await client.refusal('thread/list', { [name]: value })).toMatchObject({
+        message: `thread/list.${name} requires experimentalApi capability`,
+      });
+    }
+    const none = { parentThreadId: null, ancestorThreadId: null, attachedToThreadId: null, projectId: null, includeAttachedThreads: false };
+    expect(await client.request('thread/list', none)).toEqual(EMPTY);
   });
 });
 
@@ -105,6 +144,18 @@ test('a page that ends with the last thread has no next one, and a limit of 0 is
   const server = await withFiveThreads();
   expect((await page(server, { limit: 5 })).nextCursor).toBe(null);
   expect(await previews(server, { limit: 0 })).toEqual(['thread 5']);
+  expect(await previews(server, { limit: 4_294_967_295 })).toHaveLength(5);
+});
+
+test('a cursor goes on from its thread under other filters too, and where that thread is gone from the list', async () => {
+  const server = await withFiveThreads();
+  const { nextCursor: cursor } = await page(server, { limit: 2 });
+  expect(await previews(server, { cursor, searchTerm: 'THREAD 1' })).toEqual(['thread 1']);
+  expect(await previews(server, { cursor, searchTerm: 'thread 5' })).toEqual([]);
+  expect(await previews(server, { cursor, sortDirection: 'asc' })).toEqual(['thread 5']);
+  const next = await server.restart();
+  await next.store.updateThread(server.threads[3] ?? '', { archivedAtMs: 1 });
+  expect(await previews(next, { cursor })).toEqual(['thread 3', 'thread 2', 'thread 1']);
 });
 
 test('a thread that comes while a client pages does not shift the pages', async () => {
@@ -147,6 +198,9 @@ test('cwd: one folder or several, and only these', async () => {
   expect(await previews(server, { cwd: `${a}/` })).toEqual(['a']);
   expect(await previews(server, { cwd: [a, c] })).toEqual(['c', 'a']);
   expect(await previews(server, { cwd: server.folder })).toEqual([]);
+  expect(await previews(server, { cwd: [] })).toEqual([]);
+  expect(await previews(server, { cwd: '' })).toEqual([]);
+  expect(await previews(server, { cwd: 'a' })).toEqual([]);
 });
 
 test('modelProviders: the configured one unless said, these, or with an empty list all', async () => {
@@ -167,6 +221,41 @@ test('sourceKinds: threads of people unless said', async () => {
   expect(await previews(server, { sourceKinds: ['exec', 'subAgent'] })).toEqual([]);
 });
 
+test('excludedThreadIds and originators', async () => {
+  const server = await withFiveThreads();
+  const [one = '', two = '', three = ''] = server.threads;
+  expect(await previews(server, { excludedThreadIds: [two, three.toUpperCase(), NOBODY] })).toEqual(['thread 5', 'thread 4', 'thread 1']);
+  expect(await previews(server, { excludedThreadIds: [one], limit: 2, sortDirection: 'asc' })).toEqual(['thread 2', 'thread 3']);
+  expect(await previews(server, { excludedThreadIds: [] })).toHaveLength(5);
+  const { originator } = (await server.client.request('thread/read', { threadId: one })).thread;
+  expect(await previews(server, { originators: ['another', originator ?? ''], limit: 1 })).toEqual(['thread 5']);
+  expect(await previews(server, { originators: ['another'] })).toEqual([]);
+  for (const originators of [[], null]) expect(await previews(server, { originators })).toHaveLength(5);
+});
+
+test('sections, projects and threads below another are empty, forks are no children', async () => {
+  const server = await withFiveThreads();
+  const threadId = server.threads[0] ?? '';
+  server.model.push(response(message('ok')));
+  const fork = await server.client.request('thread/fork', { threadId });
+  await server.client.turn(fork.thread.id, 'on');
+  const groups: ThreadListParams[] = [
+    { sectionId: 'a section' },
+    { sectionId: 'a section', sortKey: 'section_position', sortDirection: 'asc' },
+    { projectId: 'a project' },
+    { parentThreadId: threadId },
+    { ancestorThreadId: threadId },
+    { attachedToThreadId: threadId },
+  ];
+  for (const group of groups) expect(await server.client.request('thread/list', group)).toEqual(EMPTY);
+  expect(await previews(server, { includeAttachedThreads: true, searchTerm: 'thread 2' })).toEqual(['thread 2']);
+});
+
+test('params without effect here: one account, one store', async () => {
+  const server = await withFiveThreads();
+  expect(await previews(server, { currentAccountOnly: true, useStateDbOnly: true })).toHaveLength(5);
+});
+
 test('searchTerm finds parts of the preview and of the name, whatever the case; % is a character', async () => {
   const server = await startServer();
   await threadWith(server, [['find the Needle here', 'ok']]);
@@ -174,6 +263,10 @@ test('searchTerm finds parts of the preview and of the name, whatever the case; 
   await server.client.request('thread/name/set', { threadId: thread.id, name: 'Payroll job' });
   expect(await previews(server, { searchTerm: 'needle' })).toEqual(['find the Needle here']);
   expect(await previews(server, { searchTerm: 'payroll' })).toEqual(['only hay']);
+  expect(await previews(server, { searchTerm: 'AY' })).toEqual(['only hay']);
+  expect(await previews(server, { searchTerm: 'y"' })).toEqual([]);
+  expect(await previews(server, { searchTerm: 'a\0\ud800' })).toEqual([]);
+  expect(await previews(server, { searchTerm: 'x'.repeat(100_000) })).toEqual([]);
   expect(await previews(server, { searchTerm: '%' })).toEqual([]);
   expect(await previews(server, { searchTerm: '' })).toHaveLength(2);
 });
