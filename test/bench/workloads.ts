@@ -1,6 +1,8 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ThreadListParams } from '../../src/protocol/generated/types.ts';
+import { COMMON_WORD, fillThreads, RARE_WORD } from './fill-threads.ts';
 import { type MockModel, messageStream } from './mock-model.ts';
 import { ServerProcess } from './server-process.ts';
 import { median, quantile } from './table.ts';
@@ -47,6 +49,7 @@ export const workloads: Workload[] = [
   { name: 'stream', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureStream },
   { name: 'requests', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureRequests },
   { name: 'history', repetitions: { whole: 5, quick: 2 }, needsStore: true, run: measureHistory },
+  { name: 'lists', repetitions: { whole: 5, quick: 2 }, needsStore: true, run: measureLists },
 ];
 
 async function measureStart(subject: Subject, bench: Bench): Promise<Sample> {
@@ -182,6 +185,29 @@ async function measureHistory(subject: Subject, bench: Bench): Promise<Sample> {
   }
   await stop(server);
   rmSync(home, { recursive: true });
+  return sample;
+}
+
+async function measureLists(subject: Subject, bench: Bench): Promise<Sample> {
+  const count = bench.quick ? 1_000 : 10_000;
+  const home = join(bench.folder, 'lists');
+  if (!existsSync(home)) {
+    renameSync(newHome(bench), home);
+    await fillThreads(home, count);
+  }
+  const server = startServer(subject, home, bench);
+  await server.initialize();
+  const sample: Sample = {};
+  const measureRequest = async (name: string, params: ThreadListParams) => {
+    const times: number[] = [];
+    for (let time = 0; time < 50; time++) times.push((await server.request('thread/list', params)).ms);
+    sample[`${name} of ${count.toLocaleString('en')} threads, p50`] = { value: median(times), unit: 'ms' };
+  };
+  await measureRequest('first page', {});
+  await measureRequest('first 100', { limit: 100 });
+  const terms = { 'a common word': COMMON_WORD, 'a rare word': RARE_WORD, 'two characters': RARE_WORD.slice(0, 2), nothing: 'zzz' };
+  for (const [name, searchTerm] of Object.entries(terms)) await measureRequest(`search for ${name}`, { searchTerm });
+  await stop(server);
   return sample;
 }
 

@@ -1,0 +1,37 @@
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../src/base/clock.ts';
+import { createSqliteStore } from '../../src/store/sqlite-store.ts';
+import { idOf, settings, threadRecord, turnEntries } from '../store/samples.ts';
+
+const WORDS =
+  'please look at the next file and say whether anything in it wants attention rename parser stream reader config error test'.split(' ');
+
+/** In the preview of one thread of a hundred. */
+export const RARE_WORD = 'quixotic';
+/** In the preview of most threads. */
+export const COMMON_WORD = 'parser';
+
+/** Stores threads of one turn each in a home that has none, as a server would have. */
+export async function fillThreads(home: string, count: number): Promise<void> {
+  const ignore = () => {};
+  const store = createSqliteStore({
+    file: join(home, 'heddle.db'),
+    migrationsDir: join(dirname(dirname(import.meta.dirname)), 'migrations'),
+    tempDir: home,
+    clock: systemClock,
+    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+    pid: process.pid,
+  });
+  for (let number = 1; number <= count; number++) {
+    const record = threadRecord(number, { preview: previewOf(number), settings: { ...settings, modelProvider: 'bench', cwd: home } });
+    const writer = await store.createThread(record, turnEntries(`${idOf(number)} turn`));
+    await writer.close();
+  }
+  await store.close();
+}
+
+function previewOf(number: number): string {
+  // Steps through the words at a pace of its own for each thread, so that no two begin alike.
+  const words = Array.from({ length: 20 }, (_, index) => WORDS[(number * (index + 1) + (number >> 3) * index) % WORDS.length]);
+  return [...words, ...(number % 100 === 50 ? [RARE_WORD] : []), number].join(' ');
+}
