@@ -1,4 +1,8 @@
+import { cutText } from '../base/cut-text.ts';
 import { StoreError, type StoreErrorCode } from './store.ts';
+
+/** So much of a wrong cursor is named: more than any that is right has. */
+const CURSOR_CHARS_MAX = 200;
 
 /** What is on record contradicts itself. The store turns it into `store_damaged`, which names the file. */
 export class Damage extends Error {
@@ -50,7 +54,7 @@ export function activeWriter(threadId: string, pid: number): StoreError {
 }
 
 export function invalidCursor(cursor: string): StoreError {
-  return new StoreError('invalid_cursor', `invalid cursor: ${cursor}`);
+  return new StoreError('invalid_cursor', `invalid cursor: ${cutText(cursor, CURSOR_CHARS_MAX)}`);
 }
 
 const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG'];

@@ -15,7 +15,9 @@ test('a database from before there was a search is searched like a new one', asy
   const home = tempHome();
   await home.open().createThread(threadRecord(1, { name: 'Grüße', preview: 'an old thread', originator: 'editor' }));
   await home.open().createThread(threadRecord(2, { preview: 'another' }));
+  await home.open().createThread(threadRecord(3, { preview: 'broken' }));
   home.sql((db) => {
+    db.exec(`UPDATE thread SET origin = '{' WHERE id = '${idOf(3)}'`);
     const rows = db.prepare('SELECT * FROM thread').all() as Record<string, unknown>[];
     for (const { name, type } of [...objectsOf(db)].reverse()) db.exec(`DROP ${type} IF EXISTS ${name}`);
     db.exec(readFileSync(`${migrationsDir}/0001_threads.sql`, 'utf8'));
@@ -26,7 +28,7 @@ test('a database from before there was a search is searched like a new one', asy
     db.pragma('user_version = 1');
   });
   expect(await found(home, 'GRÜSSE')).toEqual([idOf(1)]);
-  expect(await found(home, 'a')).toEqual([idOf(2), idOf(1)]);
+  expect(await found(home, 'an')).toEqual([idOf(2), idOf(1)]);
   const { data } = await home.open().listThreads({ ...everyThread, originators: ['editor'] });
   expect(data.map(({ id }) => id)).toEqual([idOf(1)]);
 });
@@ -52,6 +54,18 @@ test('a change of anything else leaves the index alone', async () => {
   home.sql((db) => db.exec("CREATE TRIGGER touched BEFORE UPDATE ON thread_text BEGIN SELECT RAISE(ABORT, 'touched'); END"));
   await writer.append([], { patch: { updatedAtMs: 9, recencyAtMs: 9, listed: true, name: 'name', preview: 'preview 1' } });
   await expect(writer.append([], { patch: { name: 'new name' } })).rejects.toThrow('touched');
+});
+
+test('a damaged index is told to searches and to what would change it, and is no harm to anything else', async () => {
+  const home = tempHome();
+  const writer = await home.open().createThread(threadRecord(1, { name: 'name' }));
+  home.sql((db) => db.unsafeMode().exec('DELETE FROM thread_index_data'));
+  const store = home.open();
+  const damaged = { code: 'store_damaged', message: expect.stringContaining(home.file) };
+  for (const searchTerm of ['name', 'na']) await expect(store.listThreads({ ...everyThread, searchTerm })).rejects.toMatchObject(damaged);
+  await expect(store.updateThread(idOf(1), { name: 'new name' })).rejects.toMatchObject(damaged);
+  await writer.append([], { patch: { updatedAtMs: 9 } });
+  expect((await store.listThreads(everyThread)).data).toEqual([threadRecord(1, { name: 'name', updatedAtMs: 9 })]);
 });
 
 describe('no thread is read that is not returned', () => {

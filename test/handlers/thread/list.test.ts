@@ -45,6 +45,12 @@ describe('thread/list refuses', () => {
     }
   });
 
+  test('a cursor of any length, in a short answer', async () => {
+    const { client } = await startServer();
+    const { message } = await client.refusal('thread/list', { cursor: 'x'.repeat(1_000_000) });
+    expect(message).toBe(`invalid cursor: ${'x'.repeat(200)}`);
+  });
+
   test('params of the wrong type', async () => {
     const { client } = await startServer();
     expect([
