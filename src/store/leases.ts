@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import type { Connect } from './connect-sqlite.ts';
+import type { HeldLogs } from './held-logs.ts';
 import { activeWriter } from './store-errors.ts';
 
 export interface LeaseOptions {
@@ -10,6 +11,8 @@ export interface LeaseOptions {
   folder: string;
   pid: number;
   connect: Connect;
+  /** What dead owners held is let go of with their leases. */
+  held: HeldLogs;
 }
 
 interface LeaseRow {
@@ -26,6 +29,7 @@ export class Leases {
   readonly #folder: string;
   readonly #pid: number;
   readonly #connect: Connect;
+  readonly #held: HeldLogs;
   readonly #owner = randomUUID();
   readonly #get: Statement<[string], LeaseRow>;
   readonly #put: Statement<[string, string, number]>;
@@ -35,10 +39,11 @@ export class Leases {
   readonly #probes = new Map<string, Database>();
   #lock: Database | null = null;
 
-  constructor(db: Database, { folder, pid, connect }: LeaseOptions) {
+  constructor(db: Database, { folder, pid, connect, held }: LeaseOptions) {
     this.#folder = folder;
     this.#pid = pid;
     this.#connect = connect;
+    this.#held = held;
     this.#get = db.prepare('SELECT owner, pid FROM lease WHERE thread_id = ?');
     this.#put = db.prepare('INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES (?, ?, ?)');
     this.#owners = db.prepare('SELECT DISTINCT owner FROM lease');
@@ -48,10 +53,26 @@ export class Leases {
 
   /** Within a transaction. Throws `active_writer` while another owner lives that has the thread. */
   take(threadId: string): void {
-    const lease = this.#get.get(threadId);
-    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+    this.assertNotElsewhere(threadId);
     this.#lock ??= this.#enter();
     this.#put.run(threadId, this.#owner, this.#pid);
+  }
+
+  /** Throws `active_writer` while another owner lives that has the thread. */
+  assertNotElsewhere(threadId: string): void {
+    const lease = this.#get.get(threadId);
+    if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+  }
+
+  /** Within a transaction: an ephemeral thread of this process holds these logs from now on, and no others. */
+  hold(threadId: string, logIds: readonly number[]): void {
+    this.#lock ??= this.#enter();
+    this.#held.replace(this.#owner, threadId, logIds);
+  }
+
+  /** Within a transaction: this process holds no logs any more. */
+  letGo(): void {
+    this.#held.letGo(this.#owner);
   }
 
   /** Throws `active_writer` where the thread has been taken over. */
@@ -99,9 +120,11 @@ export class Leases {
   }
 
   #clearDead(): void {
-    for (const { owner } of this.#owners.all()) {
+    const owners = new Set([...this.#owners.all().map(({ owner }) => owner), ...this.#held.owners()]);
+    for (const owner of owners) {
       if (this.#lives(owner)) continue;
       this.#forget.run(owner);
+      this.#held.letGo(owner);
       rmSync(this.#file(owner), { force: true });
     }
   }

@@ -66,7 +66,9 @@ export class LogRows {
   readonly #blobs: Blobs;
   readonly #rowReaders = new Map<string, Statement<[number, number, number, number], RawRow>>();
   readonly #entryReaders = new Map<Selection, Statement<[number, number, number], string>>();
-  readonly #create: Statement<[]>;
+  readonly #create: Statement<[number | null]>;
+  readonly #inMemory: boolean;
+  #lastInMemory = 0;
   readonly #insert: Statement<[number, number, string, string | null, string | null, string | null, string]>;
   readonly #findItem: Statement<[number, string, number], { ordinal: number }>;
   readonly #findTurn: Statement<[number, string, number], { ordinal: number }>;
@@ -75,15 +77,15 @@ export class LogRows {
   readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
   readonly #count: Statement<[number, number, number], { count: number }>;
   readonly #addSegment: Statement<[string, number, number, number | null]>;
+  readonly #removeSegments: Statement<[string], { log_id: number }>;
   readonly #segments: Statement<[string], SegmentRow & { position: number }>;
 
   /** In memory, logs have negative numbers: a history there can hold logs of the file too. */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
     this.#db = db;
     this.#blobs = blobs;
-    this.#create = db.prepare(
-      inMemory ? 'INSERT INTO log (id) SELECT coalesce(min(id), 0) - 1 FROM log' : 'INSERT INTO log DEFAULT VALUES',
-    );
+    this.#inMemory = inMemory;
+    this.#create = db.prepare('INSERT INTO log (id) VALUES (?)');
     this.#insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)');
     this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal <= ?");
     this.#findTurn = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?");
@@ -94,13 +96,16 @@ export class LogRows {
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
     this.#addSegment = db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
+    this.#removeSegments = db.prepare('DELETE FROM segment WHERE thread_id = ? RETURNING log_id');
     this.#segments = db.prepare(
       'SELECT position, log_id AS logId, last_ordinal AS last FROM segment WHERE thread_id = ? ORDER BY position',
     );
   }
 
+  /** A new log. No number is ever given twice: a cursor may still name one that is gone. */
   create(): number {
-    return Number(this.#create.run().lastInsertRowid);
+    const id = this.#inMemory ? --this.#lastInMemory : null;
+    return Number(this.#create.run(id).lastInsertRowid);
   }
 
   /** Appends behind `tip`, the ordinal of the log's last entry. */
@@ -152,8 +157,14 @@ export class LogRows {
     if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
   }
 
-  addSegment(threadId: string, position: number, { logId, last }: SegmentRow): void {
-    this.#addSegment.run(threadId, position, logId, last);
+  /** The history of a thread that has none, or none any more. */
+  setSegments(threadId: string, segments: readonly SegmentRow[]): void {
+    for (const [position, { logId, last }] of segments.entries()) this.#addSegment.run(threadId, position, logId, last);
+  }
+
+  /** Gives the logs that were in the history. */
+  removeSegments(threadId: string): number[] {
+    return this.#removeSegments.all(threadId).map((row) => row.log_id);
   }
 
   segments(threadId: string): SegmentRow[] {

@@ -1,13 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../protocol/generated/types.ts';
-import { beginThread, forkBeginning } from './begin-thread.ts';
+import { archiveThread } from './archive-thread.ts';
+import { beginThread, forkThread } from './begin-thread.ts';
 import { type Connect, loadSqlite } from './connect-sqlite.ts';
+import { deleteThread } from './delete-thread.ts';
 import { listThreads } from './list-threads.ts';
 import { loadHistory, shownHistory } from './load-history.ts';
 import { openTurn, settlingEntries } from './open-turn.ts';
 import { readItems, readModelItems } from './read-items.ts';
 import { readTurns } from './read-turns.ts';
+import { revertThread } from './revert-thread.ts';
 import {
   type ForkPoint,
   type ItemQuery,
@@ -24,7 +27,7 @@ import {
   type ThreadWriter,
 } from './store.ts';
 import { StoreConnection } from './store-connection.ts';
-import { asStoreError, itemNotFound, turnNotFound } from './store-errors.ts';
+import { asStoreError, itemNotFound, threadArchived, turnNotFound } from './store-errors.ts';
 import type { ThreadDatabase } from './thread-database.ts';
 
 export interface SqliteStoreOptions {
@@ -58,15 +61,11 @@ class SqliteStore implements ThreadStore {
   }
 
   async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
-    return this.#use((connection) => beginThread(connection, record, { segments: [], entries }));
+    return this.#use((connection) => beginThread(connection, record, entries));
   }
 
   async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
-    return this.#use((connection) => {
-      const { ephemeral } = record;
-      const beginning = connection.disk.read(() => forkBeginning(connection, sourceId, { point, ephemeral }));
-      return beginThread(connection, record, beginning);
-    });
+    return this.#use((connection) => forkThread(connection, { id: sourceId, point }, record));
   }
 
   async openWriter(threadId: string): Promise<ThreadWriter> {
@@ -74,6 +73,7 @@ class SqliteStore implements ThreadStore {
       const database = connection.writable(connection.databaseOf(threadId));
       const place = connection.write(database, () => {
         connection.takeThread(database, threadId);
+        if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
         const { history, tip } = loadHistory(connection, threadId);
         const turn = openTurn(history, history.end);
         const entries = turn === null ? [] : settlingEntries(turn, database.partials.list(threadId), tip.writtenAtMs);
@@ -99,6 +99,22 @@ class SqliteStore implements ThreadStore {
       const database = connection.writable(connection.databaseOf(threadId));
       return connection.write(database, () => database.threads.update(threadId, patch));
     });
+  }
+
+  async archiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
+    return this.#use((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
+  }
+
+  async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
+    return this.#use((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
+  }
+
+  async revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord> {
+    return this.#use((connection) => revertThread(connection, { threadId, beforeTurnId, patch }));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    return this.#use((connection) => deleteThread(connection, threadId));
   }
 
   async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {

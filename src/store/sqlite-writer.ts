@@ -24,7 +24,7 @@ export interface WriterPlace {
 export class SqliteWriter implements ThreadWriter {
   readonly threadId: string;
   readonly #host: WriterHost;
-  readonly #logId: number;
+  #logId: number;
   #tip: number;
   #closed = false;
 
@@ -70,7 +70,18 @@ export class SqliteWriter implements ThreadWriter {
     });
   }
 
+  /** Goes on in another log. */
+  move({ logId, tip }: WriterPlace): void {
+    this.#logId = logId;
+    this.#tip = tip;
+  }
+
   async close(): Promise<void> {
+    this.end();
+  }
+
+  /** Closes it, at once. */
+  end(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#host.release(this.threadId);

@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { HeldLogs } from './held-logs.ts';
 import type { LogsOf } from './history.ts';
+import { IdleWork } from './idle-work.ts';
 import { Leases } from './leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './open-database.ts';
 import { SqliteWriter, type WriterPlace } from './sqlite-writer.ts';
@@ -15,9 +17,6 @@ export interface ConnectionOptions extends DatabaseFiles {
   pid: number;
 }
 
-/** After so long without a write, what lies in the WAL is moved into the database. */
-const CHECKPOINT_IDLE_MS = 1_000;
-
 /** An open store: the file, the memory where ephemeral threads are, the leases, and the writers of this process. */
 export class StoreConnection {
   readonly #options: ConnectionOptions;
@@ -25,14 +24,21 @@ export class StoreConnection {
   #disk: ThreadDatabase;
   #leases: Leases;
   readonly #writers = new Map<string, SqliteWriter>();
+  readonly #idleWork: IdleWork;
+  /** Ephemeral threads that hold logs of the file. */
+  readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
-  #timer: Timer | null = null;
-  #wroteAtMs = 0;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#opened = openDatabase(options);
     ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.#idleWork = new IdleWork({
+      clock: options.clock,
+      log: options.log,
+      collect: () => this.#collect(),
+      checkpoint: () => this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
+    });
   }
 
   /** The file, or what stands for it where it can only be read. */
@@ -92,6 +98,37 @@ export class StoreConnection {
     if (!database.inMemory) this.#leases.take(threadId);
   }
 
+  /** Throws `active_writer` while another process has the thread. */
+  assertNotHeldElsewhere(threadId: string): void {
+    this.#leases.assertNotElsewhere(threadId);
+  }
+
+  /**
+   * Gives what `cut` finds, and keeps the logs of the file in it for an ephemeral thread, before any other process can let
+   * go of them. Throws `store_read_only` and `store_full`.
+   */
+  holdLogs<T extends { segments: { logId: number }[] }>(threadId: string, cut: () => T): T {
+    return this.guard(() => {
+      const disk = this.writable(this.disk);
+      return this.write(disk, () => {
+        const found = cut();
+        const logIds = found.segments.map(({ logId }) => logId).filter((logId) => logId > 0);
+        if (logIds.length === 0) return found;
+        this.#leases.hold(threadId, logIds);
+        this.#holding.add(threadId);
+        return found;
+      });
+    });
+  }
+
+  /** Lets go of what an ephemeral thread held beside these logs. */
+  keepHeld(threadId: string, logIds: readonly number[]): void {
+    if (!this.#holding.has(threadId)) return;
+    const kept = logIds.filter((logId) => logId > 0);
+    this.#orLater({ threadId }, () => this.#leases.hold(threadId, kept));
+    if (kept.length === 0) this.#holding.delete(threadId);
+  }
+
   /** Whether a writer has the thread, in this process or another. */
   isLive(threadId: string): boolean {
     return this.#writers.has(threadId) || this.#leases.isHeldElsewhere(threadId);
@@ -111,9 +148,21 @@ export class StoreConnection {
     return writer;
   }
 
+  /** Tells the writer of a thread, if there is one, that the thread goes on in another log. */
+  moveWriter(place: WriterPlace): void {
+    this.#idleWork.discarded();
+    this.#writers.get(place.threadId)?.move(place);
+  }
+
+  /** Ends the writer of a thread that is gone, if there is one. */
+  closeWriter(threadId: string): void {
+    this.#idleWork.discarded();
+    this.#writers.get(threadId)?.end();
+  }
+
   write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
     const result = database.write(work, durable);
-    if (!database.inMemory) this.#checkpointWhenIdle();
+    if (!database.inMemory) this.#idleWork.wrote();
     return result;
   }
 
@@ -128,8 +177,8 @@ export class StoreConnection {
 
   async close(): Promise<void> {
     for (const writer of [...this.#writers.values()]) await writer.close();
-    this.#timer?.clear();
-    this.#timer = null;
+    if (this.#holding.size > 0) this.#orLater({}, () => this.#leases.letGo());
+    this.#idleWork.close();
     this.#leases.close();
     this.#memory?.db.close();
     this.#opened.db.close();
@@ -149,7 +198,7 @@ export class StoreConnection {
   }
 
   #isWriting(): boolean {
-    return [...this.#writers.values()].some((writer) => !writer.inMemory);
+    return this.#holding.size > 0 || [...this.#writers.values()].some((writer) => !writer.inMemory);
   }
 
   #openMemory(): ThreadDatabase {
@@ -159,41 +208,30 @@ export class StoreConnection {
 
   #release(database: ThreadDatabase, threadId: string): void {
     this.#writers.delete(threadId);
-    if (database.inMemory) return;
+    if (!database.inMemory) this.#orLater({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
+  }
+
+  /** Gives something up. On a full disk even this cannot be written: the next time does it, or the end of this process. */
+  #orLater(fields: { threadId?: string }, giveUp: () => void): void {
     try {
-      this.disk.write(() => this.#leases.keepOnly(this.#writers.keys()));
+      this.disk.write(giveUp);
     } catch (error) {
-      // On a full disk even this cannot be written. The next release does it, or the end of this process.
       if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
-      this.#options.log.warn({ threadId, err: error }, 'the lease of a thread is kept for now');
+      this.#options.log.warn({ ...fields, err: error }, 'the lease of a thread is kept for now');
     }
   }
 
-  #checkpointWhenIdle(): void {
-    this.#wroteAtMs = this.#options.clock.monotonic();
-    this.#timer ??= this.#options.clock.setTimer(() => this.#checkpointIfIdle(), CHECKPOINT_IDLE_MS);
-  }
-
-  #checkpointIfIdle(): void {
-    this.#timer = null;
-    const restMs = this.#wroteAtMs + CHECKPOINT_IDLE_MS - this.#options.clock.monotonic();
-    if (restMs > 0) {
-      this.#timer = this.#options.clock.setTimer(() => this.#checkpointIfIdle(), restMs);
-      return;
-    }
-    try {
-      this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch (error) {
-      // Nothing is lost with it: what could not be moved stays in the WAL, and the next idle moment tries again.
-      this.#options.log.warn({ err: error }, 'the database could not take up its log');
-    }
+  #collect(): boolean {
+    const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
+    return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
   }
 }
 
 function onDisk({ db }: OpenedDatabase, { file, pid, connect }: ConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
   try {
     const disk = new ThreadDatabase(db, false);
-    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect }) };
+    const held = new HeldLogs(db, disk.discarded);
+    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
   } catch (error) {
     db.close();
     throw error;

@@ -41,6 +41,14 @@ export function threadNotFound(threadId: string): StoreError {
   return new StoreError('thread_not_found', `thread not found: ${threadId}`, { threadId });
 }
 
+export function threadArchived(threadId: string): StoreError {
+  return new StoreError('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+}
+
+export function threadNotArchived(threadId: string): StoreError {
+  return new StoreError('thread_not_archived', `thread ${threadId} is not archived`, { threadId });
+}
+
 export function turnNotFound(threadId: string, turnId: string): StoreError {
   return new StoreError('turn_not_found', `turn not found: ${turnId}`, { threadId, turnId });
 }

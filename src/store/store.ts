@@ -186,12 +186,31 @@ export interface ThreadStore {
    * A turn that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` when the point names no turn.
    */
   forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter>;
-  /** Rejects with `active_writer`, naming the process, while another holds the thread. */
+  /** Rejects with `active_writer`, naming the process, while another holds the thread, and with `thread_archived`. */
   openWriter(threadId: string): Promise<ThreadWriter>;
   getThread(threadId: string): Promise<ThreadRecord | null>;
   /** The thread whose `path` this is, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
   updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRecord>;
+  /**
+   * Puts a thread away: from then on it has no new writer, and only the list of archived threads shows it. Rejects with
+   * `active_writer` while another process holds the thread, and with `thread_archived`.
+   */
+  archiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
+  /** Brings it back, as updated at that time. Rejects with `thread_not_archived`. */
+  unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
+  /**
+   * Cuts the history off before this turn and applies the patch, in one transaction. The thread goes on as if the turn and
+   * what came after had never been, with its writer if this store has one; forks keep what they have. Cursors into what was
+   * cut off are refused from then on. Rejects with `turn_not_found`, with `active_writer` while another process holds the
+   * thread, and with `thread_archived`.
+   */
+  revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord>;
+  /**
+   * Takes a thread away for good, with its writer if this store has one; it takes the same time for any history. Forks keep
+   * theirs. Rejects with `active_writer` while another process holds the thread.
+   */
+  deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
   /** With view `summary` a turn's items are its first user message and its last agent message. */
   listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>>;
@@ -206,6 +225,8 @@ export interface ThreadStore {
 /** Why a store refused. The text names the file and says what to do. */
 export type StoreErrorCode =
   | 'thread_not_found'
+  | 'thread_archived'
+  | 'thread_not_archived'
   | 'turn_not_found'
   | 'item_not_found'
   | 'active_writer'

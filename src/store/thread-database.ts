@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { Blobs } from './blobs.ts';
+import { DiscardedLogs } from './discarded-logs.ts';
 import { LogRows } from './log-rows.ts';
 import { PartialRows } from './partial-rows.ts';
 import { ThreadRows } from './thread-rows.ts';
@@ -11,6 +12,7 @@ export class ThreadDatabase {
   readonly threads: ThreadRows;
   readonly logs: LogRows;
   readonly partials: PartialRows;
+  readonly discarded: DiscardedLogs;
   readonly #transaction;
 
   constructor(db: Database, inMemory: boolean) {
@@ -20,6 +22,7 @@ export class ThreadDatabase {
     this.threads = new ThreadRows(db, blobs);
     this.logs = new LogRows(db, blobs, inMemory);
     this.partials = new PartialRows(db);
+    this.discarded = new DiscardedLogs(db);
     this.#transaction = db.transaction((work: () => unknown) => work());
   }
 

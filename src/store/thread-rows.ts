@@ -68,9 +68,12 @@ export class ThreadRows {
   readonly #get: Statement<[string], Row>;
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
+  readonly #isArchived: Statement<[string], number>;
   readonly #advance: Statement<[number, number, string, number]>;
   readonly #search: ThreadSearch;
   readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
+  readonly #move: Statement<[number, number, number, string, string]>;
+  readonly #remove: Statement<[string]>;
   readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
 
   constructor(db: Database, blobs: Blobs) {
@@ -81,13 +84,14 @@ export class ThreadRows {
     this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
+    this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
+    this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
   }
 
   insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
-    const { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion } = record;
-    const origin: Origin = { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
     this.#insert.run({
       id: record.id,
       created_at: record.createdAtMs,
@@ -104,7 +108,7 @@ export class ThreadRows {
       log_id: logId,
       tip,
       written_at: writtenAtMs,
-      origin: this.#blobs.encode(origin, logId),
+      origin: this.#blobs.encode(originOf(record), logId),
       git_info: this.#blobs.encode(record.gitInfo, logId),
       settings: this.#blobs.encode(record.settings, logId),
       token_usage: this.#blobs.encode(record.tokenUsage, logId),
@@ -119,6 +123,10 @@ export class ThreadRows {
 
   tip(threadId: string): ThreadTip | null {
     return this.#getTip.get(threadId) ?? null;
+  }
+
+  isArchived(threadId: string): boolean {
+    return this.#isArchived.get(threadId) === 1;
   }
 
   findByPath(path: string): ThreadRecord | null {
@@ -136,6 +144,19 @@ export class ThreadRows {
   /** Moves the end of the thread's own log. False where it is not at `from`, so that someone else has appended. */
   advance(threadId: string, from: number, { tip, writtenAtMs }: Omit<ThreadTip, 'logId'>): boolean {
     return this.#advance.run(tip, writtenAtMs, threadId, from).changes === 1;
+  }
+
+  /** Gives a thread another log for its own, which from then on keeps the blobs of the record itself too. */
+  move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
+    const record = this.get(threadId);
+    if (record === null) throw threadNotFound(threadId);
+    this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
+    const { gitInfo, settings, tokenUsage, told } = record;
+    this.patch(threadId, { gitInfo, settings, tokenUsage, told }, logId);
+  }
+
+  remove(threadId: string): void {
+    this.#remove.run(threadId);
   }
 
   /** Applies a patch to whatever the thread is. Throws `thread_not_found`. */
@@ -223,6 +244,10 @@ export class ThreadRows {
       told: this.#blobs.decode(row.told) as ThreadRecord['told'],
     };
   }
+}
+
+function originOf({ sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion }: ThreadRecord): Origin {
+  return { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
 }
 
 const SUB_AGENT_KINDS: Record<string, string> = {

@@ -1,0 +1,76 @@
+import type { Database, Statement } from 'better-sqlite3';
+
+/** How much one call of `collect` takes out at most, so that it is over in some milliseconds. */
+const ROWS_MAX = 200;
+const BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * Logs that no history holds any more. A log is discarded in the transaction in which the last one lets go of it; from
+ * then on nothing can find it. What it leaves is collected later and in parts, by whatever process comes to it.
+ */
+export class DiscardedLogs {
+  readonly #discard: Statement<[{ logId: number }]>;
+  readonly #next: Statement<[], number>;
+  readonly #entries: Statement<[number, number], { ordinal: number; bytes: number }>;
+  readonly #dropEntries: Statement<[number, number]>;
+  readonly #blobs: Statement<[number, number], { hash: string; bytes: number }>;
+  readonly #dropUse: Statement<[number, string]>;
+  readonly #dropBlob: Statement<[{ hash: string }]>;
+  readonly #forget: Statement<[number]>;
+  readonly #dropLog: Statement<[number]>;
+
+  constructor(db: Database) {
+    this.#discard = db.prepare(
+      `INSERT OR IGNORE INTO discarded_log (log_id) SELECT id FROM log WHERE id = @logId
+         AND NOT EXISTS (SELECT 1 FROM segment WHERE log_id = @logId) AND NOT EXISTS (SELECT 1 FROM held_log WHERE log_id = @logId)`,
+    );
+    this.#next = db.prepare<[], number>('SELECT log_id FROM discarded_log LIMIT 1').pluck();
+    this.#entries = db.prepare('SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?');
+    this.#dropEntries = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal <= ?');
+    this.#blobs = db.prepare('SELECT hash, octet_length(content) AS bytes FROM blob_use JOIN blob USING (hash) WHERE log_id = ? LIMIT ?');
+    this.#dropUse = db.prepare('DELETE FROM blob_use WHERE log_id = ? AND hash = ?');
+    this.#dropBlob = db.prepare('DELETE FROM blob WHERE hash = @hash AND NOT EXISTS (SELECT 1 FROM blob_use WHERE hash = @hash)');
+    this.#forget = db.prepare('DELETE FROM discarded_log WHERE log_id = ?');
+    this.#dropLog = db.prepare('DELETE FROM log WHERE id = ?');
+  }
+
+  /** Within a transaction: discards those of the logs that nothing holds any more. */
+  discard(logIds: Iterable<number>): void {
+    for (const logId of logIds) this.#discard.run({ logId });
+  }
+
+  /** Within a transaction: takes out a part of what a discarded log leaves. False where there was nothing to take. */
+  collect(): boolean {
+    const logId = this.#next.get();
+    if (logId === undefined) return false;
+    if (!this.#collectEntries(logId) && !this.#collectBlobs(logId)) {
+      this.#forget.run(logId);
+      this.#dropLog.run(logId);
+    }
+    return true;
+  }
+
+  #collectEntries(logId: number): boolean {
+    const last = withinBytes(this.#entries.all(logId, ROWS_MAX)).at(-1);
+    if (last !== undefined) this.#dropEntries.run(logId, last.ordinal);
+    return last !== undefined;
+  }
+
+  #collectBlobs(logId: number): boolean {
+    const blobs = withinBytes(this.#blobs.all(logId, ROWS_MAX));
+    for (const { hash } of blobs) {
+      this.#dropUse.run(logId, hash);
+      this.#dropBlob.run({ hash });
+    }
+    return blobs.length > 0;
+  }
+}
+
+/** The first of the rows, as many as stay within the limit, but one at least. */
+function withinBytes<T extends { bytes: number }>(rows: T[]): T[] {
+  let bytes = 0;
+  return rows.filter((row, index) => {
+    bytes += row.bytes;
+    return index === 0 || bytes <= BYTES_MAX;
+  });
+}

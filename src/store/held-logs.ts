@@ -1,0 +1,38 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { DiscardedLogs } from './discarded-logs.ts';
+
+/**
+ * Logs of the file that ephemeral threads hold. Those threads are in the memory of their process, where no other one
+ * sees them; so what they need is written down here under their process, and is void once that is dead.
+ */
+export class HeldLogs {
+  readonly #discarded: DiscardedLogs;
+  readonly #add: Statement<[string, string, number]>;
+  readonly #remove: Statement<[string, string], { log_id: number }>;
+  readonly #removeAll: Statement<[string], { log_id: number }>;
+  readonly #owners: Statement<[], string>;
+
+  constructor(db: Database, discarded: DiscardedLogs) {
+    this.#discarded = discarded;
+    this.#add = db.prepare('INSERT INTO held_log (owner, thread_id, log_id) VALUES (?, ?, ?)');
+    this.#remove = db.prepare('DELETE FROM held_log WHERE owner = ? AND thread_id = ? RETURNING log_id');
+    this.#removeAll = db.prepare('DELETE FROM held_log WHERE owner = ? RETURNING log_id');
+    this.#owners = db.prepare<[], string>('SELECT DISTINCT owner FROM held_log').pluck();
+  }
+
+  /** Within a transaction: a thread holds these logs from now on, and no others. */
+  replace(owner: string, threadId: string, logIds: readonly number[]): void {
+    const before = this.#remove.all(owner, threadId);
+    for (const logId of logIds) this.#add.run(owner, threadId, logId);
+    this.#discarded.discard(before.map((row) => row.log_id));
+  }
+
+  /** Within a transaction: none of this process's threads holds anything any more. */
+  letGo(owner: string): void {
+    this.#discarded.discard(this.#removeAll.all(owner).map((row) => row.log_id));
+  }
+
+  owners(): string[] {
+    return this.#owners.all();
+  }
+}
