@@ -125,12 +125,29 @@ export class LoadedThread {
     return () => turn.interrupt();
   }
 
-  /** Ends what runs and gives up the thread. */
-  async close(): Promise<void> {
+  /** Ends the turn that runs, as interrupted. */
+  async endTurn(): Promise<void> {
     const turn = this.#turn;
+    turn?.refuseInput();
     turn?.interrupt();
     await turn?.finished;
     await this.#outbox.settle();
+  }
+
+  /** Goes on, while no turn runs, as if this turn and all that came after it had never been. */
+  async revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
+    // What is still owed to the log has to be in it by now: it must not come behind the cut.
+    await this.#outbox.commit({});
+    await this.#deps.store.revertThread(this.id, beforeTurnId, patch);
+    this.#record = { ...this.#record, ...patch };
+    this.#history = null;
+    // If the last turn failed, it is gone.
+    this.#status = 'idle';
+  }
+
+  /** Ends what runs and gives up the thread. */
+  async close(): Promise<void> {
+    await this.endTurn();
     await this.#writer.close();
   }
 

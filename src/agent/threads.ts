@@ -7,7 +7,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { readGitInfo } from '../git/git-info.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
-import type { ForkPoint, LogEntry, ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord, ThreadSettings } from '../store/store.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { historyFacts } from './history-facts.ts';
@@ -19,6 +19,9 @@ import { keptSettings, resolveSettings, type ThreadOverrides, threadCwd } from '
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
+
+/** Of a history that is cut it is not known what the model was told last, nor what it had cost by then. */
+const OF_A_CUT_HISTORY = { tokenUsage: null, told: null };
 
 /** Nobody interrupts the start of a thread; git has its own time limit. */
 const NEVER = new AbortController().signal;
@@ -68,11 +71,11 @@ export class Threads {
     return thread;
   }
 
-  /** The record of a thread that is loaded or stored. */
-  async record(threadId: string): Promise<ThreadRecord> {
+  /** The record of a thread that is loaded or stored; `notFound` makes the error that says there is none. */
+  async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
     const record = this.find(threadId)?.record ?? (await this.#deps.store.getThread(threadId));
-    if (record === null) throw threadNotFound(threadId);
+    if (record === null) throw notFound(threadId);
     return record;
   }
 
@@ -113,15 +116,13 @@ export class Threads {
       ...record,
       forkedFromId: source.id,
       ...((await this.#keepsTurns(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
-      tokenUsage: point === null ? source.tokenUsage : null,
-      // Of a history that is cut it is not known what the model was told last, nor what it had cost by then.
-      told: point === null ? source.told : null,
+      ...(point === null ? { tokenUsage: source.tokenUsage, told: source.told } : OF_A_CUT_HISTORY),
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
     return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
   }
 
-  /** Whether a fork at this point has a turn of the source. */
+  /** Whether a history that is cut at this point keeps a turn. */
   async #keepsTurns(sourceId: string, point: ForkPoint): Promise<boolean> {
     if (point === null || 'afterTurnId' in point) return true;
     const { data } = await this.#deps.store.listTurns(sourceId, { direction: 'asc', limit: 1, view: 'notLoaded' });
@@ -150,6 +151,42 @@ export class Threads {
       this.#loaded.delete(thread.id);
       await thread.close();
       this.#deps.publisher.publish('everyone', 'thread/closed', { threadId: thread.id });
+    });
+  }
+
+  /**
+   * Makes a change after which no thread can be loaded, and gives it up: its turn ends first. Resolves with whether it was
+   * loaded. Where the change fails, the thread stays as it is, without its turn.
+   */
+  retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
+    return this.#loading.run(threadId, async () => {
+      const thread = this.find(threadId);
+      await thread?.endTurn();
+      await change();
+      if (thread === null) return false;
+      this.keepLoaded(threadId);
+      this.#loaded.delete(threadId);
+      await thread.close();
+      return true;
+    });
+  }
+
+  /** Takes this turn and what came after it out of a thread, loaded or not; a turn that runs ends first. */
+  revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
+    return this.#loading.run(threadId, async () => {
+      const { store, clock } = this.#deps;
+      // A turn that runs is not ended for one that is not there.
+      await store.listItems(threadId, { turnId: beforeTurnId, direction: 'asc', limit: 1 });
+      const thread = this.find(threadId);
+      await thread?.endTurn();
+      const patch: ThreadPatch = {
+        updatedAtMs: clock.now(),
+        ...((await this.#keepsTurns(threadId, { beforeTurnId })) ? {} : { preview: '', listed: false }),
+        ...OF_A_CUT_HISTORY,
+      };
+      if (thread === null) return store.revertThread(threadId, beforeTurnId, patch);
+      await thread.revert(beforeTurnId, patch);
+      return thread.record;
     });
   }
 

@@ -7,11 +7,16 @@ import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
+import { archiveMethods } from './thread/archive.ts';
+import { deleteMethods } from './thread/delete.ts';
 import { itemsMethods } from './thread/items.ts';
 import { listMethods } from './thread/list.ts';
 import { loadedMethods } from './thread/loaded.ts';
 import { nameMethods } from './thread/name.ts';
+import { revertMethods } from './thread/revert.ts';
+import { rollbackMethods } from './thread/rollback.ts';
 import { turnsMethods } from './thread/turns.ts';
+import { unarchiveMethods } from './thread/unarchive.ts';
 import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
@@ -33,6 +38,11 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...listMethods(deps),
     ...loadedMethods(deps),
     ...nameMethods(deps),
+    ...archiveMethods(deps),
+    ...unarchiveMethods(deps),
+    ...deleteMethods(deps),
+    ...revertMethods(deps),
+    ...rollbackMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),

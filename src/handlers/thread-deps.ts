@@ -9,6 +9,8 @@ export interface Followers {
   subscribe(threadId: string, connection: number): void;
   /** False when the connection did not follow the thread. */
   unsubscribe(threadId: string, connection: number): boolean;
+  /** Nobody follows the thread any more: it cannot be loaded as it is. */
+  unsubscribeAll(threadId: string): void;
   /** Shows a connection what was asked in the thread before it came. */
   replay(threadId: string, connection: number): void;
 }

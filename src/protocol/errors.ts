@@ -22,7 +22,15 @@ const SERVER_OVERLOADED = -32001;
 const SHOWN_CHARS_MAX = 100;
 
 /** Store errors that are the request's fault; any other is the server's. */
-const REFUSED_BY_STORE = new Set(['thread_not_found', 'turn_not_found', 'item_not_found', 'active_writer', 'invalid_cursor']);
+const REFUSED_BY_STORE = new Set([
+  'thread_not_found',
+  'thread_archived',
+  'thread_not_archived',
+  'turn_not_found',
+  'item_not_found',
+  'active_writer',
+  'invalid_cursor',
+]);
 
 export function notInitialized(): RpcError {
   return refused('not_initialized', 'Not initialized');
@@ -83,6 +91,15 @@ export function invalidThreadId(text: string): RpcError {
 
 export function threadArchived(threadId: string): RpcError {
   return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+}
+
+/** For what is kept in memory only. */
+export function threadEphemeral(threadId: string): RpcError {
+  return refused('thread_ephemeral', `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`, { threadId });
+}
+
+export function turnActive(turnId: string): RpcError {
+  return refused('turn_active', 'cannot roll back while a turn is in progress: interrupt it first', { turnId });
 }
 
 export function noActiveTurnToSteer(): RpcError {

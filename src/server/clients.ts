@@ -67,6 +67,10 @@ export class Clients implements Publisher {
     return true;
   }
 
+  unsubscribeAll(threadId: string): void {
+    this.#followers.delete(threadId);
+  }
+
   isFollowed(threadId: string): boolean {
     return this.#followers.has(threadId);
   }

@@ -755,7 +755,7 @@ export type MultiAgentMode =
   | {
       custom: string;
     };
-export type SortDirection = 'asc' | 'desc';
+export type ThreadArchiveResponse = Record<string, never>;
 /**
  * Whether the history can be read in pages.
  */
@@ -847,6 +847,8 @@ export type CodexErrorInfo =
       };
     };
 export type NonSteerableTurnKind = 'review' | 'compact';
+export type ThreadDeleteResponse = Record<string, never>;
+export type SortDirection = 'asc' | 'desc';
 export type ThreadSortKey = 'created_at' | 'updated_at' | 'recency_at' | 'section_position';
 export type ThreadListCwdFilter = string | string[];
 export type ThreadSourceKind =
@@ -1661,16 +1663,18 @@ export interface TurnEnvironmentParams {
   runtimeWorkspaceRoots?: string[] | null;
 }
 /**
- * Reads a thread without loading it.
+ * Ends a running turn, unloads the thread and moves it among the archived ones.
  */
-export interface ThreadReadParams {
+export interface ThreadArchiveParams {
   threadId: string;
-  /**
-   * False when left out.
-   */
-  includeTurns?: boolean | null;
 }
-export interface ThreadReadResponse {
+export interface ThreadUnarchiveParams {
+  threadId: string;
+}
+export interface ThreadUnarchiveResponse {
+  /**
+   * Without its turns.
+   */
   thread: Thread;
 }
 /**
@@ -1776,6 +1780,80 @@ export interface TurnError {
 }
 export interface HttpFailure {
   httpStatusCode: number | null;
+}
+/**
+ * Ends a running turn and takes the thread away for good. Its forks keep their history.
+ */
+export interface ThreadDeleteParams {
+  threadId: string;
+}
+/**
+ * Ends a running turn and takes a turn away, with all that came after it.
+ */
+export interface ThreadRevertParams {
+  threadId: string;
+  /**
+   * The first turn that goes.
+   */
+  beforeTurnId: string;
+}
+export interface ThreadRevertResponse {
+  /**
+   * Without its turns.
+   */
+  thread: Thread;
+  /**
+   * Lists turns from the last one on. Null: none is left.
+   */
+  turnsBackwardsCursor: string | null;
+  /**
+   * Lists items from the last one on. Null: none is left.
+   */
+  itemsBackwardsCursor: string | null;
+}
+/**
+ * Takes the last turns away, while none runs.
+ */
+export interface ThreadRollbackParams {
+  threadId: string;
+  /**
+   * At least 1. More than there are: all.
+   */
+  numTurns: number;
+}
+export interface ThreadRollbackResponse {
+  /**
+   * With the turns that are left.
+   */
+  thread: Thread;
+}
+export interface ThreadArchivedNotification {
+  threadId: string;
+}
+export interface ThreadUnarchivedNotification {
+  threadId: string;
+}
+export interface ThreadDeletedNotification {
+  threadId: string;
+}
+/**
+ * Turns are gone: what a client shows of the thread has to be read again.
+ */
+export interface ThreadRevertedNotification {
+  threadId: string;
+}
+/**
+ * Reads a thread without loading it.
+ */
+export interface ThreadReadParams {
+  threadId: string;
+  /**
+   * False when left out.
+   */
+  includeTurns?: boolean | null;
+}
+export interface ThreadReadResponse {
+  thread: Thread;
 }
 export interface ThreadListParams {
   cursor?: string | null;
@@ -2376,6 +2454,8 @@ export interface ClientRequests {
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
+  'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
+  'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   'thread/list': { params: ThreadListParams; result: ThreadListResponse };
@@ -2384,8 +2464,11 @@ export interface ClientRequests {
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
   'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
+  'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
+  'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
   'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
+  'thread/unarchive': { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
   'thread/unsubscribe': { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   'turn/interrupt': { params: TurnInterruptParams; result: TurnInterruptResponse };
   'turn/start': { params: TurnStartParams; result: TurnStartResponse };
@@ -2411,12 +2494,16 @@ export interface ServerNotifications {
   'item/started': ItemStartedNotification;
   'model/rerouted': ModelReroutedNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
+  'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;
+  'thread/deleted': ThreadDeletedNotification;
   'thread/goal/cleared': ThreadGoalClearedNotification;
   'thread/name/updated': ThreadNameUpdatedNotification;
+  'thread/reverted': ThreadRevertedNotification;
   'thread/started': ThreadStartedNotification;
   'thread/status/changed': ThreadStatusChangedNotification;
   'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;
+  'thread/unarchived': ThreadUnarchivedNotification;
   'turn/completed': TurnCompletedNotification;
   'turn/plan/updated': TurnPlanUpdatedNotification;
   'turn/started': TurnStartedNotification;

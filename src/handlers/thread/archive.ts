@@ -1,0 +1,20 @@
+import { noRolloutFound, threadEphemeral } from '../../protocol/errors.ts';
+import { announceGone } from '../announce-gone.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function archiveMethods(deps: ThreadDeps) {
+  const { threads, store, clock } = deps;
+  return {
+    'thread/archive': {
+      queue: perThread,
+      async handle({ threadId }, { after }) {
+        const { ephemeral } = await threads.record(threadId, noRolloutFound);
+        if (ephemeral) throw threadEphemeral(threadId);
+        const wasLoaded = await threads.retire(threadId, () => store.archiveThread(threadId, clock.now()));
+        after(() => announceGone(deps, 'thread/archived', { threadId, wasLoaded }));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,19 @@
+import { noRolloutFound } from '../../protocol/errors.ts';
+import { announceGone } from '../announce-gone.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function deleteMethods(deps: ThreadDeps) {
+  const { threads, store } = deps;
+  return {
+    'thread/delete': {
+      queue: perThread,
+      async handle({ threadId }, { after }) {
+        await threads.record(threadId, noRolloutFound);
+        const wasLoaded = await threads.retire(threadId, () => store.deleteThread(threadId));
+        after(() => announceGone(deps, 'thread/deleted', { threadId, wasLoaded }));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,40 @@
+import { threadView } from '../../agent/thread-view.ts';
+import type { ThreadRecord } from '../../store/store.ts';
+import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+/** Takes a turn and what came after it away. Everyone is told: whoever shows the thread has to read it again. */
+export async function revert(
+  { threads, publisher }: ThreadDeps,
+  { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
+  { after }: CallContext,
+): Promise<ThreadRecord> {
+  const had = threads.find(threadId)?.status.type;
+  const record = await threads.revert(threadId, beforeTurnId);
+  after(() => {
+    if (had === 'systemError') publisher.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'idle' } });
+    publisher.publish('everyone', 'thread/reverted', { threadId });
+  });
+  return record;
+}
+
+export function revertMethods(deps: ThreadDeps) {
+  const { threads, store } = deps;
+  return {
+    'thread/revert': {
+      queue: perThread,
+      async handle(params, context) {
+        const { threadId } = params;
+        await threads.record(threadId);
+        const record = await revert(deps, params, context);
+        const lastTurn = await store.listTurns(threadId, { direction: 'desc', limit: 1, view: 'notLoaded' });
+        const lastItem = await store.listItems(threadId, { direction: 'desc', limit: 1 });
+        return {
+          thread: threadView(record, threads.find(threadId)?.status ?? { type: 'notLoaded' }),
+          turnsBackwardsCursor: lastTurn.backwardsCursor,
+          itemsBackwardsCursor: lastItem.backwardsCursor,
+        };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,27 @@
+import { threadView } from '../../agent/thread-view.ts';
+import { invalidParams, turnActive } from '../../protocol/errors.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { revert } from './revert.ts';
+import { allTurns } from './turns.ts';
+
+/** The older way to revert, by the number of turns. */
+export function rollbackMethods(deps: ThreadDeps) {
+  const { threads, store } = deps;
+  return {
+    'thread/rollback': {
+      queue: perThread,
+      async handle({ threadId, numTurns }, context) {
+        if (numTurns < 1) throw invalidParams('params.numTurns must be at least 1');
+        const before = await threads.record(threadId);
+        const loaded = threads.find(threadId);
+        // Of a turn that runs it is not clear whether the client counts it.
+        if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
+        const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
+        const first = data.at(-1);
+        const record = first === undefined ? before : await revert(deps, { threadId, beforeTurnId: first.id }, context);
+        return { thread: threadView(record, loaded?.status ?? { type: 'notLoaded' }, await allTurns(deps, threadId)) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

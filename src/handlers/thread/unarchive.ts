@@ -1,0 +1,17 @@
+import { threadView } from '../../agent/thread-view.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function unarchiveMethods({ threads, store, publisher, clock }: ThreadDeps) {
+  return {
+    'thread/unarchive': {
+      queue: perThread,
+      async handle({ threadId }, { after }) {
+        await threads.record(threadId);
+        const record = await store.unarchiveThread(threadId, clock.now());
+        after(() => publisher.publish('everyone', 'thread/unarchived', { threadId }));
+        return { thread: threadView(record, { type: 'notLoaded' }) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
