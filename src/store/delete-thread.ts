@@ -13,6 +13,7 @@ export function deleteThread(connection: StoreConnection, threadId: string): voi
     if (tip === null) throw threadNotFound(threadId);
     const logIds = database.logs.removeSegments(threadId);
     database.partials.clear(threadId);
+    if (!database.inMemory) connection.forgetLease(threadId);
     database.threads.remove(threadId);
     database.discarded.discard(new Set([...logIds, tip.logId]));
   });

@@ -34,7 +34,8 @@ export class Leases {
   readonly #get: Statement<[string], LeaseRow>;
   readonly #put: Statement<[string, string, number]>;
   readonly #owners: Statement<[], { owner: string }>;
-  readonly #forget: Statement<[string]>;
+  readonly #forgetThread: Statement<[string]>;
+  readonly #forgetOwner: Statement<[string]>;
   readonly #release: Statement<[string, string]>;
   readonly #probes = new Map<string, Database>();
   #lock: Database | null = null;
@@ -47,7 +48,8 @@ export class Leases {
     this.#get = db.prepare('SELECT owner, pid FROM lease WHERE thread_id = ?');
     this.#put = db.prepare('INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES (?, ?, ?)');
     this.#owners = db.prepare('SELECT DISTINCT owner FROM lease');
-    this.#forget = db.prepare('DELETE FROM lease WHERE owner = ?');
+    this.#forgetThread = db.prepare('DELETE FROM lease WHERE thread_id = ?');
+    this.#forgetOwner = db.prepare('DELETE FROM lease WHERE owner = ?');
     this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id NOT IN (SELECT value FROM json_each(?))');
   }
 
@@ -62,6 +64,11 @@ export class Leases {
   assertNotElsewhere(threadId: string): void {
     const lease = this.#get.get(threadId);
     if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
+  }
+
+  /** Within a transaction: nobody has a thread that is gone. */
+  forget(threadId: string): void {
+    this.#forgetThread.run(threadId);
   }
 
   /** Within a transaction: an ephemeral thread of this process holds these logs from now on, and no others. */
@@ -123,7 +130,7 @@ export class Leases {
     const owners = new Set([...this.#owners.all().map(({ owner }) => owner), ...this.#held.owners()]);
     for (const owner of owners) {
       if (this.#lives(owner)) continue;
-      this.#forget.run(owner);
+      this.#forgetOwner.run(owner);
       this.#held.letGo(owner);
       rmSync(this.#file(owner), { force: true });
     }

@@ -95,12 +95,20 @@ export class StoreConnection {
   /** Within a transaction: makes this process the one that may append. Throws `active_writer`. */
   takeThread(database: ThreadDatabase, threadId: string): void {
     if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
-    if (!database.inMemory) this.#leases.take(threadId);
+    if (database.inMemory) return;
+    this.#leases.take(threadId);
+    // With the first one, what dead processes held was let go of.
+    this.#idleWork.discarded();
   }
 
   /** Throws `active_writer` while another process has the thread. */
   assertNotHeldElsewhere(threadId: string): void {
     this.#leases.assertNotElsewhere(threadId);
+  }
+
+  /** Within a transaction: nobody has a thread that is gone. */
+  forgetLease(threadId: string): void {
+    this.#leases.forget(threadId);
   }
 
   /**

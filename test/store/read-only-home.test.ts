@@ -56,6 +56,10 @@ async function expectUnwritable(store: ThreadStore, file: string): Promise<void>
   await expect(store.updateThread(idOf(1), { name: 'x' })).rejects.toMatchObject(refused);
   await expect(store.openWriter(idOf(1))).rejects.toMatchObject(refused);
   await expect(store.forkThread(idOf(1), null, threadRecord(2))).rejects.toMatchObject(refused);
+  await expect(store.archiveThread(idOf(1), 1)).rejects.toMatchObject(refused);
+  await expect(store.unarchiveThread(idOf(1), 1)).rejects.toMatchObject(refused);
+  await expect(store.revertThread(idOf(1), 't1', {})).rejects.toMatchObject(refused);
+  await expect(store.deleteThread(idOf(1))).rejects.toMatchObject(refused);
 }
 
 test('lists and reads what a closed store left, refuses to write, and leaves no copy behind', async () => {

@@ -26,6 +26,10 @@ import { describeThreadStore } from './thread-store.contract.ts';
 describeThreadStore('the SQLite store', async () => new TempHome());
 describeThreadLists('the lists of the SQLite store', async () => new TempHome());
 
+import { describeThreadChanges } from './thread-changes.contract.ts';
+
+describeThreadChanges('the SQLite store', async () => new TempHome());
+
 /** Connects as usual, and tells the test of every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {
   return (file, options) => new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });

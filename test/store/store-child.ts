@@ -1,6 +1,18 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { createSqliteStore } from '../../src/store/sqlite-store.ts';
-import { agentMessage, command, itemEntry, storedItem, threadRecord, turnEntries, turnStarted, userMessage } from './samples.ts';
+import { StoreError, type ThreadRecord } from '../../src/store/store.ts';
+import {
+  agentMessage,
+  command,
+  everyThread,
+  idOf,
+  itemEntry,
+  storedItem,
+  threadRecord,
+  turnEntries,
+  turnStarted,
+  userMessage,
+} from './samples.ts';
 
 /*
  * A process with a store of its own, for the tests of several processes: `store-child.ts FILE MIGRATIONS JOB NUMBER`.
@@ -41,6 +53,46 @@ switch (job) {
     }
     say('ready');
     break;
+  case 'deletes': {
+    const entries = Array.from({ length: 200 }, (_, index) => turnEntries(`t${index}`)).flat();
+    const writer = await store.createThread(threadRecord(1), [
+      turnStarted('t'),
+      itemEntry('t', agentMessage('long', 'x'.repeat(20_000))),
+      ...entries,
+    ]);
+    await writer.append([turnStarted('last')]);
+    await writer.savePartial(storedItem('last', agentMessage('half')));
+    await store.forkThread(idOf(1), null, threadRecord(2, { ephemeral: true, path: null }));
+    await store.createThread(threadRecord(3), turnEntries('t1'));
+    await store.deleteThread(idOf(3));
+    say('ready');
+    break;
+  }
+  case 'forks':
+    for (let fork = 1; ; fork++) {
+      const threads = await store.listThreads({ ...everyThread, direction: 'asc', limit: 1 });
+      const [source] = threads.data;
+      if (source !== undefined)
+        say(await forkAndRead(source.id, threadRecord(1_000_000 + fork, { ephemeral: fork % 2 === 0, path: null })));
+      // Lets the line out, and the next process in.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   default:
     throw new Error(`no such job: ${job}`);
+}
+
+/** What a fork holds, or why there is none; the fork is deleted again. */
+async function forkAndRead(sourceId: string, record: ThreadRecord): Promise<string> {
+  try {
+    await store.forkThread(sourceId, null, record);
+  } catch (error) {
+    return error instanceof StoreError ? error.code : String(error);
+  }
+  try {
+    const { data } = await store.listTurns(record.id, { direction: 'asc', view: 'full' });
+    await store.deleteThread(record.id);
+    return `${data.length} turns of ${data[0]?.items.length} items`;
+  } catch (error) {
+    return String(error);
+  }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { everyThread, idOf, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
@@ -84,4 +84,44 @@ test('processes that start at once in a new home share one database and lose not
   const { data } = await store.listThreads(everyThread);
   expect(data).toHaveLength(60);
   for (const { id } of data) expect(await turnsInShort(store, id)).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+});
+
+test('what a killed process had deleted, and what its ephemeral threads held, is collected by the next one that writes', async () => {
+  const home = tempHome();
+  const { child, line } = start(home, 'deletes');
+  expect(await line()).toBe('ready');
+  const store = home.open();
+  const refused = { code: 'active_writer', details: { pid: child.pid } };
+  await expect(store.deleteThread(idOf(1))).rejects.toMatchObject(refused);
+  await kill(child);
+  expect(home.count('discarded_log')).toBe(1);
+  await store.deleteThread(idOf(1));
+  expect([home.count('thread'), home.count('segment'), home.count('partial'), home.count('lease')]).toEqual([0, 0, 0, 0]);
+  home.clock.advance(60_000);
+  expect(home.count('entry'), 'the killed process may still hold it, as far as this one knows').toBe(1402 + 1);
+
+  await threadWithTurns(store, 4, ['t1']);
+  home.clock.advance(60_000);
+  expect([home.count('log'), home.count('entry'), home.count('blob'), home.count('blob_use'), home.count('held_log')]).toEqual([
+    1, 7, 0, 0, 0,
+  ]);
+});
+
+test('forks that one process makes while another deletes their sources are whole, or refused', { timeout: 60_000 }, async () => {
+  const home = tempHome();
+  const store = home.open();
+  await threadWithTurns(store, 1, ['t1', 't2', 't3']);
+  const { child, line } = start(home, 'forks');
+  const seen = new Set([await line()]);
+  for (let number = 2; number < 100; number++) {
+    await threadWithTurns(store, number, ['t1', 't2', 't3']);
+    await store.deleteThread(idOf(number - 1));
+    home.clock.advance(10_000);
+    seen.add(await line());
+  }
+  await kill(child);
+  expect([...seen].filter((line) => line !== 'thread_not_found')).toEqual(['3 turns of 3 items']);
+  await (await store.createThread(threadRecord(200))).close();
+  home.clock.advance(60_000);
+  expect(await turnsInShort(home.open(), idOf(99))).toEqual(['t1', 't2', 't3'].map(wholeTurn));
 });
