@@ -20,13 +20,13 @@ import {
   wholeTurn,
 } from './samples.ts';
 import { migrationsDir, TempHome, tempHome } from './temp-home.ts';
+import { describeThreadChanges } from './thread-changes.contract.ts';
 import { describeThreadLists } from './thread-lists.contract.ts';
 import { describeThreadStore } from './thread-store.contract.ts';
 
 describeThreadStore('the SQLite store', async () => new TempHome());
 describeThreadLists('the lists of the SQLite store', async () => new TempHome());
 
-import { describeThreadChanges } from './thread-changes.contract.ts';
 
 describeThreadChanges('the SQLite store', async () => new TempHome());
 
