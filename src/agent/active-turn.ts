@@ -9,10 +9,13 @@ export interface TurnInput {
   atMs: number;
 }
 
+/** What comes while a turn runs. `held`: stored for the model alone, which reads it once it has said what it is saying. */
+export type Arrival = TurnInput | 'held';
+
 /** A place for input in a running turn, held while the input is being stored. */
 export interface InputPlace {
   /** Hands the input over, now that it is stored and its request is answered. */
-  deliver(input: TurnInput): void;
+  deliver(input: Arrival): void;
   /** Gives the place up: the input could not be stored. */
   release(): void;
 }
@@ -24,8 +27,8 @@ export interface InputPlace {
 export class ActiveTurn {
   readonly id: string;
   readonly startedAtMs: number;
-  /** Fixed at the start: what a client changes meanwhile holds from the next turn on. */
-  readonly settings: ThreadSettings;
+  /** What its next model request is made with. What a client changes of the thread meanwhile is for the next turn. */
+  settings: ThreadSettings;
   readonly outputSchema: JsonValue;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
@@ -33,7 +36,7 @@ export class ActiveTurn {
 
   readonly #abort = new AbortController();
   #request: AbortController | null = null;
-  #inputs: TurnInput[] = [];
+  #inputs: Arrival[] = [];
   #places = 0;
   #closed = false;
   #onInput: (() => void)[] = [];
@@ -67,13 +70,13 @@ export class ActiveTurn {
   }
 
   /**
-   * Holds a place for more input; null when the turn is past taking any. What the model is saying ends here: it would
-   * be stored behind an input that it does not know.
+   * Holds a place for more input; null when the turn is past taking any. What the model is saying ends here, unless the
+   * input waits for its end (`isHeld`): else it would be stored behind an input that it does not know.
    */
-  takePlace(): InputPlace | null {
+  takePlace({ isHeld = false } = {}): InputPlace | null {
     if (this.#closed) return null;
     this.#places++;
-    this.#request?.abort();
+    if (!isHeld) this.#request?.abort();
     let open = true;
     const leave = () => {
       if (!open) return false;
@@ -94,7 +97,7 @@ export class ActiveTurn {
   }
 
   /** The input that has come since the last call, once what holds a place has come too. */
-  async takeInputs(): Promise<TurnInput[]> {
+  async takeInputs(): Promise<Arrival[]> {
     while (this.#places > 0) await this.#change();
     return this.#inputs.splice(0);
   }

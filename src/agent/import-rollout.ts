@@ -36,6 +36,8 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     settings: await settingsOf(rollout, deps),
     tokenUsage: rollout.tokenUsage,
     told: null,
+    memoryMode: null,
+    daybreakEnabled: null,
   };
   const writer = await store.createThread(record, entries);
   await writer.close();

@@ -10,19 +10,23 @@ import type {
   TurnStartParams,
   TurnSteerParams,
 } from '../protocol/generated/types.ts';
+import { ModelItems } from '../store/model-items.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { injectItems } from './inject-items.ts';
 import { Outbox, type Step } from './outbox.ts';
 import { promptItems } from './prompt.ts';
 import { runTurn } from './run-turn.ts';
+import { settingsChange } from './settings-change.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
-import { withTurnOverrides } from './thread-settings.ts';
+import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
 import { addUsage } from './token-usage.ts';
 import type { TurnHost } from './turn-host.ts';
+import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
-import { additionalContext, checkInput, previewOf, userMessageForModel, userMessageItem } from './user-input.ts';
+import { checkInput, previewOf } from './user-input.ts';
 
 /** A request's part in a turn: the answer, and what to do once the answer has left. */
 export interface Joined {
@@ -41,7 +45,9 @@ export class LoadedThread {
   #status: 'idle' | 'active' | 'systemError' = 'idle';
   #turn: ActiveTurn | null = null;
   /** What the model has read and said, once a turn has needed it. */
-  #history: ResponseItem[] | null = null;
+  #history: ModelItems | null = null;
+  /** How often something was stored: tells whether what was read is still the whole. */
+  #appends = 0;
 
   constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
     this.id = record.id;
@@ -92,6 +98,26 @@ export class LoadedThread {
   async reconfigure(settings: ThreadSettings, runtime: ThreadRuntime): Promise<void> {
     await this.update({ settings });
     this.#runtime = runtime;
+  }
+
+  /** Changes what the next turn runs with; one that runs goes on with what it has. Gives what tells clients of it. */
+  async changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
+    const settings = withTurnOverrides(this.settings, overrides, this.#deps.cwd);
+    const news = settingsChange(this.id, this.settings, settings);
+    if (news.length > 0) await this.update({ settings });
+    return news;
+  }
+
+  /** Changes what a turn that runs asks the model with next, and nothing beyond the turn. False: that turn does not run. */
+  changeTurn(turnId: string, overrides: TurnOverrides): boolean {
+    if (this.#turn?.id !== turnId) return false;
+    this.#turn.settings = withTurnOverrides(this.#turn.settings, overrides, this.#deps.cwd);
+    return true;
+  }
+
+  /** Adds to what the model reads. It is stored when this resolves; what that gives is to be called once the answer has left. */
+  inject(items: ResponseItem[]): Promise<() => void> {
+    return injectItems(items, { turn: this.#turn, outbox: this.#outbox });
   }
 
   /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
@@ -156,13 +182,14 @@ export class LoadedThread {
     const now = clock.now();
     const turnId = ids.next();
     const { told, messages } = await this.#runtime.instructions.news({ settings, told: this.#record.told, now });
-    const input = await this.#input(params, { settings, atMs: now });
+    const input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: now });
     const patch: ThreadPatch = { settings, listed: true, updatedAtMs: now, recencyAtMs: now, told };
     if (this.#record.preview === '') patch.preview = previewOf(params.input);
     await this.#outbox.commit({
       entries: [{ kind: 'turnStarted', turnId, startedAtMs: now }, ...modelEntries(turnId, messages), ...inputEntries(turnId, input)],
       patch,
     });
+    const news = settingsChange(this.id, this.settings, settings);
     this.#record = { ...this.#record, ...patch };
     const turnSettings = params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings;
     const turn = new ActiveTurn({
@@ -174,7 +201,11 @@ export class LoadedThread {
     if (input !== null) turn.takePlace()?.deliver(input);
     this.#turn = turn;
     this.#status = 'active';
-    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer: () => void this.#run(turn) };
+    const afterAnswer = () => {
+      for (const announcement of news) this.#announce(announcement);
+      void this.#run(turn);
+    };
+    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
   async #run(turn: ActiveTurn): Promise<void> {
@@ -187,40 +218,32 @@ export class LoadedThread {
     turn: ActiveTurn,
     { place, params, settings }: { place: InputPlace; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
   ): Promise<Joined> {
+    const { clock, ids } = this.#deps;
     let input: TurnInput | null;
     try {
-      input = await this.#input(params, { settings, atMs: this.#deps.clock.now() });
+      input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: clock.now() });
       await this.#outbox.commit({ entries: inputEntries(turn.id, input), patch: { settings } });
     } catch (error) {
       place.release();
       throw error;
     }
+    const news = settingsChange(this.id, this.settings, settings);
     this.#record = { ...this.#record, settings };
-    const afterAnswer = () => (input === null ? place.release() : place.deliver(input));
+    const afterAnswer = () => {
+      for (const announcement of news) this.#announce(announcement);
+      if (input === null) place.release();
+      else place.deliver(input);
+    };
     return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs }), afterAnswer };
   }
 
-  /** Null when the request brings nothing at all. */
-  async #input(
-    params: TurnStartParams | TurnSteerParams,
-    { settings, atMs }: { settings: ThreadSettings; atMs: number },
-  ): Promise<TurnInput | null> {
-    const model = [
-      ...additionalContext(params.additionalContext ?? null),
-      userMessageForModel(params.input),
-      ...(await this.#runtime.instructions.skillsNamedIn(params.input, settings.cwd)),
-    ].filter((item) => item !== null);
-    if (params.input.length === 0 && model.length === 0) return null;
-    return { item: userMessageItem(this.#deps.ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
-  }
-
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
-    this.#history ??= await this.#deps.store.readModelItems(this.id);
+    const history = this.#history ?? (await this.#readHistory());
     const { settings } = turn;
     return {
       model: settings.model,
       instructions: this.#runtime.instructions.base(settings),
-      input: promptItems(this.#history),
+      input: promptItems(history.list()),
       tools: [updatePlan.spec],
       effort: settings.effort,
       summary: settings.summary,
@@ -229,6 +252,19 @@ export class LoadedThread {
       verbosity: this.#runtime.verbosity,
       promptCacheKey: this.id,
     };
+  }
+
+  /** Reads again where something was stored meanwhile: it may be in what was read, or not. */
+  async #readHistory(): Promise<ModelItems> {
+    for (;;) {
+      const before = this.#appends;
+      const history = new ModelItems(await this.#deps.store.readModelItems(this.id));
+      const isWhole = await this.#outbox.between(() => {
+        if (this.#appends === before) this.#history = history;
+        return this.#history === history;
+      });
+      if (isWhole) return history;
+    }
   }
 
   #host(): TurnHost {
@@ -276,17 +312,7 @@ export class LoadedThread {
   }
 
   #remember(entries: readonly LogEntry[]): void {
-    if (this.#history === null) return;
-    for (const entry of entries) if (entry.kind === 'model') this.#history.push(entry.item);
+    this.#appends++;
+    for (const entry of entries) this.#history?.add(entry);
   }
-}
-
-function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
-  return items.map((item) => ({ kind: 'model', turnId, item }));
-}
-
-function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
-  if (input === null) return [];
-  const { item, model, atMs } = input;
-  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
 }

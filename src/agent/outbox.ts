@@ -55,6 +55,13 @@ export class Outbox {
     return done;
   }
 
+  /** Runs something between two steps: none is under way meanwhile. It must not throw. */
+  between<T>(work: () => T): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.then(() => {});
+    return done;
+  }
+
   /** What was announced and is not on disk. */
   get owed(): readonly LogEntry[] {
     return this.#owed;

@@ -2,7 +2,7 @@ import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, TurnError } from '../protocol/generated/types.ts';
 import { settleItem } from '../store/settle-item.ts';
 import { type LogEntry, type StoredItem, StoreError } from '../store/store.ts';
-import type { ActiveTurn, TurnInput } from './active-turn.ts';
+import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import type { Step } from './outbox.ts';
 import { runToolCall, type ToolCall } from './tool-calls.ts';
@@ -70,10 +70,15 @@ async function step(run: TurnRun): Promise<Outcome | null> {
   return null;
 }
 
-/** Input is stored when its request is answered; here clients see it. */
-async function announceInputs({ host, turn }: TurnRun, inputs: TurnInput[]): Promise<void> {
+/** Input is stored when its request is answered; here clients see it, and what was held is read from now on. */
+async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promise<void> {
   const ids = { threadId: host.threadId, turnId: turn.id };
-  for (const { item, atMs } of inputs) {
+  for (const input of inputs) {
+    if (input === 'held') {
+      await host.outbox.commit({ entries: [{ kind: 'heldRead', turnId: turn.id }] });
+      continue;
+    }
+    const { item, atMs } = input;
     await host.outbox.commit({
       announce: [
         { method: 'item/started', params: { ...ids, item, startedAtMs: atMs } },

@@ -76,11 +76,26 @@ export function resolveSettings({ overrides, requested, last, config, cwd }: Set
   };
 }
 
+/** What a client can change of the settings at a turn's start or between turns. Null and absent are the same. */
+export type TurnOverrides = Pick<
+  TurnStartParams,
+  | 'approvalPolicy'
+  | 'approvalsReviewer'
+  | 'collaborationMode'
+  | 'cwd'
+  | 'effort'
+  | 'model'
+  | 'personality'
+  | 'sandboxPolicy'
+  | 'serviceTier'
+  | 'summary'
+>;
+
 /**
- * What a turn changes for itself and the turns after it. A collaboration mode's own model and effort win. A relative
+ * The settings with what a client changes of them. A collaboration mode's own model and effort win. A relative
  * folder is taken from the server's own.
  */
-export function withTurnOverrides(settings: ThreadSettings, params: TurnStartParams, serverCwd: string): ThreadSettings {
+export function withTurnOverrides(settings: ThreadSettings, params: TurnOverrides, serverCwd: string): ThreadSettings {
   checkPaths(params);
   const { sandboxPolicy: sandbox, approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
@@ -102,7 +117,7 @@ export function withTurnOverrides(settings: ThreadSettings, params: TurnStartPar
   };
 }
 
-function checkPaths({ sandboxPolicy }: TurnStartParams): void {
+function checkPaths({ sandboxPolicy }: TurnOverrides): void {
   const relative = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
   if (relative !== null) throw invalidParams(`params.sandboxPolicy.${relative.place}: "${relative.path}" is not an absolute path`);
 }

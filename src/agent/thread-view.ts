@@ -33,6 +33,7 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
     agentRole: null,
     gitInfo: record.gitInfo,
     name: record.name,
+    daybreakEnabled: record.daybreakEnabled,
     turns,
   };
 }

@@ -36,6 +36,7 @@ export interface ThreadRequest {
 export interface NewThread extends ThreadRequest {
   ephemeral: boolean;
   threadSource: string | null;
+  daybreakEnabled: boolean | null;
   /** The client's name. */
   originator: string | null;
 }
@@ -117,6 +118,7 @@ export class Threads {
       forkedFromId: source.id,
       ...((await this.#keepsTurns(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
       ...(point === null ? { tokenUsage: source.tokenUsage, told: source.told } : OF_A_CUT_HISTORY),
+      memoryMode: source.memoryMode,
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
     return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
@@ -260,6 +262,8 @@ export class Threads {
         settings,
         tokenUsage: null,
         told: null,
+        memoryMode: null,
+        daybreakEnabled: request.daybreakEnabled,
       },
     };
   }

@@ -9,12 +9,16 @@ import { modelProviderMethods } from './model-provider.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { deleteMethods } from './thread/delete.ts';
+import { injectItemsMethods } from './thread/inject-items.ts';
 import { itemsMethods } from './thread/items.ts';
 import { listMethods } from './thread/list.ts';
 import { loadedMethods } from './thread/loaded.ts';
+import { memoryModeMethods } from './thread/memory-mode.ts';
+import { metadataMethods } from './thread/metadata.ts';
 import { nameMethods } from './thread/name.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
+import { settingsMethods } from './thread/settings.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
 import { threadMethods } from './thread.ts';
@@ -43,6 +47,10 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...deleteMethods(deps),
     ...revertMethods(deps),
     ...rollbackMethods(deps),
+    ...metadataMethods(deps),
+    ...settingsMethods(deps),
+    ...memoryModeMethods(deps),
+    ...injectItemsMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),

@@ -117,6 +117,7 @@ function newThread(params: ThreadStartParams | ThreadForkParams, { client }: Cal
     ...threadRequest(params),
     ephemeral: params.ephemeral ?? false,
     threadSource: params.threadSource ?? null,
+    daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
     originator: client?.clientInfo.name ?? null,
   };
 }
@@ -143,7 +144,13 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
   const { history, path, threadId } = params;
   if (history) {
     if (history.length === 0) throw emptyHistory();
-    const request = { ...threadRequest(params), ephemeral: false, threadSource: null, originator: caller.client?.clientInfo.name ?? null };
+    const request = {
+      ...threadRequest(params),
+      ephemeral: false,
+      threadSource: null,
+      daybreakEnabled: null,
+      originator: caller.client?.clientInfo.name ?? null,
+    };
     return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
   }
   const id = path ? (await threadAt(deps, path)).id : threadId;

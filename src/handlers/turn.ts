@@ -1,3 +1,4 @@
+import { notServed } from '../protocol/errors.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
@@ -18,6 +19,15 @@ export function turnMethods({ threads }: ThreadDeps) {
         const { turn, afterAnswer } = await threads.require(params.threadId).steer(params);
         after(afterAnswer);
         return { turnId: turn.id };
+      },
+    },
+
+    'turn/settings/update': {
+      queue: perThread,
+      handle({ threadId, turnId, environments, ...overrides }) {
+        const thread = threads.require(threadId);
+        if (environments?.length) throw notServed('turn/settings/update.environments');
+        return { status: thread.changeTurn(turnId, overrides) ? 'applied' : 'targetUnavailable' };
       },
     },
 

@@ -115,6 +115,33 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
   return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
 }
 
+/** For thread/inject_items. */
+export function emptyItems(): RpcError {
+  return refused('empty_items', 'items must not be empty');
+}
+
+/** `problem` says which of the item's fields is wrong. */
+export function invalidItem(index: number, problem: string): RpcError {
+  return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, { index });
+}
+
+/** `what` could change something, and names nothing. */
+export function emptyMetadataUpdate(what: string): RpcError {
+  return refused('empty_update', `${what} must include at least one field`);
+}
+
+export function emptyMetadataField(field: string): RpcError {
+  return refused('empty_field', `${field} must not be empty`);
+}
+
+export function projectNotFound(projectId: string): RpcError {
+  return refused('project_not_found', `project not found: ${cutText(projectId, SHOWN_CHARS_MAX)}`);
+}
+
+export function itemIdsOutOfRange(idsMax: number): RpcError {
+  return refused('invalid_params', `itemIds must contain 1 to ${idsMax} IDs`);
+}
+
 export function emptyInput(): RpcError {
   return refused('empty_input', 'input must not be empty');
 }

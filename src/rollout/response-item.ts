@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
-import { paramsProblem } from '../protocol/validate.ts';
+import { parseResponseItem } from '../protocol/parse-response-item.ts';
 import type { Fields } from './fields.ts';
 
 /** Notes of the server that wrote the file, which no model takes. */
@@ -8,10 +8,6 @@ const PRIVATE_FIELD = 'internal_chat_message_metadata_passthrough';
 /** What a model read or said; null where it is nothing that a client could hand in as `history`. */
 export function responseItem(payload: Fields): ResponseItem | null {
   const keys = payload.keys().filter((key) => key !== PRIVATE_FIELD);
-  const item: unknown = Object.fromEntries(keys.map((key) => [key, payload.raw(key)]));
-  return isResponseItem(item) ? item : null;
-}
-
-function isResponseItem(item: unknown): item is ResponseItem {
-  return paramsProblem('thread/resume', { threadId: '', history: [item] }) === null;
+  const parsed = parseResponseItem(Object.fromEntries(keys.map((key) => [key, payload.raw(key)])));
+  return 'item' in parsed ? parsed.item : null;
 }

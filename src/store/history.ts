@@ -103,13 +103,13 @@ export class History {
     return null;
   }
 
-  /** Where an item stands; null where the history has none of that id. */
-  findItem(itemId: string): Place | null {
-    for (const { logId, last } of this.#slices) {
-      const ordinal = this.#logsOf(logId).findItem(logId, itemId, last);
-      if (ordinal !== null) return { logId, ordinal };
+  /** Where an item stands; null where the history, or the range, has none of that id. */
+  findItem(itemId: string, { from, to }: { from: Place; to: Place } = { from: this.start, to: this.end }): Place | null {
+    for (const slice of this.slices(from, to)) {
+      const ordinal = this.#logsOf(slice.logId).findItem(slice, itemId);
+      if (ordinal !== null) return { logId: slice.logId, ordinal };
     }
-    const row = this.#tail.find(({ entry }) => entry?.kind === 'item' && entry.item.id === itemId);
+    const row = this.#tailRows(from, to).find(({ entry }) => entry?.kind === 'item' && entry.item.id === itemId);
     return row === undefined ? null : { logId: row.logId, ordinal: row.ordinal };
   }
 

@@ -54,7 +54,7 @@ const SELECTIONS = {
   turnSummaries: `(${MARKS} OR kind = 'item' AND type IN ('userMessage', 'agentMessage'))`,
   turnMarks: MARKS,
   items: "kind = 'item'",
-  model: "kind = 'model'",
+  model: "kind IN ('model', 'heldRead')",
 };
 export type Selection = keyof typeof SELECTIONS;
 
@@ -70,7 +70,7 @@ export class LogRows {
   readonly #inMemory: boolean;
   #lastInMemory = 0;
   readonly #insert: Statement<[number, number, string, string | null, string | null, string | null, string]>;
-  readonly #findItem: Statement<[number, string, number], { ordinal: number }>;
+  readonly #findItem: Statement<[number, string, number, number], { ordinal: number }>;
   readonly #findTurn: Statement<[number, string, number], { ordinal: number }>;
   readonly #lastMark: Statement<[number, number], TurnMark>;
   readonly #startsUp: Statement<[number, number, number, number], TurnMark>;
@@ -87,7 +87,7 @@ export class LogRows {
     this.#inMemory = inMemory;
     this.#create = db.prepare('INSERT INTO log (id) VALUES (?)');
     this.#insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal <= ?");
+    this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal BETWEEN ? AND ?");
     this.#findTurn = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?");
     const mark = `SELECT log_id AS logId, ordinal, kind, turn_id AS turnId FROM entry WHERE ${MARKS} AND log_id = ?`;
     this.#lastMark = db.prepare(`${mark} AND ordinal <= ? ORDER BY ordinal DESC LIMIT 1`);
@@ -142,9 +142,9 @@ export class LogRows {
     return this.#findTurn.get(logId, turnId, last)?.ordinal ?? null;
   }
 
-  /** The ordinal of an item, or null where this log up to `last` has none of that id. */
-  findItem(logId: number, itemId: string, last: number): number | null {
-    return this.#findItem.get(logId, itemId, last)?.ordinal ?? null;
+  /** The ordinal of an item, or null where this slice has none of that id. */
+  findItem({ logId, first, last }: LogSlice, itemId: string): number | null {
+    return this.#findItem.get(logId, itemId, first, last)?.ordinal ?? null;
   }
 
   lastMark(logId: number, last: number): TurnMark | null {

@@ -1,5 +1,7 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import { after, type History, type Place } from './history.ts';
+import type { LogRow } from './log-rows.ts';
+import { ModelItems } from './model-items.ts';
 import { hasMore, historyPage, pageRange, rangeFrom, rowLimit } from './pages.ts';
 import type { Page, PageQuery, StoredItem } from './store.ts';
 
@@ -19,17 +21,30 @@ export function readItems(
   const last = more ? rows.at(-1) : undefined;
   if (query.direction === 'asc') history.assertWhole(from, last ? after(last) : to);
   else history.assertWhole(last ?? from, to);
-  const items = rows.flatMap((row) => {
-    const entry = history.parse(row);
-    if (entry.kind !== 'item') return [];
-    return { turnId: entry.turnId, item: entry.item, startedAtMs: entry.startedAtMs, completedAtMs: entry.completedAtMs };
-  });
-  return historyPage('items', items, { places: rows, more });
+  return historyPage('items', toItems(history, rows), { places: rows, more });
+}
+
+/** Those of the items that the turn beginning at `turn` has, in its order. Only their own rows are read. */
+export function readNamedItems(history: History, turn: Place, itemIds: readonly string[]): StoredItem[] {
+  const end = history.nextTurn(turn);
+  const places = [...new Set(itemIds)].map((id) => history.findItem(id, { from: turn, to: end })).filter((place) => place !== null);
+  places.sort((a, b) => history.compare(a, b));
+  return places.flatMap((place) => toItems(history, history.rows(place, after(place), { selection: 'items', direction: 'asc', limit: 1 })));
 }
 
 export function readModelItems(history: History): ResponseItem[] {
   history.assertWhole(history.start, history.end);
-  return history.entries(history.start, history.end, 'model').flatMap((entry) => (entry.kind === 'model' ? entry.item : []));
+  const items = new ModelItems();
+  for (const entry of history.entries(history.start, history.end, 'model')) items.add(entry);
+  return items.list();
+}
+
+function toItems(history: History, rows: LogRow[]): StoredItem[] {
+  return rows.flatMap((row) => {
+    const entry = history.parse(row);
+    if (entry.kind !== 'item') return [];
+    return { turnId: entry.turnId, item: entry.item, startedAtMs: entry.startedAtMs, completedAtMs: entry.completedAtMs };
+  });
 }
 
 function within(history: History, { from, to }: { from: Place; to: Place }, turn: Place | null): { from: Place; to: Place } {

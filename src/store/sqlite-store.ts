@@ -8,7 +8,7 @@ import { deleteThread } from './delete-thread.ts';
 import { listThreads } from './list-threads.ts';
 import { loadHistory, shownHistory } from './load-history.ts';
 import { openTurn, settlingEntries } from './open-turn.ts';
-import { readItems, readModelItems } from './read-items.ts';
+import { readItems, readModelItems, readNamedItems } from './read-items.ts';
 import { readTurns } from './read-turns.ts';
 import { revertThread } from './revert-thread.ts';
 import {
@@ -136,6 +136,14 @@ class SqliteStore implements ThreadStore {
       const first = fromItemId == null ? null : history.findItem(fromItemId);
       if (fromItemId != null && first === null) throw itemNotFound(threadId, fromItemId);
       return readItems(history, query, { turn, first });
+    });
+  }
+
+  async readItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]> {
+    return this.#read((connection) => {
+      const { history } = shownHistory(connection, threadId);
+      const turn = history.findTurn(turnId);
+      return turn === null ? [] : readNamedItems(history, turn, itemIds);
     });
   }
 

@@ -11,6 +11,7 @@ import type {
   SessionSource,
   SortDirection,
   ThreadItem,
+  ThreadMemoryMode,
   ThreadTokenUsage,
   TurnError,
   TurnItemsView,
@@ -62,13 +63,28 @@ export interface ThreadRecord {
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
   /** What the model was last told of its surroundings, so that it is told only what has changed since. */
   told: JsonValue;
+  /** Null: no client has said. */
+  memoryMode: ThreadMemoryMode | null;
+  /** Null: no client has said. */
+  daybreakEnabled: boolean | null;
 }
 
 /** The fields of a thread that can change after its creation. */
 export type ThreadPatch = Partial<
   Pick<
     ThreadRecord,
-    'updatedAtMs' | 'recencyAtMs' | 'listed' | 'archivedAtMs' | 'name' | 'preview' | 'gitInfo' | 'settings' | 'tokenUsage' | 'told'
+    | 'updatedAtMs'
+    | 'recencyAtMs'
+    | 'listed'
+    | 'archivedAtMs'
+    | 'name'
+    | 'preview'
+    | 'gitInfo'
+    | 'settings'
+    | 'tokenUsage'
+    | 'told'
+    | 'memoryMode'
+    | 'daybreakEnabled'
   >
 >;
 
@@ -77,7 +93,8 @@ export type ThreadPatch = Partial<
  *
  * - `turnStarted` and `turnEnded` bracket a turn; a turn without an end was cut off, unless it still runs.
  * - `item` is an item as clients saw it completed (or, with `partial`, as far as it came).
- * - `model` is what the model reads: the prompt is made of these, in their order.
+ * - `model` is what the model reads: the prompt is made of these, in their order. Those that are `held` came while it
+ *   spoke, and it reads them at the next `heldRead`, else behind all else of their turn.
  */
 export type LogEntry =
   | { kind: 'turnStarted'; turnId: string; startedAtMs: number }
@@ -90,7 +107,8 @@ export type LogEntry =
       durationMs: number;
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean }
-  | { kind: 'model'; turnId: string | null; item: ResponseItem };
+  | { kind: 'model'; turnId: string | null; item: ResponseItem; held?: boolean }
+  | { kind: 'heldRead'; turnId: string };
 
 export interface StoredItem {
   turnId: string;
@@ -216,6 +234,8 @@ export interface ThreadStore {
   listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>>;
   /** Of a turn in progress, what is under way comes last, as far as it was saved. Rejects with `turn_not_found` and `item_not_found`. */
   listItems(threadId: string, query: ItemQuery): Promise<Page<StoredItem>>;
+  /** Those of the items that the turn has, in its order; none where the thread has no such turn. */
+  readItems(threadId: string, wanted: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]>;
   /** What the model has read and said so far, oldest first. */
   readModelItems(threadId: string): Promise<ResponseItem[]>;
   /** Closes every writer and the store itself. */

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { SessionSource } from '../protocol/generated/types.ts';
+import type { SessionSource, ThreadMemoryMode } from '../protocol/generated/types.ts';
 import type { Blobs } from './blobs.ts';
 import { defineFolded, storable } from './fold-case.ts';
 import type { ThreadPatch, ThreadRecord } from './store.ts';
@@ -28,6 +28,8 @@ interface Row {
   settings: string;
   token_usage: string;
   told: string;
+  memory_mode: ThreadMemoryMode | null;
+  daybreak: number | null;
 }
 
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
@@ -55,7 +57,7 @@ export interface ThreadListParams {
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak';
 
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
@@ -113,6 +115,8 @@ export class ThreadRows {
       settings: this.#blobs.encode(record.settings, logId),
       token_usage: this.#blobs.encode(record.tokenUsage, logId),
       told: this.#blobs.encode(record.told, logId),
+      memory_mode: record.memoryMode,
+      daybreak: toInteger(record.daybreakEnabled),
     });
   }
 
@@ -182,7 +186,20 @@ export class ThreadRows {
   }
 
   #changes(patch: ThreadPatch, logId: number): Changes {
-    const { updatedAtMs, recencyAtMs, listed, archivedAtMs, name, preview, gitInfo, settings, tokenUsage, told } = patch;
+    const {
+      updatedAtMs,
+      recencyAtMs,
+      listed,
+      archivedAtMs,
+      name,
+      preview,
+      gitInfo,
+      settings,
+      tokenUsage,
+      told,
+      memoryMode,
+      daybreakEnabled,
+    } = patch;
     return {
       ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
       ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
@@ -194,6 +211,8 @@ export class ThreadRows {
       ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
       ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
       ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
+      ...(memoryMode !== undefined && { memory_mode: memoryMode }),
+      ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
     };
   }
 
@@ -242,6 +261,8 @@ export class ThreadRows {
       settings: this.#blobs.decode(row.settings) as ThreadRecord['settings'],
       tokenUsage: this.#blobs.decode(row.token_usage) as ThreadRecord['tokenUsage'],
       told: this.#blobs.decode(row.told) as ThreadRecord['told'],
+      memoryMode: row.memory_mode,
+      daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };
   }
 }
@@ -262,4 +283,8 @@ function sourceKind(source: SessionSource): string {
   const subAgent = source.subAgent;
   const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
   return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
+
+function toInteger(flag: boolean | null): number | null {
+  return flag === null ? null : Number(flag);
 }

@@ -45,6 +45,8 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     settings,
     tokenUsage: null,
     told: null,
+    memoryMode: null,
+    daybreakEnabled: null,
     ...changes,
   };
 }

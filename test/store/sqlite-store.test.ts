@@ -27,7 +27,6 @@ import { describeThreadStore } from './thread-store.contract.ts';
 describeThreadStore('the SQLite store', async () => new TempHome());
 describeThreadLists('the lists of the SQLite store', async () => new TempHome());
 
-
 describeThreadChanges('the SQLite store', async () => new TempHome());
 
 /** Connects as usual, and tells the test of every statement before it runs. */

@@ -44,6 +44,7 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
     agentRole: null,
     gitInfo: null,
     name: null,
+    daybreakEnabled: null,
     turns: [],
     ...given,
   };

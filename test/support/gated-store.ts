@@ -35,6 +35,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     listThreads: (query) => store.listThreads(query),
     listTurns: (threadId, query) => store.listTurns(threadId, query),
     listItems: (threadId, query) => store.listItems(threadId, query),
+    readItems: (threadId, wanted) => store.readItems(threadId, wanted),
     readModelItems: (threadId) => store.readModelItems(threadId),
     close: () => store.close(),
   };

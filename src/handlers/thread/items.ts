@@ -1,6 +1,10 @@
+import { itemIdsOutOfRange } from '../../protocol/errors.ts';
 import type { Page, StoredItem } from '../../store/store.ts';
 import { type MethodTable, pageLimit, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+
+/** How many items one request may name. */
+const ITEM_IDS_MAX = 100;
 
 export function itemsMethods({ store, threads }: ThreadDeps) {
   return {
@@ -10,6 +14,15 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
         return store.listItems(threadId, { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' });
+      },
+    },
+
+    'thread/items/read': {
+      queue: perThread,
+      async handle({ threadId, turnId, itemIds }): Promise<{ data: StoredItem[] }> {
+        if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
+        await threads.record(threadId);
+        return { data: await store.readItems(threadId, { turnId, itemIds }) };
       },
     },
   } satisfies Partial<MethodTable>;

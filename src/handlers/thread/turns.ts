@@ -31,5 +31,15 @@ export function turnsMethods(deps: ThreadDeps) {
         });
       },
     },
+
+    'thread/turns/items/list': {
+      queue: perThread,
+      async handle({ threadId, turnId, cursor = null, limit, sortDirection }) {
+        await deps.threads.record(threadId);
+        const direction = sortDirection ?? 'asc';
+        const page = await deps.store.listItems(threadId, { turnId, cursor, limit: pageLimit(limit), direction });
+        return { ...page, data: page.data.map(({ item }) => item) };
+      },
+    },
   } satisfies Partial<MethodTable>;
 }

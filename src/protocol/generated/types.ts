@@ -912,10 +912,21 @@ export type CapabilityRootLocation = {
   path: string;
 };
 export type ThreadForkResponse = ThreadStartResponse;
+export type ThreadInjectItemsResponse = Record<string, never>;
+/**
+ * Whether what is said in the thread may be remembered for others.
+ */
+export type ThreadMemoryMode = 'enabled' | 'disabled';
+export type ThreadMemoryModeSetResponse = Record<string, never>;
+export type ThreadSettingsUpdateResponse = Record<string, never>;
 export type ThreadSetNameResponse = Record<string, never>;
 export type ThreadUnsubscribeStatus = 'notLoaded' | 'notSubscribed' | 'unsubscribed';
 export type CyberAccessProgram = 'standard' | 'daybreakBlue' | 'daybreakRed';
 export type TurnInterruptResponse = Record<string, never>;
+/**
+ * targetUnavailable: that turn does not run, and nothing was changed.
+ */
+export type TurnSettingsUpdateStatus = 'applied' | 'targetUnavailable';
 export type TurnPlanStepStatus = 'pending' | 'inProgress' | 'completed';
 
 export interface AccountSessionsListParams {
@@ -1742,6 +1753,10 @@ export interface Thread {
   gitInfo: GitInfo | null;
   name: string | null;
   /**
+   * As a client set it; null: none did.
+   */
+  daybreakEnabled: boolean | null;
+  /**
    * Oldest first. Empty where a method does not give the history.
    */
   turns: Turn[];
@@ -2002,6 +2017,35 @@ export interface ThreadItemEntry {
   startedAtMs: number | null;
   completedAtMs: number | null;
 }
+export interface ThreadItemsReadParams {
+  threadId: string;
+  turnId: string;
+  /**
+   * 1 to 100.
+   */
+  itemIds: string[];
+}
+/**
+ * In the turn's order. Items that the turn does not have are left out.
+ */
+export interface ThreadItemsReadResponse {
+  data: ThreadItemEntry[];
+}
+export interface ThreadTurnsItemsListParams {
+  threadId: string;
+  turnId: string;
+  cursor?: string | null;
+  limit?: number | null;
+  /**
+   * Oldest first when left out.
+   */
+  sortDirection?: SortDirection | null;
+}
+export interface ThreadTurnsItemsListResponse {
+  data: ThreadItem[];
+  nextCursor: string | null;
+  backwardsCursor: string | null;
+}
 export interface ThreadStartParams {
   model?: string | null;
   modelProvider?: string | null;
@@ -2202,6 +2246,102 @@ export interface ThreadForkParams {
    */
   persistExtendedHistory?: boolean | null;
 }
+/**
+ * Adds to what the model reads, behind all that it has read. Clients are shown nothing of it.
+ */
+export interface ThreadInjectItemsParams {
+  threadId: string;
+  /**
+   * ResponseItems, at least one. An item of a type that is not known here is left out.
+   */
+  items: unknown[];
+}
+/**
+ * A field that is left out or null stays as it is; one at least must be given.
+ */
+export interface ThreadMetadataUpdateParams {
+  threadId: string;
+  gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
+  /**
+   * An empty one takes the thread out of its project.
+   */
+  projectId?: string | null;
+  daybreakEnabled?: boolean | null;
+}
+/**
+ * A field that is left out stays as it is, null clears it; one at least must be given.
+ */
+export interface ThreadMetadataGitInfoUpdateParams {
+  sha?: string | null;
+  branch?: string | null;
+  originUrl?: string | null;
+}
+export interface ThreadMetadataUpdateResponse {
+  thread: Thread;
+}
+export interface ThreadMemoryModeSetParams {
+  threadId: string;
+  mode: ThreadMemoryMode;
+}
+/**
+ * Holds from the next turn on, as if it had been given there. What is left out stays as it is.
+ */
+export interface ThreadSettingsUpdateParams {
+  threadId: string;
+  cwd?: string | null;
+  approvalPolicy?: AskForApproval | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  sandboxPolicy?: SandboxPolicy | null;
+  /**
+   * Refused: permission profiles are not served.
+   */
+  permissions?: string | null;
+  model?: string | null;
+  effort?: ReasoningEffort | null;
+  summary?: ReasoningSummary | null;
+  serviceTier?: string | null;
+  personality?: Personality | null;
+  collaborationMode?: CollaborationMode | null;
+  multiAgentMode?: MultiAgentMode | null;
+  /**
+   * Refused unless it is empty.
+   */
+  environments?: TurnEnvironmentParams[] | null;
+  disabledPluginIds?: string[] | null;
+}
+export interface ThreadSettingsUpdatedNotification {
+  threadId: string;
+  threadSettings: ThreadSettings;
+}
+/**
+ * What the thread's next turn runs with.
+ */
+export interface ThreadSettings {
+  cwd: AbsolutePathBuf;
+  approvalPolicy: AskForApproval;
+  approvalsReviewer: ApprovalsReviewer;
+  sandboxPolicy: SandboxPolicy;
+  /**
+   * Always null.
+   */
+  activePermissionProfile: null;
+  model: string;
+  modelProvider: string;
+  serviceTier: string | null;
+  effort: ReasoningEffort | null;
+  summary: ReasoningSummary | null;
+  personality: Personality | null;
+  collaborationMode: CollaborationMode;
+  multiAgentMode: MultiAgentMode;
+  /**
+   * Always empty.
+   */
+  disabledPluginIds: string[];
+  /**
+   * Always null.
+   */
+  environments: null;
+}
 export interface ThreadTokenUsage {
   /**
    * Of all requests of the thread.
@@ -2401,6 +2541,25 @@ export interface TurnInterruptParams {
   threadId: string;
   turnId: string;
 }
+/**
+ * Changes a turn that runs, from its next request to the model on. Later turns run with what the thread has.
+ */
+export interface TurnSettingsUpdateParams {
+  threadId: string;
+  turnId: string;
+  model?: string | null;
+  effort?: ReasoningEffort | null;
+  summary?: ReasoningSummary | null;
+  serviceTier?: string | null;
+  approvalsReviewer?: ApprovalsReviewer | null;
+  /**
+   * Refused unless it is empty.
+   */
+  environments?: TurnEnvironmentParams[] | null;
+}
+export interface TurnSettingsUpdateResponse {
+  status: TurnSettingsUpdateStatus;
+}
 export interface TurnStartedNotification {
   threadId: string;
   turn: Turn;
@@ -2457,20 +2616,27 @@ export interface ClientRequests {
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
+  'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
+  'thread/items/read': { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
   'thread/list': { params: ThreadListParams; result: ThreadListResponse };
   'thread/loaded/list': { params: ThreadLoadedListParams; result: ThreadLoadedListResponse };
+  'thread/memoryMode/set': { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
+  'thread/metadata/update': { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
   'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
+  'thread/turns/items/list': { params: ThreadTurnsItemsListParams; result: ThreadTurnsItemsListResponse };
   'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
   'thread/unarchive': { params: ThreadUnarchiveParams; result: ThreadUnarchiveResponse };
   'thread/unsubscribe': { params: ThreadUnsubscribeParams; result: ThreadUnsubscribeResponse };
   'turn/interrupt': { params: TurnInterruptParams; result: TurnInterruptResponse };
+  'turn/settings/update': { params: TurnSettingsUpdateParams; result: TurnSettingsUpdateResponse };
   'turn/start': { params: TurnStartParams; result: TurnStartResponse };
   'turn/steer': { params: TurnSteerParams; result: TurnSteerResponse };
 }
@@ -2500,6 +2666,7 @@ export interface ServerNotifications {
   'thread/goal/cleared': ThreadGoalClearedNotification;
   'thread/name/updated': ThreadNameUpdatedNotification;
   'thread/reverted': ThreadRevertedNotification;
+  'thread/settings/updated': ThreadSettingsUpdatedNotification;
   'thread/started': ThreadStartedNotification;
   'thread/status/changed': ThreadStatusChangedNotification;
   'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;

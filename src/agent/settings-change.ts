@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Announcement } from '../protocol/announcement.ts';
+import type { ThreadSettings } from '../store/store.ts';
+
+/** What tells clients that a thread's next turn runs with other settings; nothing where they are the same. */
+export function settingsChange(threadId: string, before: ThreadSettings, now: ThreadSettings): Announcement[] {
+  if (isDeepStrictEqual(before, now)) return [];
+  const threadSettings = {
+    cwd: now.cwd,
+    approvalPolicy: now.approvalPolicy,
+    approvalsReviewer: now.approvalsReviewer,
+    sandboxPolicy: now.sandboxPolicy,
+    activePermissionProfile: null,
+    model: now.model,
+    modelProvider: now.modelProvider,
+    serviceTier: now.serviceTier,
+    effort: now.effort,
+    summary: now.summary,
+    personality: now.personality,
+    collaborationMode: now.collaborationMode,
+    multiAgentMode: 'explicitRequestOnly' as const,
+    disabledPluginIds: [],
+    environments: null,
+  };
+  return [{ method: 'thread/settings/updated', params: { threadId, threadSettings } }];
+}

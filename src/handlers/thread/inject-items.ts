@@ -1,0 +1,27 @@
+import { emptyItems, invalidItem } from '../../protocol/errors.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { parseResponseItem } from '../../protocol/parse-response-item.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function injectItemsMethods({ threads }: ThreadDeps) {
+  return {
+    'thread/inject_items': {
+      queue: perThread,
+      async handle({ threadId, items }, { after }) {
+        const thread = threads.require(threadId);
+        if (items.length === 0) throw emptyItems();
+        const known = items.map(knownItem).filter((item) => item !== null);
+        if (known.length > 0) after(await thread.inject(known));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** Null for an item of a type that no model here reads. */
+function knownItem(value: unknown, index: number): ResponseItem | null {
+  const parsed = parseResponseItem(value);
+  if ('problem' in parsed) throw invalidItem(index, parsed.problem);
+  return parsed.item;
+}

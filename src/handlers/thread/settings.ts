@@ -1,0 +1,21 @@
+import { notServed } from '../../protocol/errors.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function settingsMethods({ threads, publisher }: ThreadDeps) {
+  return {
+    'thread/settings/update': {
+      queue: perThread,
+      async handle({ threadId, ...overrides }, { after }) {
+        const thread = threads.require(threadId);
+        if (overrides.permissions) throw notServed('thread/settings/update.permissions');
+        if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
+        const news = await thread.changeSettings(overrides);
+        after(() => {
+          for (const { method, params } of news) publisher.publish({ threadId }, method, params);
+        });
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

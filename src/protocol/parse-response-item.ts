@@ -1,0 +1,26 @@
+import { isObject } from '../base/json.ts';
+import type { ResponseItem } from './generated/types.ts';
+import { paramsProblem } from './validate.ts';
+
+/** Where params of a served method hold such an item, and so have it validated. */
+const PLACE = 'params.history[0]';
+
+/**
+ * A value as an item of a model's conversation; null for one of a type that is not known here. `problem`: which field is
+ * wrong, and why.
+ */
+export function parseResponseItem(value: unknown): { item: ResponseItem | null } | { problem: string } {
+  if (isResponseItem(value)) return { item: value };
+  const problem = problemOf(value);
+  const isOfUnknownType = problem.startsWith('type: ') && isObject(value) && typeof value.type === 'string';
+  return isOfUnknownType ? { item: null } : { problem };
+}
+
+function isResponseItem(value: unknown): value is ResponseItem {
+  return paramsProblem('thread/resume', { threadId: '', history: [value] }) === null;
+}
+
+function problemOf(value: unknown): string {
+  const problem = paramsProblem('thread/resume', { threadId: '', history: [value] }) ?? '';
+  return problem.startsWith(PLACE) ? problem.slice(PLACE.length).replace(/^(\.|: )/, '') : problem;
+}
