@@ -96,6 +96,11 @@ export class ActiveTurn {
     };
   }
 
+  /** Whether something waits until the model has said what it is saying. */
+  get isHolding(): boolean {
+    return this.#inputs.includes('held');
+  }
+
   /** The input that has come since the last call, once what holds a place has come too. */
   async takeInputs(): Promise<Arrival[]> {
     while (this.#places > 0) await this.#change();

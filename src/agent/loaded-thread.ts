@@ -222,7 +222,9 @@ export class LoadedThread {
     let input: TurnInput | null;
     try {
       input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: clock.now() });
-      await this.#outbox.commit({ entries: inputEntries(turn.id, input), patch: { settings } });
+      // What the model was saying has ended here: what was held comes before the input that ended it.
+      const held: LogEntry[] = turn.isHolding ? [{ kind: 'heldRead', turnId: turn.id }] : [];
+      await this.#outbox.commit({ entries: [...held, ...inputEntries(turn.id, input)], patch: { settings } });
     } catch (error) {
       place.release();
       throw error;
