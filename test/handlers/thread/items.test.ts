@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
-import { START_MS } from '../../support/expected.ts';
+import { agentItem, START_MS } from '../../support/expected.ts';
+import { Gate } from '../../support/gate.ts';
+import { text } from '../../support/test-client.ts';
+import { message, messageBegun, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
@@ -77,4 +80,91 @@ test('thread/items/list can begin at an item', async () => {
     cursor: { type: 'item', itemId: entries[2]?.item.id ?? '' },
   });
   expect(data).toEqual(entries.slice(2));
+});
+
+describe('thread/items/read', () => {
+  test('refuses no ids, too many, and unknown threads', async () => {
+    const { client, turnIds } = await withTwoTurns();
+    const refused = (params: object) =>
+      client.refusal('thread/items/read', { threadId: idOf(1), turnId: turnIds[0], itemIds: ['a'], ...params });
+    const range = { code: -32600, message: 'itemIds must contain 1 to 100 IDs', data: { code: 'invalid_params' } };
+    expect([
+      await refused({ itemIds: [] }),
+      await refused({ itemIds: Array.from({ length: 101 }, (_, index) => `${index}`) }),
+      await refused({ threadId: idOf(9) }),
+      await refused({ turnId: undefined }),
+    ]).toEqual([
+      range,
+      range,
+      { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+      { code: -32600, message: 'params.turnId is missing: a string is expected', data: { code: 'invalid_params' } },
+    ]);
+  });
+
+  test("gives those that the turn has, once each and in the turn's order, of a thread that is not loaded too", async () => {
+    const server = await withTwoTurns();
+    const { entries, turnIds } = server;
+    const [one, first, two] = entries.map(({ item }) => item.id) as [string, string, string];
+    const { client } = await server.restart();
+    const read = async (turnId: string, itemIds: string[]) =>
+      (await client.request('thread/items/read', { threadId: idOf(1), turnId, itemIds })).data;
+    expect(await read(turnIds[0], [first, 'nobody', one, first])).toEqual(entries.slice(0, 2));
+    expect(await read(turnIds[1], [one, two])).toEqual([entries[2]]);
+    expect(await read(turnIds[1], [one])).toEqual([]);
+    expect(await read('unknown', [one])).toEqual([]);
+    expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
+  });
+
+  test('of a fork it finds what the fork shares and what is its own', async () => {
+    const server = await withTwoTurns();
+    const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), lastTurnId: server.turnIds[0] });
+    server.model.push(response(message('third')));
+    const turn = await server.client.turn(thread.id, 'three');
+    const own = server.client.notifications('item/completed', ({ turnId }) => turnId === turn.id).map(({ item }) => item);
+    const read = async (turnId: string, itemIds: string[]) =>
+      (await server.client.request('thread/items/read', { threadId: thread.id, turnId, itemIds })).data.map(({ item }) => item);
+    const all = [...server.entries.map(({ item }) => item.id), ...own.map(({ id }) => id)];
+    expect(await read(server.turnIds[0], all)).toEqual(server.entries.slice(0, 2).map(({ item }) => item));
+    expect(await read(server.turnIds[1], all)).toEqual([]);
+    expect(await read(turn.id, all)).toEqual(own);
+  });
+
+  test('of a turn that runs it gives what is under way, as far as it was saved', async () => {
+    const gate = new Gate();
+    const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate])) });
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+    const { itemId } = await server.client.waitFor('item/agentMessage/delta');
+    server.clock.advance(1_000);
+    const { data } = await server.client.request('thread/items/read', { threadId: idOf(1), turnId: turn.id, itemIds: [itemId] });
+    expect(data).toEqual([{ turnId: turn.id, item: agentItem('par', { id: itemId }), startedAtMs: START_MS, completedAtMs: null }]);
+    gate.open();
+  });
+});
+
+describe('thread/turns/items/list', () => {
+  test('refuses unknown threads and turns, and bad cursors', async () => {
+    const { client, turnIds } = await withTwoTurns();
+    const refused = async (params: object) =>
+      (await client.refusal('thread/turns/items/list', { threadId: idOf(1), turnId: turnIds[0], ...params })).data.code;
+    expect([await refused({ threadId: idOf(9) }), await refused({ turnId: idOf(9) }), await refused({ cursor: 'garbage' })]).toEqual([
+      'thread_not_found',
+      'turn_not_found',
+      'invalid_cursor',
+    ]);
+  });
+
+  test("pages through a turn's items, both ways, of a thread that is not loaded too", async () => {
+    const server = await withTwoTurns();
+    const { client } = await server.restart();
+    const [one, first] = server.entries.map(({ item }) => item);
+    const list = (params: object) => client.request('thread/turns/items/list', { threadId: idOf(1), turnId: server.turnIds[0], ...params });
+    expect(await list({})).toEqual({ data: [one, first], nextCursor: null, backwardsCursor: expect.any(String) });
+    const page = await list({ limit: 1 });
+    expect(page.data).toEqual([one]);
+    const rest = await list({ limit: 1, cursor: page.nextCursor });
+    expect(rest).toEqual({ data: [first], nextCursor: null, backwardsCursor: expect.any(String) });
+    expect((await list({ sortDirection: 'desc', cursor: rest.backwardsCursor })).data).toEqual([first, one]);
+    expect((await list({ sortDirection: 'desc', limit: 1 })).data).toEqual([first]);
+  });
 });

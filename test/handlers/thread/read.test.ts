@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
-import { agentItem, START, threadOf, turnOf, userItem } from '../../support/expected.ts';
+import { agentItem, START, START_MS, threadOf, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
-import { message, messageBegun, response, TestModel } from '../../support/test-model.ts';
-import { startServer } from '../../support/test-server.ts';
+import { errorOf, failed, message, messageBegun, response, TestModel } from '../../support/test-model.ts';
+import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
 test('thread/read refuses ids that are none, and unknown ones', async () => {
@@ -80,4 +80,71 @@ test('a long first message is cut in the preview, and later ones do not change i
   ]);
   const { thread } = await server.client.request('thread/read', { threadId: idOf(1) });
   expect(thread.preview).toBe('x'.repeat(500));
+});
+
+describe('thread/read in every state', () => {
+  async function read({ client }: Pick<TestServer, 'client'>) {
+    return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread;
+  }
+
+  test('idle: before its first turn, when no list shows it, and in memory only', async () => {
+    const server = await startServer();
+    await server.client.request('thread/start', {});
+    expect(await read(server)).toEqual(threadOf(server, { id: idOf(1) }));
+    const { thread } = await server.client.request('thread/start', { ephemeral: true });
+    server.model.push(response(message('first')));
+    const turn = await server.client.turn(thread.id, 'one');
+    expect((await server.client.request('thread/read', { threadId: thread.id, includeTurns: true })).thread).toEqual(
+      threadOf(server, {
+        id: thread.id,
+        ephemeral: true,
+        path: null,
+        preview: 'one',
+        turns: [turnOf({ id: turn.id, items: [userItem('one'), agentItem('first')] })],
+      }),
+    );
+  });
+
+  test('systemError: a turn that failed, with its error and what had come of its message; notLoaded after a restart', async () => {
+    const server = await startServer({ model: new TestModel([{ type: 'started' }, ...messageBegun('par'), failed('out of order')]) });
+    await server.client.request('thread/start', {});
+    const { id } = await server.client.turn(idOf(1), 'one');
+    const turn = turnOf({ id, status: 'failed', error: errorOf('out of order'), items: [userItem('one'), agentItem('par')] });
+    const expected = threadOf(server, { id: idOf(1), preview: 'one', status: { type: 'systemError' }, turns: [turn] });
+    expect(await read(server)).toEqual(expected);
+    const next = await server.restart();
+    expect(await read(next)).toEqual({ ...expected, status: { type: 'notLoaded' } });
+    next.model.push(response(message('second')));
+    await next.client.request('thread/resume', { threadId: idOf(1) });
+    await next.client.turn(idOf(1), 'two');
+    expect(await read(next)).toMatchObject({ status: { type: 'idle' }, turns: [turn, { status: 'completed', error: null }] });
+  });
+
+  test('interrupted: by a client, and by the end of the server', async () => {
+    const server = await startServer({
+      model: new TestModel(response(messageBegun('par'), [new Gate()]), response(messageBegun('sec', { id: 'msg_2' }), [new Gate()])),
+    });
+    await server.client.request('thread/start', {});
+    const started = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+    await server.client.waitFor('item/agentMessage/delta');
+    await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: started.turn.id });
+    await server.client.turnCompleted(started.turn.id);
+    const first = turnOf({ id: started.turn.id, status: 'interrupted', items: [userItem('one'), agentItem('par')] });
+    expect(await read(server)).toEqual(threadOf(server, { id: idOf(1), preview: 'one', turns: [first] }));
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('two') });
+    await server.client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'sec');
+    const next = await server.restart();
+    const second = turnOf({ id: turn.id, status: 'interrupted', items: [userItem('two'), agentItem('sec')] });
+    expect(await read(next)).toEqual(
+      threadOf(next, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' }, turns: [first, second] }),
+    );
+  });
+
+  test('archived: it reads as one that is not loaded', async () => {
+    const server = await startServer();
+    const { turns } = await threadWith(server, [['one', 'first']]);
+    const next = await server.restart();
+    await next.store.updateThread(idOf(1), { archivedAtMs: START_MS });
+    expect(await read(next)).toEqual(threadOf(next, { id: idOf(1), preview: 'one', status: { type: 'notLoaded' }, turns }));
+  });
 });

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { ModelItems } from '../../src/store/model-items.ts';
+import type { LogEntry } from '../../src/store/store.ts';
+import { idOf, modelMessage } from './samples.ts';
+
+const turn = idOf(1);
+
+function read(...entries: LogEntry[]): string[] {
+  const items = new ModelItems();
+  for (const entry of entries) items.add(entry);
+  return items.list().flatMap((item) => (item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : []));
+}
+
+function model(text: string, { turnId = turn, held = false }: { turnId?: string | null; held?: boolean } = {}): LogEntry {
+  return { kind: 'model', turnId, item: modelMessage(text), ...(held ? { held } : {}) };
+}
+
+test('what is held is read where the log says so', () => {
+  expect(read(model('a'), model('x', { held: true }), model('b'), { kind: 'heldRead', turnId: turn }, model('c'))).toEqual([
+    'a',
+    'b',
+    'x',
+    'c',
+  ]);
+});
+
+test('where the log does not say, behind all else of its turn', () => {
+  const held = [model('a'), model('x', { held: true }), model('b'), model('y', { held: true })];
+  expect(read(...held)).toEqual(['a', 'b', 'x', 'y']);
+  expect(read(...held, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
+  expect(read(...held, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
+});
+
+test('a later turn holds anew, and other entries change nothing', () => {
+  const start: LogEntry = { kind: 'turnStarted', turnId: idOf(2), startedAtMs: 1 };
+  expect(read(model('x', { held: true }), start, model('y', { turnId: idOf(2), held: true }), model('b', { turnId: idOf(2) }))).toEqual([
+    'x',
+    'b',
+    'y',
+  ]);
+});
