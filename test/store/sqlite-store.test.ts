@@ -262,6 +262,21 @@ describe('the file', () => {
     await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
   });
 
+  test('of the first version is brought up to date, with what it holds', async () => {
+    const home = tempHome();
+    const first = home.open();
+    await threadWithTurns(first, 1, ['t1']);
+    await first.close();
+    home.sql((db) => {
+      for (const column of ['memory_mode', 'daybreak']) db.exec(`ALTER TABLE thread DROP COLUMN ${column}`);
+      db.pragma('user_version = 1');
+    });
+    const store = home.open();
+    expect(await store.getThread(idOf(1))).toEqual(threadRecord(1));
+    expect(await store.updateThread(idOf(1), { memoryMode: 'disabled' })).toEqual(threadRecord(1, { memoryMode: 'disabled' }));
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+  });
+
   test('has the version of the newest migration', () => {
     expect(readdirSync(migrationsDir)).toHaveLength(SCHEMA_VERSION);
   });

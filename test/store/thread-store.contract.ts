@@ -54,6 +54,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await expect(store.updateThread(idOf(9), { name: 'x' })).rejects.toMatchObject(refused);
         await expect(store.listTurns(idOf(9), { direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
         await expect(store.listItems(idOf(9), { direction: 'asc' })).rejects.toMatchObject(refused);
+        await expect(store.readItems(idOf(9), { turnId: 't1', itemIds: ['a'] })).rejects.toMatchObject(refused);
         await expect(store.readModelItems(idOf(9))).rejects.toMatchObject(refused);
         await expect(store.forkThread(idOf(9), null, threadRecord(1))).rejects.toMatchObject(refused);
       });
@@ -153,6 +154,8 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         settings: { ...settings, effort: 'high', baseInstructions: 'x'.repeat(20_000), sandboxPolicy: { type: 'readOnly' } },
         tokenUsage: null,
         told: { cwd: '/project', files: ['\u0000blob:', '\ud800'] },
+        memoryMode: 'disabled',
+        daybreakEnabled: true,
       });
 
       test('a record comes back whole, in this store and the next', async () => {
@@ -175,6 +178,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           { gitInfo: { sha: 'abc', branch: null, originUrl: null } },
           { settings: { ...settings, cwd: '/elsewhere', model: 'other' } },
           { told: ['something'] },
+          { memoryMode: 'enabled' },
+          { daybreakEnabled: false },
+          { memoryMode: null, daybreakEnabled: null },
           { archivedAtMs: null, name: null, gitInfo: null, listed: true },
           {},
         ];
@@ -278,7 +284,20 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
             storedItem(t(1), command('c', 'inProgress')),
             storedItem(t(1), agentMessage('a', 'half')),
           ]);
+          expect(await reader.readItems(idOf(1), { turnId: t(1), itemIds: ['a', 'nobody', 'u', 'a'] })).toEqual([
+            { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
+            storedItem(t(1), agentMessage('a', 'half')),
+          ]);
         }
+      });
+
+      test('has its own items alone, also where another turn has some of the same ids', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        for (const turn of [t(1), t(2)])
+          await writer.append([turnStarted(turn), itemEntry(turn, agentMessage('a', turn)), turnEnded(turn)]);
+        const texts = async (turnId: string) =>
+          (await store.readItems(idOf(1), { turnId, itemIds: ['a'] })).map(({ item }) => item.type === 'agentMessage' && item.text);
+        expect([await texts(t(1)), await texts(t(2)), await texts('other')]).toEqual([[t(1)], [t(2)], []]);
       });
 
       test('that its writer left ends interrupted, with the items it had begun, before and after the next writer', async () => {
