@@ -4,6 +4,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import type { Config, Env } from './config/config.ts';
+import { configDeprecations } from './config/config-deprecations.ts';
 import { ConfigError } from './config/config-error.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -110,9 +111,11 @@ export function createAppServer(options: AppServerOptions): AppServer {
   let connections = 0;
 
   function warnOfConfig(connection: number): void {
-    configWarnings({ home, cwd, env, overrides }).then(
-      (warnings) => {
+    const sources = { home, cwd, env, overrides };
+    Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
+      ([warnings, deprecations]) => {
         for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);
+        for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
       },
       (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),
     );

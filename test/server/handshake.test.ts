@@ -66,7 +66,7 @@ test('initialize says who the server is and what it serves', async () => {
     protocolVersion: PROTOCOL_VERSION,
     serverInfo: { name: 'heddle', version: '0.0.1' },
     capabilities: {
-      methods: expect.objectContaining({ turn: ['turn/interrupt', 'turn/start', 'turn/steer'], initialize: ['initialize'] }),
+      methods: expect.objectContaining({ turn: ['turn/interrupt', 'turn/settings/update', 'turn/start', 'turn/steer'], initialize: ['initialize'] }),
       sandbox: false,
       transports: ['stdio'],
       limits: { lineBytes: 32 * 1024 * 1024, requestsInFlight: 8192, inputChars: 1_048_576 },
@@ -127,4 +127,14 @@ test('what is wrong with the configuration is told after the handshake, to the c
 test('without any configuration a client is told that the embedded model answers', async () => {
   const { client } = await startServer({ config: '' });
   expect((await client.waitFor('configWarning')).summary).toContain('built-in scripted model');
+});
+
+test('a deprecated setting is told to each client after its handshake', async () => {
+  const server = await startServer({ overrides: ['features.guardian_approval=true'] });
+  const other = await server.connect();
+  for (const client of [server.client, other]) {
+    const { summary } = await client.waitFor('deprecationNotice');
+    expect(summary).toContain('guardian_approval');
+    expect(client.notifications('deprecationNotice')).toHaveLength(1);
+  }
 });
