@@ -38,6 +38,7 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     told: null,
     memoryMode: null,
     daybreakEnabled: null,
+    goal: null,
   };
   const writer = await store.createThread(record, entries);
   await writer.close();

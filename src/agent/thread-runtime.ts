@@ -5,6 +5,8 @@ import type { Instructions } from './instructions.ts';
 export interface ThreadRuntime {
   model: Model;
   instructions: Instructions;
+  /** Whether the thread may have a goal. */
+  goals: boolean;
   showRawReasoning: boolean;
   verbosity: string | null;
   /** In tokens; null: unknown. */

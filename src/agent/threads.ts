@@ -264,6 +264,7 @@ export class Threads {
         told: null,
         memoryMode: null,
         daybreakEnabled: request.daybreakEnabled,
+        goal: null,
       },
     };
   }
@@ -282,6 +283,7 @@ export class Threads {
       runtime: {
         model: await modelFor(provider),
         instructions,
+        goals: config.get('features.goals'),
         showRawReasoning: config.get('show_raw_agent_reasoning'),
         verbosity: config.get('model_verbosity'),
         contextWindow: config.get('model_context_window'),

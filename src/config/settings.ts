@@ -18,6 +18,7 @@ interface SettingTypes {
   approval_policy: AskForApproval;
   approvals_reviewer: ApprovalsReviewer;
   developer_instructions: string | null;
+  'features.goals': boolean;
   'features.guardian_approval': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
@@ -55,6 +56,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   },
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
   developer_instructions: nullable(text()),
+  'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),

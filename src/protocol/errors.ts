@@ -85,6 +85,34 @@ export function emptyThreadName(): RpcError {
   return refused('empty_name', 'thread name must not be empty');
 }
 
+export function emptyObjective(): RpcError {
+  return refused('empty_objective', 'goal objective must not be empty');
+}
+
+export function objectiveTooLong(charsMax: number, charsFound: number): RpcError {
+  const text = `goal objective must be at most ${charsMax} characters, not ${charsFound}`;
+  return refused('objective_too_long', text, { maxChars: charsMax, actualChars: charsFound });
+}
+
+export function invalidTokenBudget(): RpcError {
+  return refused('invalid_token_budget', 'goal token budget must be positive: leave it out for none');
+}
+
+/** For a change that needs a goal to be there. */
+export function noGoal(threadId: string): RpcError {
+  return refused('goal_not_found', `cannot update the goal of thread ${threadId}: no goal exists, and no objective was given`, {
+    threadId,
+  });
+}
+
+export function goalsDisabled(): RpcError {
+  return refused('goals_disabled', 'goals feature is disabled: features.goals is false');
+}
+
+export function noGoalsInEphemeral(threadId: string): RpcError {
+  return refused('thread_ephemeral', `ephemeral thread does not support goals: ${threadId}`, { threadId });
+}
+
 export function invalidThreadId(text: string): RpcError {
   return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID`);
 }

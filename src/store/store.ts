@@ -10,6 +10,7 @@ import type {
   SandboxPolicy,
   SessionSource,
   SortDirection,
+  ThreadGoalStatus,
   ThreadItem,
   ThreadMemoryMode,
   ThreadTokenUsage,
@@ -35,6 +36,20 @@ export interface ThreadSettings {
   collaborationMode: CollaborationMode;
   baseInstructions: string | null;
   developerInstructions: string | null;
+}
+
+/** What a thread works towards over many turns. Times are Unix milliseconds. */
+export interface GoalRecord {
+  objective: string;
+  status: ThreadGoalStatus;
+  /** Null: no limit. */
+  tokenBudget: number | null;
+  tokensUsed: number;
+  timeUsedMs: number;
+  createdAtMs: number;
+  updatedAtMs: number;
+  /** A turn was interrupted: the thread does not go on by itself before somebody speaks again. */
+  held: boolean;
 }
 
 /** A thread without its history. Times are Unix milliseconds. */
@@ -67,6 +82,7 @@ export interface ThreadRecord {
   memoryMode: ThreadMemoryMode | null;
   /** Null: no client has said. */
   daybreakEnabled: boolean | null;
+  goal: GoalRecord | null;
 }
 
 /** The fields of a thread that can change after its creation. */
@@ -85,6 +101,7 @@ export type ThreadPatch = Partial<
     | 'told'
     | 'memoryMode'
     | 'daybreakEnabled'
+    | 'goal'
   >
 >;
 

@@ -30,6 +30,7 @@ interface Row {
   told: string;
   memory_mode: ThreadMemoryMode | null;
   daybreak: number | null;
+  goal: string;
 }
 
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
@@ -57,7 +58,7 @@ export interface ThreadListParams {
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
 
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
@@ -117,6 +118,7 @@ export class ThreadRows {
       told: this.#blobs.encode(record.told, logId),
       memory_mode: record.memoryMode,
       daybreak: toInteger(record.daybreakEnabled),
+      goal: this.#blobs.encode(record.goal, logId),
     });
   }
 
@@ -199,6 +201,7 @@ export class ThreadRows {
       told,
       memoryMode,
       daybreakEnabled,
+      goal,
     } = patch;
     return {
       ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
@@ -213,6 +216,7 @@ export class ThreadRows {
       ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
       ...(memoryMode !== undefined && { memory_mode: memoryMode }),
       ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
+      ...(goal !== undefined && { goal: this.#blobs.encode(goal, logId) }),
     };
   }
 
@@ -263,6 +267,7 @@ export class ThreadRows {
       told: this.#blobs.decode(row.told) as ThreadRecord['told'],
       memoryMode: row.memory_mode,
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
+      goal: this.#blobs.decode(row.goal) as ThreadRecord['goal'],
     };
   }
 }

@@ -66,7 +66,10 @@ test('initialize says who the server is and what it serves', async () => {
     protocolVersion: PROTOCOL_VERSION,
     serverInfo: { name: 'heddle', version: '0.0.1' },
     capabilities: {
-      methods: expect.objectContaining({ turn: ['turn/interrupt', 'turn/settings/update', 'turn/start', 'turn/steer'], initialize: ['initialize'] }),
+      methods: expect.objectContaining({
+        turn: ['turn/interrupt', 'turn/settings/update', 'turn/start', 'turn/steer'],
+        initialize: ['initialize'],
+      }),
       sandbox: false,
       transports: ['stdio'],
       limits: { lineBytes: 32 * 1024 * 1024, requestsInFlight: 8192, inputChars: 1_048_576 },

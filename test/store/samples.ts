@@ -47,6 +47,7 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     told: null,
     memoryMode: null,
     daybreakEnabled: null,
+    goal: null,
     ...changes,
   };
 }

@@ -91,6 +91,14 @@ export type ConfigLayerSource =
 export type RequestId = string | number;
 export type ServerDiagnosticsParams = Record<string, never>;
 /**
+ * Only an active goal makes an idle thread go on. Blocked: the agent cannot go on alone, or a turn failed. The limits: the provider's, or the goal's own token budget.
+ */
+export type ThreadGoalStatus = 'active' | 'paused' | 'blocked' | 'usageLimited' | 'budgetLimited' | 'complete';
+/**
+ * Whether a person asked for the change or the client made it by itself. Taken, and not kept.
+ */
+export type ThreadGoalMutationOrigin = 'user' | 'automatic';
+/**
  * One thing that happened in a turn. An item starts, streams, and completes under one id.
  */
 export type ThreadItem =
@@ -1373,6 +1381,80 @@ export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: RequestId;
 }
+/**
+ * Times are Unix seconds.
+ */
+export interface ThreadGoal {
+  threadId: string;
+  objective: string;
+  status: ThreadGoalStatus;
+  /**
+   * Null: no limit.
+   */
+  tokenBudget: number | null;
+  /**
+   * By the turns under this goal: what the model read and was not cached, and what it said.
+   */
+  tokensUsed: number;
+  /**
+   * How long turns have run under this goal.
+   */
+  timeUsedSeconds: number;
+  createdAt: number;
+  updatedAt: number;
+}
+/**
+ * Begins a goal, which needs an objective, or changes the one there is: what is left out stays.
+ */
+export interface ThreadGoalSetParams {
+  threadId: string;
+  /**
+   * At most 4,000 characters; blanks around it are dropped.
+   */
+  objective?: string | null;
+  /**
+   * A new goal is active unless this says otherwise.
+   */
+  status?: ThreadGoalStatus | null;
+  /**
+   * More than 0. Here null is not as if absent: it takes the budget away.
+   */
+  tokenBudget?: number | null;
+  origin?: ThreadGoalMutationOrigin | null;
+}
+export interface ThreadGoalSetResponse {
+  goal: ThreadGoal;
+}
+export interface ThreadGoalGetParams {
+  threadId: string;
+}
+export interface ThreadGoalGetResponse {
+  goal: ThreadGoal | null;
+}
+export interface ThreadGoalClearParams {
+  threadId: string;
+  origin?: ThreadGoalMutationOrigin | null;
+}
+export interface ThreadGoalClearResponse {
+  /**
+   * False: there was no goal.
+   */
+  cleared: boolean;
+}
+/**
+ * The thread has no goal any more; on resume: it has none.
+ */
+export interface ThreadGoalClearedNotification {
+  threadId: string;
+}
+export interface ThreadGoalUpdatedNotification {
+  threadId: string;
+  /**
+   * The turn whose work changed the goal; null where a client did.
+   */
+  turnId: string | null;
+  goal: ThreadGoal;
+}
 export interface TextElement {
   byteRange: ByteRange;
   /**
@@ -2396,9 +2478,6 @@ export interface ThreadTokenUsageUpdatedNotification {
   turnId: string;
   tokenUsage: ThreadTokenUsage;
 }
-export interface ThreadGoalClearedNotification {
-  threadId: string;
-}
 export interface ToolRequestUserInputParams {
   threadId: string;
   turnId: string;
@@ -2616,6 +2695,9 @@ export interface ClientRequests {
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
+  'thread/goal/clear': { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
+  'thread/goal/get': { params: ThreadGoalGetParams; result: ThreadGoalGetResponse };
+  'thread/goal/set': { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
   'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   'thread/items/read': { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
@@ -2664,6 +2746,7 @@ export interface ServerNotifications {
   'thread/closed': ThreadClosedNotification;
   'thread/deleted': ThreadDeletedNotification;
   'thread/goal/cleared': ThreadGoalClearedNotification;
+  'thread/goal/updated': ThreadGoalUpdatedNotification;
   'thread/name/updated': ThreadNameUpdatedNotification;
   'thread/reverted': ThreadRevertedNotification;
   'thread/settings/updated': ThreadSettingsUpdatedNotification;
