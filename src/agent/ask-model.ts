@@ -101,7 +101,10 @@ function take(
       return { ended: 'failed', error: event.error, cutOff: items.openItems() };
     case 'itemCompleted':
       if (isToolCall(event.item)) calls.push(event.item);
-      else if (isKnown(event.item)) return items.take(event)?.then(() => null) ?? null;
+      else if (isKnown(event.item)) {
+        if (event.item.type.endsWith('_call')) run.acted = true;
+        return items.take(event)?.then(() => null) ?? null;
+      }
       return null;
     default:
       return items.take(event)?.then(() => null) ?? null;

@@ -12,17 +12,21 @@ import type {
 } from '../protocol/generated/types.ts';
 import { ModelItems } from '../store/model-items.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
+import { goalTools } from '../tools/goal-tools.ts';
+import type { Tool } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { GoalKeeper } from './goal-keeper.ts';
 import { injectItems } from './inject-items.ts';
+import { modelRequest } from './model-request.ts';
 import { Outbox, type Step } from './outbox.ts';
-import { promptItems } from './prompt.ts';
 import { runTurn } from './run-turn.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
 import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
 import { addUsage } from './token-usage.ts';
+import { TurnBeginnings } from './turn-beginnings.ts';
 import type { TurnHost } from './turn-host.ts';
 import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -37,6 +41,7 @@ export interface Joined {
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
 export class LoadedThread {
   readonly id: string;
+  readonly goal: GoalKeeper;
   readonly #deps: AgentDeps;
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
@@ -44,6 +49,7 @@ export class LoadedThread {
   #record: ThreadRecord;
   #status: 'idle' | 'active' | 'systemError' = 'idle';
   #turn: ActiveTurn | null = null;
+  readonly #beginnings = new TurnBeginnings();
   /** What the model has read and said, once a turn has needed it. */
   #history: ModelItems | null = null;
   /** How often something was stored: tells whether what was read is still the whole. */
@@ -59,6 +65,16 @@ export class LoadedThread {
       writer,
       announce: (announcement) => this.#announce(announcement),
       onAppended: (entries) => this.#remember(entries),
+    });
+    this.goal = new GoalKeeper({
+      clock: deps.clock,
+      outbox: this.#outbox,
+      enabled: () => this.#runtime.goals,
+      record: () => this.#record,
+      begun: () => this.#beginnings.settle(),
+      keep: (goal) => {
+        this.#record = { ...this.#record, goal };
+      },
     });
   }
 
@@ -123,12 +139,26 @@ export class LoadedThread {
   /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
   async startTurn(params: TurnStartParams): Promise<Joined> {
     checkInput(params.input, { required: false });
-    const settings = withTurnOverrides(this.settings, params, this.#deps.cwd);
-    const turn = this.#turn;
-    const place = turn?.takePlace() ?? null;
-    if (turn !== null && place !== null) return this.#join(turn, { place, params, settings });
-    await turn?.finished;
-    return this.#begin(params, settings);
+    return this.#beginnings.requested(async () => {
+      const settings = withTurnOverrides(this.settings, params, this.#deps.cwd);
+      const turn = this.#turn;
+      const place = turn?.takePlace() ?? null;
+      if (turn !== null && place !== null) return this.#join(turn, { place, params, settings });
+      await turn?.finished;
+      return this.#begin(params, { settings });
+    });
+  }
+
+  /** Begins a turn for the goal where one is due, nothing runs and no request is about to begin one. */
+  continueGoal(): void {
+    const opening = this.#turn === null && this.#beginnings.none ? this.goal.nextTurn() : null;
+    if (opening === null) return;
+    this.#beginnings.alone(() =>
+      this.#begin({ threadId: this.id, input: [] }, { settings: this.settings, opening }).then(
+        ({ afterAnswer }) => afterAnswer(),
+        (error: unknown) => this.goal.notBegun(error, this.#deps.log),
+      ),
+    );
   }
 
   /** Adds input to the turn that runs, which must be the expected one. */
@@ -153,6 +183,7 @@ export class LoadedThread {
 
   /** Ends the turn that runs, as interrupted. */
   async endTurn(): Promise<void> {
+    await this.#beginnings.settle();
     const turn = this.#turn;
     turn?.refuseInput();
     turn?.interrupt();
@@ -173,21 +204,31 @@ export class LoadedThread {
 
   /** Ends what runs and gives up the thread. */
   async close(): Promise<void> {
+    this.goal.close();
     await this.endTurn();
     await this.#writer.close();
   }
 
-  async #begin(params: TurnStartParams, settings: ThreadSettings): Promise<Joined> {
+  /** `opening`: what the model reads first in a turn that nobody asked for. */
+  async #begin(
+    params: TurnStartParams,
+    { settings, opening = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null },
+  ): Promise<Joined> {
     const { clock, ids } = this.#deps;
     const now = clock.now();
     const turnId = ids.next();
     const { told, messages } = await this.#runtime.instructions.news({ settings, told: this.#record.told, now });
     const input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: now });
-    const patch: ThreadPatch = { settings, listed: true, updatedAtMs: now, recencyAtMs: now, told };
+    const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told };
+    if (settings !== this.settings) patch.settings = settings;
     if (this.#record.preview === '') patch.preview = previewOf(params.input);
     await this.#outbox.commit({
-      entries: [{ kind: 'turnStarted', turnId, startedAtMs: now }, ...modelEntries(turnId, messages), ...inputEntries(turnId, input)],
-      patch,
+      entries: [
+        { kind: 'turnStarted', turnId, startedAtMs: now },
+        ...modelEntries(turnId, [...messages, ...(opening ?? [])]),
+        ...inputEntries(turnId, input),
+      ],
+      patch: { ...patch, ...(opening === null ? this.goal.heard() : {}) },
     });
     const news = settingsChange(this.id, this.settings, settings);
     this.#record = { ...this.#record, ...patch };
@@ -200,6 +241,7 @@ export class LoadedThread {
     });
     if (input !== null) turn.takePlace()?.deliver(input);
     this.#turn = turn;
+    this.goal.turnBegan(turnId, { alone: opening !== null });
     this.#status = 'active';
     const afterAnswer = () => {
       for (const announcement of news) this.#announce(announcement);
@@ -224,7 +266,7 @@ export class LoadedThread {
       input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: clock.now() });
       // What the model was saying has ended here: what was held comes before the input that ended it.
       const held: LogEntry[] = turn.isHolding ? [{ kind: 'heldRead', turnId: turn.id }] : [];
-      await this.#outbox.commit({ entries: [...held, ...inputEntries(turn.id, input)], patch: { settings } });
+      await this.#outbox.commit({ entries: [...held, ...inputEntries(turn.id, input)], patch: { settings, ...this.goal.heard() } });
     } catch (error) {
       place.release();
       throw error;
@@ -241,19 +283,11 @@ export class LoadedThread {
 
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = this.#history ?? (await this.#readHistory());
-    const { settings } = turn;
-    return {
-      model: settings.model,
-      instructions: this.#runtime.instructions.base(settings),
-      input: promptItems(history.list()),
-      tools: [updatePlan.spec],
-      effort: settings.effort,
-      summary: settings.summary,
-      outputSchema: turn.outputSchema,
-      serviceTier: settings.serviceTier,
-      verbosity: this.#runtime.verbosity,
-      promptCacheKey: this.id,
-    };
+    return modelRequest(turn, { threadId: this.id, runtime: this.#runtime, history: history.list(), tools: this.#tools() });
+  }
+
+  #tools(): Tool[] {
+    return this.goal.available ? [updatePlan, ...goalTools(this.goal)] : [updatePlan];
   }
 
   /** Reads again where something was stored meanwhile: it may be in what was read, or not. */
@@ -274,8 +308,9 @@ export class LoadedThread {
     return {
       threadId: this.id,
       model: this.#runtime.model,
-      tools: [updatePlan],
+      tools: this.#tools(),
       outbox: this.#outbox,
+      goal: this.goal,
       clock,
       log,
       showRawReasoning: this.#runtime.showRawReasoning,
@@ -293,10 +328,9 @@ export class LoadedThread {
     const usage = { total: addUsage(before, last), last, modelContextWindow: this.#runtime.contextWindow };
     const patch: ThreadPatch = { tokenUsage: { turnId: turn.id, usage } };
     this.#record = { ...this.#record, ...patch };
-    return {
-      patch,
-      announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId: turn.id, tokenUsage: usage } }],
-    };
+    const goal = this.goal.charge(turn.id, last);
+    const params = { threadId: this.id, turnId: turn.id, tokenUsage: usage };
+    return { patch: { ...patch, ...goal.patch }, announce: [{ method: 'thread/tokenUsage/updated', params }, ...goal.announce] };
   }
 
   #statusStep(status: 'active' | 'idle' | 'systemError'): Step {

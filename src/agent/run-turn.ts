@@ -2,11 +2,13 @@ import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, TurnError } from '../protocol/generated/types.ts';
 import { settleItem } from '../store/settle-item.ts';
 import { type LogEntry, type StoredItem, StoreError } from '../store/store.ts';
+import { isGoalTool } from '../tools/goal-tools.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import type { Step } from './outbox.ts';
 import { runToolCall, type ToolCall } from './tool-calls.ts';
 import { otherError, type TurnHost, type TurnRun } from './turn-host.ts';
+import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
 /** How often one turn may ask the model: a bound for models that never stop calling tools. */
@@ -27,7 +29,7 @@ type Outcome =
  * whatever goes wrong is the turn's outcome, and exactly one `turn/completed` tells it.
  */
 export async function runTurn(host: TurnHost, turn: ActiveTurn): Promise<void> {
-  const run: TurnRun = { host, turn, lastMessage: null, cutOff: [] };
+  const run: TurnRun = { host, turn, lastMessage: null, acted: false, cutOff: [] };
   let outcome: Outcome;
   try {
     await begin(run);
@@ -58,6 +60,7 @@ async function step(run: TurnRun): Promise<Outcome | null> {
   const { turn } = run;
   await announceInputs(run, await turn.takeInputs());
   if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
+  await record(run, run.host.goal.news());
   const response = await askModel(run);
   if (response.ended === 'failed') return { status: 'failed', error: response.error, cutOff: response.cutOff };
   if (turn.signal.aborted) return { status: 'interrupted', cutOff: response.ended === 'stopped' ? response.cutOff : [] };
@@ -88,13 +91,19 @@ async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promi
   }
 }
 
-async function runCalls({ host, turn }: TurnRun, calls: ToolCall[]): Promise<void> {
+async function runCalls(run: TurnRun, calls: ToolCall[]): Promise<void> {
+  const { host, turn } = run;
   const { threadId, log, tools, outbox } = host;
-  const record = (items: ResponseItem[]) => outbox.commit({ entries: items.map((item) => ({ kind: 'model', turnId: turn.id, item })) });
+  if (calls.some(({ name }) => !isGoalTool(name))) run.acted = true;
   const emit = (announcement: Announcement) => outbox.commit({ announce: [announcement] });
-  await record(calls);
+  await record(run, calls);
   const context = { threadId, turnId: turn.id, emit };
-  await record(await Promise.all(calls.map((call) => runToolCall(call, { tools, context, log }, turn.signal))));
+  await record(run, await Promise.all(calls.map((call) => runToolCall(call, { tools, context, log }, turn.signal))));
+}
+
+/** Stores what the model reads with its next request. */
+async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): Promise<void> {
+  if (items.length > 0) await host.outbox.commit({ entries: modelEntries(turn.id, items) });
 }
 
 /** Ends the turn on record and for its clients. Where the record cannot be written, clients are told all the same. */
@@ -111,7 +120,7 @@ async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
   }
 }
 
-function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome): Step {
+function ending({ host, turn, lastMessage, acted }: TurnRun, outcome: Outcome): Step {
   const { threadId } = host;
   const completedAtMs = host.clock.now();
   const end = {
@@ -120,16 +129,17 @@ function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome): Step {
     completedAtMs,
     durationMs: Math.max(0, completedAtMs - turn.startedAtMs),
   };
+  const goal = host.goal.turnEnded({ turnId: turn.id, status: end.status, error: end.error, acted });
   const status = host.statusStep(outcome.status === 'failed' ? 'systemError' : 'idle');
   const errors: Announcement[] =
     outcome.status === 'failed' ? [{ method: 'error', params: { error: outcome.error, willRetry: false, threadId, turnId: turn.id } }] : [];
   const shown = outcome.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
   const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
   return {
-    ...status,
+    patch: { ...status.patch, ...goal.patch },
     entries: [...cutOffEntries(turn, outcome, completedAtMs), { kind: 'turnEnded', turnId: turn.id, ...end }],
     durable: true,
-    announce: [...errors, ...(status.announce ?? []), { method: 'turn/completed', params: { threadId, turn: view } }],
+    announce: [...goal.announce, ...errors, ...(status.announce ?? []), { method: 'turn/completed', params: { threadId, turn: view } }],
   };
 }
 

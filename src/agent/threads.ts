@@ -52,7 +52,7 @@ export class Threads {
 
   constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, isFollowed: (threadId: string) => boolean) {
     this.#isFollowed = isFollowed;
-    this.#deps = { ...deps, onTurnEnded: (threadId) => this.unloadWhenIdle(threadId) };
+    this.#deps = { ...deps, onTurnEnded: (threadId) => this.#afterTurn(threadId) };
   }
 
   /** The ids of all loaded threads, oldest first. */
@@ -129,6 +129,11 @@ export class Threads {
     if (point === null || 'afterTurnId' in point) return true;
     const { data } = await this.#deps.store.listTurns(sourceId, { direction: 'asc', limit: 1, view: 'notLoaded' });
     return data[0]?.id !== point.beforeTurnId;
+  }
+
+  /** Lets a thread that somebody follows go on towards its goal, if it has one and nothing else to do. */
+  continueGoal(threadId: string): void {
+    if (this.#isFollowed(threadId)) this.find(threadId)?.continueGoal();
   }
 
   /** Unloads a thread that nobody follows, once it has been idle for long enough. */
@@ -218,6 +223,11 @@ export class Threads {
 
   #turns(): ActiveTurn[] {
     return [...this.#loaded.values()].flatMap(({ turn }) => turn ?? []);
+  }
+
+  #afterTurn(threadId: string): void {
+    this.unloadWhenIdle(threadId);
+    this.continueGoal(threadId);
   }
 
   #load(thread: LoadedThread): LoadedThread {

@@ -6,6 +6,7 @@ import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../protocol/gen
 import type { StoredItem } from '../store/store.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ActiveTurn } from './active-turn.ts';
+import type { GoalKeeper } from './goal-keeper.ts';
 import type { Outbox, Step } from './outbox.ts';
 
 /** What a turn needs of its thread and of the server. */
@@ -14,6 +15,7 @@ export interface TurnHost {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly outbox: Outbox;
+  readonly goal: GoalKeeper;
   readonly clock: Clock;
   readonly log: Log;
   readonly showRawReasoning: boolean;
@@ -35,6 +37,8 @@ export interface TurnRun {
   readonly host: TurnHost;
   readonly turn: ActiveTurn;
   lastMessage: ThreadItem | null;
+  /** Whether the model has called a tool that does something. */
+  acted: boolean;
   /** What had begun when the store failed. */
   cutOff: StoredItem[];
 }

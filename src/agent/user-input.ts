@@ -43,8 +43,12 @@ export function userMessageItem(id: string, input: readonly UserInput[], clientI
 
 /** The preview of a thread that begins with this input: its text, if it is not too long. */
 export function previewOf(input: readonly UserInput[]): string {
-  const texts = input.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  return cutText(texts.join('\n'), PREVIEW_CHARS_MAX);
+  return previewOfText(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'));
+}
+
+/** The same for a text. */
+export function previewOfText(text: string): string {
+  return cutText(text, PREVIEW_CHARS_MAX);
 }
 
 /** What a client adds for the model alone, each under its name; what is not trusted is said to be so by its role. */

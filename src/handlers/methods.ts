@@ -9,6 +9,7 @@ import { modelProviderMethods } from './model-provider.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { deleteMethods } from './thread/delete.ts';
+import { goalMethods } from './thread/goal.ts';
 import { injectItemsMethods } from './thread/inject-items.ts';
 import { itemsMethods } from './thread/items.ts';
 import { listMethods } from './thread/list.ts';
@@ -51,6 +52,7 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...settingsMethods(deps),
     ...memoryModeMethods(deps),
     ...injectItemsMethods(deps),
+    ...goalMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),

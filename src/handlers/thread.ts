@@ -41,8 +41,10 @@ export function threadMethods(deps: ThreadDeps) {
         threads.keepLoaded(thread.id);
         context.after(() => {
           announceTokens(deps, thread, context.caller);
-          publisher.publish({ connection: context.caller.id }, 'thread/goal/cleared', { threadId: thread.id });
+          const goal = thread.goal.announcement(null);
+          publisher.publish({ connection: context.caller.id }, goal.method, goal.params);
           followers.replay(thread.id, context.caller.id);
+          threads.continueGoal(thread.id);
         });
         return answer;
       },

@@ -156,6 +156,16 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         told: { cwd: '/project', files: ['\u0000blob:', '\ud800'] },
         memoryMode: 'disabled',
         daybreakEnabled: true,
+        goal: {
+          objective: 'all of it \ud800',
+          status: 'budgetLimited',
+          tokenBudget: 5,
+          tokensUsed: 7,
+          timeUsedMs: 1500,
+          createdAtMs: 1,
+          updatedAtMs: 2,
+          held: true,
+        },
       });
 
       test('a record comes back whole, in this store and the next', async () => {
@@ -181,6 +191,8 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           { memoryMode: 'enabled' },
           { daybreakEnabled: false },
           { memoryMode: null, daybreakEnabled: null },
+          { goal: rich.goal },
+          { goal: null },
           { archivedAtMs: null, name: null, gitInfo: null, listed: true },
           {},
         ];
