@@ -9,9 +9,9 @@ import { changedGoal, charged, type GoalChange, goalProblem, goalView } from './
 import type { Outbox, Step } from './outbox.ts';
 
 /** How many turns in a row may be begun for a goal without a word of a client. */
-export const GOAL_TURNS_MAX = 100;
+const GOAL_TURNS_MAX = 100;
 /** How many of them in a row may end without having called a tool. */
-export const IDLE_GOAL_TURNS_MAX = 2;
+const IDLE_GOAL_TURNS_MAX = 2;
 
 /** What the keeper of a goal needs of its thread. */
 export interface GoalHost {

@@ -4,7 +4,7 @@ import type { GoalRecord } from '../store/store.ts';
 import { seconds } from './turn-view.ts';
 
 /** The longest objective, in characters. */
-export const OBJECTIVE_CHARS_MAX = 4_000;
+const OBJECTIVE_CHARS_MAX = 4_000;
 
 /** What a client or the model says of a goal. Null: nothing. */
 export interface GoalChange {
@@ -47,7 +47,7 @@ export function changedGoal(
 }
 
 /** Whether a turn's work is put to this goal's account: a turn that passes the budget is counted to its end. */
-export function isCounted({ status }: GoalRecord): boolean {
+function isCounted({ status }: GoalRecord): boolean {
   return status === 'active' || status === 'budgetLimited';
 }
 
