@@ -1,6 +1,6 @@
 -- Lists can be filtered by the client that started a thread, again without reading rows that they do not return.
-ALTER TABLE thread ADD COLUMN originator TEXT
-  GENERATED ALWAYS AS (CASE WHEN json_valid(origin) THEN origin ->> '$.originator' END) VIRTUAL;
+ALTER TABLE thread ADD COLUMN originator TEXT;
+UPDATE thread SET originator = origin ->> '$.originator' WHERE json_valid(origin);
 
 DROP INDEX thread_by_creation;
 DROP INDEX thread_by_update;

@@ -17,6 +17,7 @@ interface Row {
   provider: string;
   cwd: string;
   source_kind: string;
+  originator: string | null;
   name: string | null;
   preview: string;
   path: string | null;
@@ -58,8 +59,9 @@ export interface ThreadListParams {
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
 
+const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
 
@@ -105,6 +107,7 @@ export class ThreadRows {
       provider: record.settings.modelProvider,
       cwd: record.settings.cwd,
       source_kind: sourceKind(record.source),
+      originator: originator === null ? null : storable(originator),
       name: record.name === null ? null : storable(record.name),
       preview: storable(record.preview),
       path: record.path,
@@ -220,6 +223,7 @@ export class ThreadRows {
     };
   }
 
+  /** A search with few hits begins with them and sorts them; one with many follows the order and compares on the way. */
   #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
@@ -227,7 +231,7 @@ export class ThreadRows {
     let statement = this.#lists.get(key);
     if (statement === undefined) {
       statement = this.#db.prepare(
-        `SELECT ${COLUMNS} FROM ${hits === null ? 'thread' : '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit'}
+        `SELECT ${COLUMNS} FROM ${hits === null ? 'thread' : THREADS_HIT}
          WHERE listed = 1 AND (archived_at IS NULL) = @live AND (${column}, id) ${comparison} (@value, @id)
            AND (@providers IS NULL OR provider IN (SELECT value FROM json_each(@providers)))
            AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
