@@ -107,7 +107,7 @@ export class ThreadRows {
       provider: record.settings.modelProvider,
       cwd: record.settings.cwd,
       source_kind: sourceKind(record.source),
-      originator: originator === null ? null : storable(originator),
+      originator: record.originator === null ? null : storable(record.originator),
       name: record.name === null ? null : storable(record.name),
       preview: storable(record.preview),
       path: record.path,
@@ -160,8 +160,8 @@ export class ThreadRows {
     const record = this.get(threadId);
     if (record === null) throw threadNotFound(threadId);
     this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
-    const { gitInfo, settings, tokenUsage, told } = record;
-    this.patch(threadId, { gitInfo, settings, tokenUsage, told }, logId);
+    const { gitInfo, settings, tokenUsage, told, goal } = record;
+    this.patch(threadId, { gitInfo, settings, tokenUsage, told, goal }, logId);
   }
 
   remove(threadId: string): void {
