@@ -139,6 +139,7 @@ test('where nothing is set, the defaults hold', async () => {
     approval_policy: 'on-request',
     approvals_reviewer: 'user',
     developer_instructions: null,
+    'features.goals': true,
     'features.guardian_approval': false,
     hide_agent_reasoning: false,
     instructions: null,
