@@ -91,6 +91,7 @@ export class GoalKeeper implements GoalAccess {
     this.#tell(this.announcement(null));
   }
 
+  /** What tells clients how the goal stands; `turnId` where a turn's work changed it. */
   announcement(turnId: string | null): Announcement {
     const threadId = this.#threadId;
     const goal = this.available ? this.current() : null;
@@ -104,6 +105,7 @@ export class GoalKeeper implements GoalAccess {
     if (problem !== null) return { refused: problem.message };
     const before = this.#goal;
     if (before !== null && before.status !== 'complete') return { refused: UNFINISHED };
+    // What the turn has taken so far is not this goal's.
     this.#counted();
     return this.#change(changedGoal(null, change, this.#now()), turnId);
   }

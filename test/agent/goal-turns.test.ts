@@ -475,3 +475,19 @@ test('an objective that a client changes in mid-turn reaches the model with the 
   expect(lastText(server, 2)).toContain('<objective>\nonly the first half\n</objective>');
   expect(lastText(server, 2)).toContain('has changed the goal');
 });
+
+test('so does one that is changed while the turn is being begun', async () => {
+  const gate = new Gate();
+  const server = await threadOn([response(PLAN), response(COMPLETE), response(message('done'))], {
+    wrapStore: (store) =>
+      gatedStore(store, ({ entries }) => (entries.some(({ kind }) => kind === 'turnStarted') ? gate.pass() : undefined)),
+  });
+  await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
+  await gate.reached;
+  const answer = server.client.request('thread/goal/set', { threadId, objective: 'only the first half' });
+  await taken(server.client);
+  gate.open();
+  expect((await answer).goal).toMatchObject({ objective: 'only the first half', status: 'active' });
+  await ended(server, 1);
+  expect(JSON.stringify(server.model.request(2).input)).toContain('has changed the goal');
+});
