@@ -4,34 +4,41 @@ import type { ResponseItem } from '../protocol/generated/types.ts';
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
- * A history as a model can take it: every call is followed by its output (one that never came is said to be missing),
- * no output stands without its call, and no reasoning without what it led to; what only this server or its like
- * understand is left out. Pure: the same history gives the same prompt.
+ * A history as a model can take it: calls that were made together are followed by their outputs in the same order (one that
+ * never came is said to be missing), no output stands without its call, and no reasoning without what it led to; what only
+ * this server or its like understand is left out. Pure: the same history gives the same prompt.
  */
 export function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
   const prompt: ResponseItem[] = [];
   // By call id, where the output of the last call of that id belongs: providers may give an id again in a later response.
   const places = new Map<string, number>();
+  let awaited: MissingOutput[] = [];
+  const makePlaces = () => {
+    for (const missing of awaited) places.set(missing.call_id, prompt.push(missing) - 1);
+    awaited = [];
+  };
   for (const item of history) {
     if (isKeptAside(item)) continue;
-    if (isOutput(item)) {
-      const place = places.get(item.call_id ?? '');
-      if (place === undefined || prompt[place]?.type !== item.type) continue;
-      prompt[place] = forModel(item);
-      places.delete(item.call_id ?? '');
+    const missing = missingOutput(item);
+    if (missing === null || awaited.some(({ call_id }) => call_id === missing.call_id)) makePlaces();
+    if (missing !== null) awaited.push(missing);
+    if (!isOutput(item)) {
+      prompt.push(forModel(item));
       continue;
     }
-    prompt.push(forModel(item));
-    const missing = missingOutput(item);
-    if (missing === null) continue;
-    places.set(missing.call_id, prompt.length);
-    prompt.push(missing);
+    const place = places.get(item.call_id ?? '');
+    if (place === undefined || prompt[place]?.type !== item.type) continue;
+    prompt[place] = forModel(item);
+    places.delete(item.call_id ?? '');
   }
+  makePlaces();
   return withoutLooseReasoning(prompt);
 }
 
+type MissingOutput = ResponseItem & { call_id: string };
+
 /** For a call: what stands in for its output where there is none. */
-function missingOutput(item: ResponseItem): (ResponseItem & { call_id: string }) | null {
+function missingOutput(item: ResponseItem): MissingOutput | null {
   switch (item.type) {
     case 'function_call':
       return { type: 'function_call_output', call_id: item.call_id, output: CALL_CUT_OFF };

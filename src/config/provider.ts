@@ -1,3 +1,6 @@
+/** Programs that run models on the user's own machine, and need no key. */
+export type LocalServer = 'ollama' | 'lmstudio';
+
 /** How a model is reached: `[model_providers.NAME]` of config.toml, defaults filled in. */
 export interface ProviderConfig {
   id: string;
@@ -7,7 +10,9 @@ export interface ProviderConfig {
   baseUrl: string | null;
   /** The environment variable that holds the key; null: no key is sent. */
   envKey: string | null;
-  wireApi: 'responses' | 'scripted';
+  wireApi: 'responses' | 'chat' | 'scripted';
+  /** For a built-in provider on the user's own machine: which program it is, so that errors can say how to start it. */
+  localServer: LocalServer | null;
   httpHeaders: Record<string, string>;
   queryParams: Record<string, string>;
   /** How often a request that got no stream is tried again. */

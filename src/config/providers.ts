@@ -1,14 +1,13 @@
 import { isObject, type JsonValue } from '../base/json.ts';
-import type { Config, Env } from './config.ts';
+import { BUILT_IN_PROVIDERS, providerDefaults } from './built-in-providers.ts';
+import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ProviderConfig } from './provider.ts';
 import { name, nullable, type Setting, wholeNumber } from './settings.ts';
 
 const RETRIES_MAX = 100;
 const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
-const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
-const BUILT_IN = ['openai', 'scripted'];
 
 export interface ChosenProvider {
   provider: ProviderConfig;
@@ -33,7 +32,18 @@ export function chooseModel(config: Config, provider: ProviderConfig, requested:
   if (chosen !== null) return chosen;
   if (provider.wireApi === 'scripted') return 'scripted';
   if (provider.id === 'openai') return OPENAI_MODEL_DEFAULT;
-  throw new ConfigError(`no model is set for the provider ${provider.id}: set model in config.toml`);
+  throw new NoModelError(provider);
+}
+
+/** Nobody said which model of a provider is meant. */
+export class NoModelError extends ConfigError {
+  readonly provider: ProviderConfig;
+
+  /** `hint`: where to find one. */
+  constructor(provider: ProviderConfig, hint = 'set model in config.toml') {
+    super(`no model is set for the provider ${provider.id}: ${hint}`);
+    this.provider = provider;
+  }
 }
 
 /** The names of all providers: those under `[model_providers]`, then the built-in ones. */
@@ -51,34 +61,31 @@ export function providerConfig(config: Config, id: string): ProviderConfig {
   const defined = definedProviders(config);
   if (defined.includes(id)) return readProvider(config, id);
   if (id === 'scripted') return scriptedProvider();
-  if (id === 'openai') return readProvider(config, id);
+  if (BUILT_IN_PROVIDERS.some((name) => name === id)) return readProvider(config, id);
   const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
-  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
+  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${[...BUILT_IN_PROVIDERS, 'scripted'].join(', ')}`);
 }
 
 function readProvider(config: Config, id: string): ProviderConfig {
   const path = ['model_providers', id];
   config.keys(path);
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
-  const builtIn = id === 'openai' ? openaiDefaults(config.env) : { name: id, baseUrl: null, envKey: null };
-  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? builtIn.baseUrl;
+  const defaults = providerDefaults(id, config.env);
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
   if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https address of the API');
   return {
     id,
-    name: read('name', nullable(name())) ?? builtIn.name,
+    name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
-    envKey: read('env_key', nullable(name())) ?? builtIn.envKey,
-    wireApi: read('wire_api', WIRE_API),
+    envKey: read('env_key', nullable(name())) ?? defaults.envKey,
+    wireApi: read('wire_api', { ...WIRE_API, absent: defaults.wireApi }),
+    localServer: defaults.localServer,
     httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
     queryParams: read('query_params', TEXTS),
-    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: 4 }),
-    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: 5 }),
+    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
+    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
     streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
   };
-}
-
-function openaiDefaults(env: Env) {
-  return { name: 'OpenAI', baseUrl: env.OPENAI_BASE_URL || OPENAI_BASE_URL, envKey: 'OPENAI_API_KEY' };
 }
 
 function scriptedProvider(): ProviderConfig {
@@ -88,6 +95,7 @@ function scriptedProvider(): ProviderConfig {
     baseUrl: null,
     envKey: null,
     wireApi: 'scripted',
+    localServer: null,
     httpHeaders: {},
     queryParams: {},
     requestMaxRetries: 0,
@@ -112,10 +120,10 @@ function isHeaderText(text: string): boolean {
   return !/[\r\n\0]/.test(text);
 }
 
-const WIRE_API: Setting<'responses'> = {
-  expected: '"responses" (other APIs, such as "chat", are not supported)',
+const WIRE_API: Setting<'responses' | 'chat'> = {
+  expected: '"responses" or "chat"',
   absent: 'responses',
-  read: (value) => (value === 'responses' ? value : undefined),
+  read: (value) => (value === 'responses' || value === 'chat' ? value : undefined),
 };
 
 const HTTP_URL: Setting<string> = {

@@ -11,6 +11,10 @@ export interface Endpoint {
   label: string;
   /** Where the key is set, as it reads in a sentence; null: none is sent. */
   keySource: string | null;
+  /** Which program answers there, where it is one that can be advised about. */
+  localServer: ProviderConfig['localServer'];
+  /** The environment variable that names a proxy for this URL, which is not used; null: none does. */
+  unusedProxy: string | null;
   /** What must never be shown, also when a provider repeats it in an error; for `redact`. */
   secrets: string[];
 }
@@ -53,6 +57,8 @@ export function resolveEndpoint(
     headers,
     label: `${provider.name} (${shownUrl(url)})`,
     keySource: keySource(provider, url),
+    localServer: provider.localServer,
+    unusedProxy: unusedProxy(url, env),
     secrets: secretsOf(url, [key ?? '', ...Object.values(provider.httpHeaders)]),
   };
 }
@@ -86,6 +92,13 @@ function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
 /** Not what every object inherits: names come from the configuration. */
 function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+/** People who need a proxy are helped by knowing that theirs is not asked. */
+function unusedProxy(url: URL, env: Readonly<Record<string, string | undefined>>): string | null {
+  if (/^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return null;
+  const name = `${url.protocol.slice(0, -1)}_proxy`;
+  return [name, name.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((each) => ownValue(env, each)) ?? null;
 }
 
 function isDecodable(text: string): boolean {

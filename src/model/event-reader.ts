@@ -40,6 +40,13 @@ export class EventReader {
     return this.#result;
   }
 
+  /** The stream is over: gives the event that it broke off in, if that was there in full. */
+  end(): ReadEvents {
+    this.#result = { events: [], done: false, problem: null };
+    this.#parser.feed('\n\n');
+    return { ...this.#result, problem: null };
+  }
+
   #receive(data: string, name: string | undefined): void {
     if (this.#result.done || this.#result.problem !== null) return;
     if (data === '[DONE]') {

@@ -9,7 +9,8 @@ const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of an answer may take whose end was already understood. */
 const DRAIN_MS_MAX = 1_000;
 
-export interface HttpPost {
+export interface HttpQuestion {
+  method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
@@ -27,7 +28,7 @@ export type Break = { broken: 'idle' } | { broken: 'aborted' } | { broken: 'netw
 
 type Send = (url: URL, options: RequestOptions) => ClientRequest;
 
-/** Posts over kept connections. Hold one per provider: its idle connections are bounded and do not keep the process alive. */
+/** Asks over kept connections. Hold one per provider: its idle connections are bounded and do not keep the process alive. */
 export class HttpClient {
   readonly #clock: Clock;
   readonly #lookup: LookupFunction | undefined;
@@ -38,10 +39,10 @@ export class HttpClient {
     this.#lookup = lookup;
   }
 
-  /** Starts a POST. The caller closes the exchange. */
-  async post(post: HttpPost, signal: AbortSignal): Promise<HttpExchange> {
-    const send = this.#senders.get(post.url.protocol) ?? (await this.#createSender(post.url.protocol));
-    return new HttpExchange(post, { send, clock: this.#clock, signal });
+  /** Starts an exchange, which the caller closes. */
+  async ask(question: HttpQuestion, signal: AbortSignal): Promise<HttpExchange> {
+    const send = this.#senders.get(question.url.protocol) ?? (await this.#createSender(question.url.protocol));
+    return new HttpExchange(question, { send, clock: this.#clock, signal });
   }
 
   async #createSender(protocol: string): Promise<Send> {
@@ -49,7 +50,7 @@ export class HttpClient {
     const options = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
     const agent = https === null ? new Agent(options) : new https.Agent(options);
     const lookup = this.#lookup;
-    const fixed: RequestOptions = lookup === undefined ? { agent, method: 'POST' } : { agent, method: 'POST', lookup };
+    const fixed: RequestOptions = lookup === undefined ? { agent } : { agent, lookup };
     const send: Send = (url, options) => (https?.request ?? request)(url, { ...fixed, ...options });
     this.#senders.set(protocol, send);
     return send;
@@ -61,7 +62,7 @@ export class HttpClient {
  * only while this side waits. Once broken, it stays so.
  */
 export class HttpExchange {
-  readonly #post: HttpPost;
+  readonly #question: HttpQuestion;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #request: ClientRequest;
@@ -70,11 +71,12 @@ export class HttpExchange {
   #ended = false;
   #wake: () => void = () => {};
 
-  constructor(post: HttpPost, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
-    this.#post = post;
+  constructor(question: HttpQuestion, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
+    this.#question = question;
     this.#clock = clock;
     this.#signal = signal;
-    this.#request = send(post.url, { headers: { ...post.headers, 'content-length': post.body.length } });
+    const { method, url, headers, body } = question;
+    this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
     this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
@@ -85,21 +87,24 @@ export class HttpExchange {
 
   /** Resolves with the answer's status and headers. */
   async head(): Promise<AnswerHead | Break> {
-    while (this.#response === null && this.#break === null) await this.#change();
+    while (this.#response === null && this.#break === null) await this.#change(this.#question.idleMsMax);
     if (this.#break !== null) return this.#break;
     const { statusCode = 0, headers } = this.#response as unknown as IncomingMessage;
     return { status: statusCode, headers };
   }
 
-  /** The next piece of the answer's body, whole characters of UTF-8; null at its end. To be called after `head`. */
-  async read(): Promise<string | Break | null> {
+  /**
+   * The next piece of the answer's body, whole characters of UTF-8; null at its end. To be called after `head`. `idleMsMax`:
+   * how long to wait for it, where that is not what was agreed at the start.
+   */
+  async read(idleMsMax = this.#question.idleMsMax): Promise<string | Break | null> {
     for (;;) {
       if (this.#break?.broken === 'aborted') return this.#break;
       const chunk: string | null = this.#response?.read() ?? null;
       if (chunk !== null) return chunk;
       if (this.#ended) return null;
       if (this.#break !== null) return this.#break;
-      await this.#change();
+      await this.#change(idleMsMax);
     }
   }
 
@@ -126,11 +131,11 @@ export class HttpExchange {
   /** Large bodies go out in pieces, so that progress can be told from silence. */
   #write(start: number): void {
     const end = start + WRITE_BYTES_MAX;
-    if (end >= this.#post.body.length) {
-      this.#request.end(this.#post.body.subarray(start));
+    if (end >= this.#question.body.length) {
+      this.#request.end(this.#question.body.subarray(start));
       return;
     }
-    this.#request.write(this.#post.body.subarray(start, end), (error) => {
+    this.#request.write(this.#question.body.subarray(start, end), (error) => {
       if (error || this.#break !== null) return;
       this.#wake();
       this.#write(end);
@@ -163,9 +168,9 @@ export class HttpExchange {
   }
 
   /** Waits until something happened; silence for too long is something, too. */
-  #change(): Promise<void> {
+  #change(idleMsMax: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(() => this.#breakOff({ broken: 'idle' }), this.#post.idleMsMax);
+      const timer = this.#clock.setTimer(() => this.#breakOff({ broken: 'idle' }), idleMsMax);
       this.#wake = () => {
         timer.clear();
         this.#wake = () => {};

@@ -1,13 +1,23 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
-/** A tool as the model sees it; `parameters` is a JSON Schema. */
-export interface ToolSpec {
-  type: 'function';
-  name: string;
-  description: string;
-  parameters: JsonObject;
-}
+/** A tool as the model sees it. */
+export type ToolSpec =
+  | {
+      type: 'function';
+      name: string;
+      description: string;
+      /** A JSON Schema. */
+      parameters: JsonObject;
+    }
+  | {
+      /** Takes one text in place of arguments. */
+      type: 'custom';
+      name: string;
+      description: string;
+      /** What the text may be, in the words of the Responses API; models behind other APIs have to go by the description. */
+      format: JsonObject;
+    };
 
 /** One question to a model. Plain data: it can be written down, compared and asked again. */
 export interface ModelRequest {

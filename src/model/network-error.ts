@@ -1,3 +1,4 @@
+import { startAdvice } from './advice.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Break } from './http-exchange.ts';
 import { type ModelFailure, modelFailure } from './model-failure.ts';
@@ -14,20 +15,24 @@ export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: num
   const code = why.cause.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return modelFailure(
-      `${label} cannot be reached: the name ${url.hostname} does not resolve. Check base_url, and that this machine is online.`,
+      `${label} cannot be reached: the name ${url.hostname} does not resolve. Check base_url, and that this machine is online.${proxyNote(endpoint)}`,
       UNREACHED,
       'connection',
     );
   }
   if (code === 'ECONNREFUSED') {
     return modelFailure(
-      `${label} cannot be reached: the connection is refused. Is the server running, and base_url right?`,
+      `${label} cannot be reached: the connection is refused. ${startAdvice(endpoint)}${proxyNote(endpoint)}`,
       UNREACHED,
       'connection',
     );
   }
   if (UNREACHABLE.has(code)) {
-    return modelFailure(`${label} cannot be reached (${code}). Check base_url, and that this machine is online.`, UNREACHED, 'connection');
+    return modelFailure(
+      `${label} cannot be reached (${code}). Check base_url, and that this machine is online.${proxyNote(endpoint)}`,
+      UNREACHED,
+      'connection',
+    );
   }
   if (CERTIFICATE.test(code)) {
     return modelFailure(
@@ -58,6 +63,10 @@ export function brokenStreamFailure(endpoint: Endpoint, why: Break | null, idleM
     'other',
     'stream',
   );
+}
+
+function proxyNote({ unusedProxy }: Endpoint): string {
+  return unusedProxy === null ? '' : ` The proxy in ${unusedProxy} is not asked: connections are direct.`;
 }
 
 function silence(idleMsMax: number): string {

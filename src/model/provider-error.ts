@@ -1,7 +1,8 @@
 import { cutText } from '../base/cut-text.ts';
 import { isObject } from '../base/json.ts';
 import type { TurnError } from '../protocol/generated/types.ts';
-import { type Endpoint, shownUrl } from './endpoint.ts';
+import { refusalAdvice } from './advice.ts';
+import type { Endpoint } from './endpoint.ts';
 import { type ModelFailure, modelFailure } from './model-failure.ts';
 import { redact } from './redact.ts';
 import { RETRY_WAIT_MS_MAX } from './retry.ts';
@@ -39,6 +40,8 @@ export interface HttpRefusal {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** As far as it was read. */
   body: string;
+  /** The model that was asked for. */
+  model: string;
   /** Unix milliseconds, for a wait that is given as a date. */
   now: number;
 }
@@ -49,7 +52,9 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const stated = statedError(body, endpoint.secrets);
   const meaning = knownMeaning(stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code))) ?? statusMeaning(status);
   const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
-  const message = `${endpoint.label} answered HTTP ${status}.${said}${advice(endpoint, refusal)}`;
+  const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
+  const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
+  const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
   return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never'), waitMs);
 }
@@ -64,6 +69,16 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
   return waitingFailure(failure, waitInTextMs(stated.text));
 }
 
+/** The failure that an answer in one piece tells though its status is that of success; null: it tells none. */
+export function wholeFailure(endpoint: Endpoint, body: unknown): ModelFailure | null {
+  const value = typeof body === 'string' ? parsed(body) : body;
+  if (!isObject(value) || value.error === undefined || value.error === null) return null;
+  const stated = statedError(value, endpoint.secrets);
+  const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: false };
+  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'it gives no reason')} Check base_url of the provider.`;
+  return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+}
+
 function knownMeaning(codes: string[]): Meaning | undefined {
   return codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
 }
@@ -73,23 +88,6 @@ function statusMeaning(status: number): Meaning {
   if (status === 429) return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
   if (status === 500) return { info: 'internalServerError', passes: true };
   return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
-}
-
-function advice(endpoint: Endpoint, { status, headers }: HttpRefusal): string {
-  if (status === 401 || status === 403) {
-    return endpoint.keySource === null
-      ? ' No key was sent: if one is needed, name its variable in env_key of the provider.'
-      : ` Check the key in ${endpoint.keySource}.`;
-  }
-  if (status === 404) return ' Check base_url of the provider, and that it has this model.';
-  if (status >= 300 && status < 400)
-    return ` It points to ${location(endpoint, headers.location)}; redirects are not followed: change base_url.`;
-  return '';
-}
-
-function location(endpoint: Endpoint, header: string | string[] | undefined): string {
-  if (typeof header !== 'string' || !URL.canParse(header, endpoint.url.href)) return 'another place';
-  return shownUrl(new URL(header, endpoint.url));
 }
 
 /** A provider that asks for a longer wait than is waited has failed. */
@@ -102,12 +100,18 @@ function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFail
 /** Text and codes of an error in the shapes in use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
 function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
   const value = typeof body === 'string' ? parsed(body) : body;
-  if (!isObject(value)) return { text: short(typeof body === 'string' ? body : '', secrets), codes: [] };
+  if (!isObject(value)) return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
   const error = isObject(value.error) ? value.error : value;
   const texts = [error.message, value.error, value.message, value.detail];
   const text = texts.find((each): each is string => typeof each === 'string') ?? '';
   const codes = [error.code, error.type].filter((code) => typeof code === 'string');
   return { text: short(text, secrets), codes: codes.map((code) => short(code, secrets)) };
+}
+
+/** Of a web page, its title; other texts as they are. */
+function pageTitle(text: string): string {
+  if (!/^\s*<(?:!doctype html|html)\b/i.test(text)) return text;
+  return `It is a web page: ${/<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() || 'without a title'}`;
 }
 
 function parsed(text: string): unknown {

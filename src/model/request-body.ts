@@ -35,7 +35,7 @@ export function requestBody(request: ModelRequest): JsonObject {
     model: request.model,
     instructions: request.instructions,
     input: request.input.filter((item) => SENT_TYPES.has(item.type)).map(inputItem),
-    tools: request.tools.map((tool) => ({ ...tool, strict: false })),
+    tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
     tool_choice: 'auto',
     parallel_tool_calls: true,
     ...(asksReasoning ? { reasoning } : {}),
@@ -64,6 +64,6 @@ function outputBody(output: unknown): unknown {
 }
 
 /** The protocol says `fast` where the API says `priority`. */
-function wireServiceTier(tier: string): string {
+export function wireServiceTier(tier: string): string {
   return tier === 'fast' ? 'priority' : tier;
 }

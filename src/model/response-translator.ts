@@ -4,6 +4,7 @@ import type { ResponseItem, TokenUsageBreakdown } from '../protocol/generated/ty
 import type { Endpoint } from './endpoint.ts';
 import type { ModelEvent } from './model.ts';
 import { type ModelFailure, modelFailure } from './model-failure.ts';
+import type { AnswerTranslator, Translation } from './provider-api.ts';
 import { streamFailure } from './provider-error.ts';
 import { redact } from './redact.ts';
 import { readResponseItem } from './response-item.ts';
@@ -12,11 +13,10 @@ type Fields = Record<string, unknown>;
 
 const REASON_CHARS_MAX = 100;
 
-/** What one event of the API means: an event, the end by a failure, or nothing. */
-export type Translation = ModelEvent | ModelFailure | null;
-
 /** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
-export class ResponseTranslator {
+export class ResponseTranslator implements AnswerTranslator {
+  readonly takesWhole = false;
+  readonly finished = false;
   readonly #endpoint: Endpoint;
   readonly #open = new Map<string, { type: string; index: number }>();
   #namesMade = 0;
@@ -25,7 +25,17 @@ export class ResponseTranslator {
     this.#endpoint = endpoint;
   }
 
-  translate(event: Fields): Translation {
+  translate(event: Fields): Translation[] {
+    const meaning = this.#meaning(event);
+    return meaning === null ? [] : [meaning];
+  }
+
+  /** Only an event of its own completes a response. */
+  end(): Translation[] {
+    return [];
+  }
+
+  #meaning(event: Fields): Translation | null {
     switch (event.type) {
       case 'response.output_item.added':
         return this.#itemAdded(event);
@@ -60,7 +70,7 @@ export class ResponseTranslator {
     }
   }
 
-  #itemAdded(event: Fields): Translation {
+  #itemAdded(event: Fields): Translation | null {
     const read = readResponseItem(event.item);
     // An item may begin unfinished; whether it is sound shows when it is done.
     if (read === null || read.problem !== null) return null;
@@ -70,7 +80,7 @@ export class ResponseTranslator {
     return { type: 'itemStarted', item: { ...read.item, id } };
   }
 
-  #itemDone(event: Fields): Translation {
+  #itemDone(event: Fields): Translation | null {
     const read = readResponseItem(event.item);
     if (read === null) return null;
     if (read.problem !== null) return this.#garbage(read.problem);
@@ -82,14 +92,14 @@ export class ResponseTranslator {
     return { type: 'itemCompleted', item };
   }
 
-  #delta(event: Fields, make: (itemId: string, delta: string) => ModelEvent): Translation {
+  #delta(event: Fields, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
     const { delta } = event;
     if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a text`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
   /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
-  #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation {
+  #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation | null {
     const id = event.item_id ?? null;
     if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" with a wrong "item_id"`);
     if (id !== null && this.#open.has(id)) return make(id);

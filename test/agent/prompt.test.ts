@@ -41,19 +41,31 @@ const OUTPUT_OF: Partial<Record<ResponseItem['type'], ResponseItem['type']>> = {
   custom_tool_call: 'custom_tool_call_output',
 };
 
-test('in whatever history, each call is followed by its output, and no output stands alone', () => {
+test('in whatever history, calls are followed by their outputs in the same order, and no output stands alone', () => {
   fc.assert(
     fc.property(fc.array(items, { maxLength: 20 }), (history) => {
       const prompt = promptItems(history);
-      for (const [index, item] of prompt.entries()) {
-        const next = prompt[index + 1];
-        const before = prompt[index - 1];
-        if (isCall(item)) expect([next?.type, callId(next)]).toEqual([OUTPUT_OF[item.type], callId(item)]);
-        if (isOutput(item)) expect([isCall(before), callId(before)]).toEqual([true, callId(item)]);
+      for (let index = 0; index < prompt.length; index++) {
+        expect(isOutput(prompt[index])).toBe(false);
+        const calls = prompt.slice(
+          index,
+          prompt.findIndex((item, place) => place >= index && !isCall(item)),
+        );
+        if (!isCall(prompt[index])) continue;
+        index += calls.length * 2 - 1;
+        const outputs = prompt.slice(index + 1 - calls.length, index + 1);
+        expect(outputs.map((item) => [item.type, callId(item)])).toEqual(calls.map((call) => [OUTPUT_OF[call.type], callId(call)]));
       }
     }),
     { numRuns: 500 },
   );
+});
+
+test('calls of one answer stay together, calls of answers one after another do not', () => {
+  const call = (callId: string) => calls('f', {}, { callId });
+  const output = (call_id: string): ResponseItem => ({ type: 'function_call_output', call_id, output: call_id });
+  const history = [asked('one'), call('a'), call('b'), output('b'), output('a'), call('c'), output('c')];
+  expect(promptItems(history)).toEqual([asked('one'), call('a'), call('b'), output('a'), output('b'), call('c'), output('c')]);
 });
 
 test('of whatever history, no item has an id, none is one that only servers know, and no reasoning leads nowhere', () => {

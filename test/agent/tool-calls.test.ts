@@ -107,7 +107,7 @@ describe('update_plan', () => {
   });
 });
 
-test('several calls in one response all get their outputs, each behind its call', async () => {
+test('several calls in one response all get their outputs, in the order of the calls', async () => {
   const server = await turnWith(
     ...message('two things'),
     ...functionCall('update_plan', PLAN, { callId: 'a' }),
@@ -116,8 +116,8 @@ test('several calls in one response all get their outputs, each behind its call'
   expect(readBack(server)).toEqual([
     said('two things'),
     calls('update_plan', PLAN, { callId: 'a' }),
-    output('The plan is updated.', 'a'),
     calls('nobody', {}, { callId: 'b' }),
+    output('The plan is updated.', 'a'),
     output(expect.stringContaining('nobody'), 'b'),
   ]);
 });

@@ -9,6 +9,7 @@ const OPENAI = {
   baseUrl: 'https://api.openai.com/v1',
   envKey: 'OPENAI_API_KEY',
   wireApi: 'responses',
+  localServer: null,
   httpHeaders: {},
   queryParams: {},
   requestMaxRetries: 4,
@@ -21,6 +22,7 @@ const SCRIPTED = {
   baseUrl: null,
   envKey: null,
   wireApi: 'scripted',
+  localServer: null,
   httpHeaders: {},
   queryParams: {},
   requestMaxRetries: 0,
@@ -38,8 +40,7 @@ describe('a provider defined wrongly is refused', () => {
     ['base_url = "http://"', /base_url: expected an http or https address/],
     [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a text/],
     [`${BASE}env_key = ""`, /env_key: expected a text that is not empty, found ""/],
-    [`${BASE}wire_api = "chat"`, /wire_api: expected "responses" \(other APIs, such as "chat", are not supported\), found "chat"/],
-    [`${BASE}wire_api = "scripted"`, /wire_api: expected "responses"/],
+    [`${BASE}wire_api = "scripted"`, /wire_api: expected "responses" or "chat", found "scripted"/],
     [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found "x"/],
     [`${BASE}http_headers = { a = 1 }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { "a b" = "x" }`, /http_headers: expected a table of header names/],
@@ -80,14 +81,14 @@ describe('a provider defined wrongly is refused', () => {
 
 describe('an unknown provider is refused by its name', () => {
   test.each([
-    ['', 'nope', 'unknown model provider: nope; config.toml defines none; built in are openai, scripted'],
+    ['', 'nope', 'unknown model provider: nope; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
     [
       `[model_providers.a]\n${BASE}[model_providers.b]\n${BASE}`,
       'nope',
-      'unknown model provider: nope; config.toml defines a, b; built in are openai, scripted',
+      'unknown model provider: nope; config.toml defines a, b; built in are openai, ollama, lmstudio, scripted',
     ],
-    ['', 'constructor', 'unknown model provider: constructor; config.toml defines none; built in are openai, scripted'],
-    ['', '', 'unknown model provider: ; config.toml defines none; built in are openai, scripted'],
+    ['', 'constructor', 'unknown model provider: constructor; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
+    ['', '', 'unknown model provider: ; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
   ])('%#', async (text, requested, message) => {
     const config = await load(text);
     expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);
@@ -104,7 +105,7 @@ test('a provider of config.toml, whole', async () => {
 name = "Mine"
 base_url = "https://models.example/v1"
 env_key = "MY_KEY"
-wire_api = "responses"
+wire_api = "chat"
 http_headers = { X-A = "a", X-B = "b" }
 env_http_headers = { X-B = "B", X-C = "C", X-D = "D", X-E = "constructor" }
 query_params = { api-version = "1" }
@@ -118,7 +119,8 @@ stream_idle_timeout_ms = 1000
     name: 'Mine',
     baseUrl: 'https://models.example/v1',
     envKey: 'MY_KEY',
-    wireApi: 'responses',
+    wireApi: 'chat',
+    localServer: null,
     httpHeaders: { 'X-A': 'a', 'X-B': 'from env' },
     queryParams: { 'api-version': '1' },
     requestMaxRetries: 0,

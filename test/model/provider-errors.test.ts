@@ -1,7 +1,7 @@
 import { createServer as createTcpServer } from 'node:net';
 import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../src/config/provider.ts';
-import type { ResponsesModelDeps } from '../../src/model/responses.ts';
+import type { ProviderModelDeps } from '../../src/model/provider-model.ts';
 import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
 import { collect, created, message, modelAt, never, ProviderServer, type Reply, refusing, request, streaming } from './provider-server.ts';
 
@@ -9,7 +9,7 @@ const http = (httpStatusCode: number | null): CodexErrorInfo => ({ httpConnectio
 const error = (code: string, text = 'why') => ({ error: { code, message: text } });
 
 /** The last event; the provider must have been asked once. */
-async function lastEvent(reply: Reply, changes: Partial<ProviderConfig> = {}, deps: Partial<ResponsesModelDeps> = {}) {
+async function lastEvent(reply: Reply, changes: Partial<ProviderConfig> = {}, deps: Partial<ProviderModelDeps> = {}) {
   await using server = await ProviderServer.start(reply);
   const events = await collect(modelAt(server.port, changes, deps).model.stream(request, never));
   expect(server.requests).toHaveLength(1);
@@ -23,6 +23,7 @@ const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
 });
 
 const NO_KEY = ' No key was sent: if one is needed, name its variable in env_key of the provider.';
+const USED_UP = ' What this key may use is used up: see the plan and the billing at the provider.';
 const NOT_HERE = ' Check base_url of the provider, and that it has this model.';
 
 const refusals: [string, Reply, string, CodexErrorInfo][] = [
@@ -37,7 +38,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   ['401', refusing(401, { error: 'no entry!' }), `P (URL) answered HTTP 401. no entry!${NO_KEY}`, http(401)],
   ['403', refusing(403, { message: 'not yours' }), `P (URL) answered HTTP 403. not yours.${NO_KEY}`, http(403)],
   ['404', refusing(404, { detail: 'Not Found' }), `P (URL) answered HTTP 404. Not Found.${NOT_HERE}`, http(404)],
-  ['402 insufficient_quota', refusing(402, error('insufficient_quota')), 'P (URL) answered HTTP 402. why.', 'usageLimitExceeded'],
+  ['402 insufficient_quota', refusing(402, error('insufficient_quota')), `P (URL) answered HTTP 402. why.${USED_UP}`, 'usageLimitExceeded'],
   ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
   ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', http(413)],
   [
@@ -55,7 +56,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   [
     '429 usage_limit_reached',
     refusing(429, { error: { type: 'usage_limit_reached', message: 'limit' } }),
-    'P (URL) answered HTTP 429. limit.',
+    `P (URL) answered HTTP 429. limit.${USED_UP}`,
     'usageLimitExceeded',
   ],
   ['500', refusing(500, '{}'), 'P (URL) answered HTTP 500.', 'internalServerError'],
@@ -242,7 +243,7 @@ test('a refused connection', async () => {
 });
 
 test('a name that does not resolve', async () => {
-  const lookup: ResponsesModelDeps['lookup'] = (_name, _options, callback) =>
+  const lookup: ProviderModelDeps['lookup'] = (_name, _options, callback) =>
     callback(Object.assign(new Error('none'), { code: 'ENOTFOUND' }), '');
   const { model } = modelAt(0, { baseUrl: 'http://user:password@nonexistent.invalid/v1?key=secret' }, { lookup });
   expect(await collect(model.stream(request, never))).toEqual([

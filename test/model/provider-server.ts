@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../src/base/log.ts';
 import type { ProviderConfig } from '../../src/config/provider.ts';
+import { createModel } from '../../src/model/create-model.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import { createResponsesModel, type ResponsesModelDeps } from '../../src/model/responses.ts';
+import type { ProviderModelDeps } from '../../src/model/provider-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export type Reply = (res: ServerResponse, req: IncomingMessage) => unknown;
@@ -132,6 +133,7 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
     baseUrl: `http://127.0.0.1:${port}/v1`,
     envKey: null,
     wireApi: 'responses',
+    localServer: null,
     httpHeaders: {},
     queryParams: {},
     requestMaxRetries: 0,
@@ -142,9 +144,9 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
 }
 
 /** A model of this provider and the clock that it goes by. */
-export function modelAt(port: number, changes: Partial<ProviderConfig> = {}, deps: Partial<ResponsesModelDeps> = {}) {
+export function modelAt(port: number, changes: Partial<ProviderConfig> = {}, deps: Partial<ProviderModelDeps> = {}) {
   const clock = new FakeClock();
-  const model = createResponsesModel(providerAt(port, changes), { env: {}, clock, userAgent: 'test/1', log: quietLog, ...deps });
+  const model = createModel(providerAt(port, changes), { env: {}, clock, userAgent: 'test/1', log: quietLog, ...deps });
   return { model, clock };
 }
 

@@ -1,0 +1,47 @@
+import { isObject } from '../base/json.ts';
+import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
+
+/**
+ * Reads an answer that is a stream of events or, where that is allowed, one JSON object in its place: some servers give
+ * that whatever they were asked for, and whatever they call it.
+ */
+export class AnswerReader {
+  readonly #takesWhole: boolean;
+  readonly #events = new EventReader();
+  #form: 'unknown' | 'stream' | 'whole' = 'unknown';
+  readonly #pieces: string[] = [];
+  #chars = 0;
+
+  constructor(takesWhole: boolean) {
+    this.#takesWhole = takesWhole;
+  }
+
+  get isWhole(): boolean {
+    return this.#form === 'whole';
+  }
+
+  /** Takes the next piece of the answer. */
+  feed(chunk: string): ReadEvents {
+    if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
+    if (this.#form !== 'whole') return this.#events.feed(chunk);
+    this.#chars += chunk.length;
+    this.#pieces.push(chunk);
+    const problem = this.#chars > STREAM_CHARS_MAX ? `sent a response of more than ${STREAM_CHARS_MAX} characters` : null;
+    return { events: [], done: false, problem };
+  }
+
+  /** The answer is over: gives what it ended with, if that was there in full. */
+  end(): ReadEvents {
+    if (this.#form !== 'whole') return this.#events.end();
+    const value = parsed(this.#pieces.join(''));
+    return { events: isObject(value) ? [value] : [], done: false, problem: null };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
