@@ -87,9 +87,14 @@ export function createAppServer(options: AppServerOptions): AppServer {
     if (models.size > MODELS_MAX && oldest !== undefined) models.delete(oldest);
     return model;
   };
+  const installedModels = async (provider: ProviderConfig): Promise<string[] | null> => {
+    const listing = await import('./model/installed-models.ts');
+    return listing.installedModels(provider, { env, clock, userAgent: `heddle/${version}` });
+  };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides });
-  const threads = new Threads({ store, publisher: clients, clock, ids, log, home, cwd, env, overrides, modelFor }, (threadId) =>
-    clients.isFollowed(threadId),
+  const threads = new Threads(
+    { store, publisher: clients, clock, ids, log, home, cwd, env, overrides, modelFor, installedModels },
+    (threadId) => clients.isFollowed(threadId),
   );
   const rows = methodTable({
     threads,
@@ -99,6 +104,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     clock,
     ids,
     config,
+    installedModels,
     defaultProvider: () => defaultProvider(config),
     diagnostics: {
       pid,

@@ -23,6 +23,8 @@ export interface AgentDeps {
   overrides: readonly string[];
   /** The model behind a provider. */
   modelFor(provider: ProviderConfig): Promise<Model>;
+  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  installedModels(provider: ProviderConfig): Promise<string[] | null>;
   /** Called when a turn has ended and been told. */
   onTurnEnded(threadId: string): void;
 }

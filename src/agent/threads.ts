@@ -4,6 +4,7 @@ import { isUuid } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { loadConfig } from '../config/load-config.ts';
+import { NoModelError } from '../config/providers.ts';
 import { readGitInfo } from '../git/git-info.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
@@ -14,8 +15,9 @@ import { historyFacts } from './history-facts.ts';
 import { importRollout } from './import-rollout.ts';
 import { Instructions } from './instructions.ts';
 import { LoadedThread } from './loaded-thread.ts';
+import { missingModelError } from './missing-model.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
-import { keptSettings, resolveSettings, type ThreadOverrides, threadCwd } from './thread-settings.ts';
+import { keptSettings, resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
@@ -286,7 +288,7 @@ export class Threads {
     const { home, env, modelFor } = this.#deps;
     const cwd = threadCwd(overrides.cwd ?? last.cwd, this.#deps.cwd);
     const config = await loadConfig({ home, cwd, env, overrides: this.#deps.overrides, request: requestConfig });
-    const { settings, provider } = resolveSettings({ overrides, requested: requestConfig ?? {}, last, config, cwd });
+    const { settings, provider } = await this.#resolve({ overrides, requested: requestConfig ?? {}, last, config, cwd });
     const instructions = await Instructions.load(config, cwd);
     return {
       settings,
@@ -299,6 +301,15 @@ export class Threads {
         contextWindow: config.get('model_context_window'),
       },
     };
+  }
+
+  async #resolve(sources: SettingsSources): Promise<ReturnType<typeof resolveSettings>> {
+    try {
+      return resolveSettings(sources);
+    } catch (error) {
+      if (error instanceof NoModelError) throw await missingModelError(error, this.#deps.installedModels);
+      throw error;
+    }
   }
 }
 

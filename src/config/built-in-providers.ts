@@ -18,9 +18,6 @@ const REMOTE = { envKey: null, wireApi: 'responses', localServer: null, requestM
  */
 const LOCAL = { envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 } as const;
 
-/** The names of the providers that need no definition, apart from the scripted one. */
-export const BUILT_IN_PROVIDERS = ['openai', 'ollama', 'lmstudio'] as const;
-
 /** The defaults of a provider by its name, built in or not. */
 export function providerDefaults(id: string, env: Env): ProviderDefaults {
   switch (id) {

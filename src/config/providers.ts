@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../base/json.ts';
-import { BUILT_IN_PROVIDERS, providerDefaults } from './built-in-providers.ts';
+import { providerDefaults } from './built-in-providers.ts';
 import type { Config } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import type { ProviderConfig } from './provider.ts';
@@ -8,6 +8,7 @@ import { name, nullable, type Setting, wholeNumber } from './settings.ts';
 const RETRIES_MAX = 100;
 const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
+const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
 
 export interface ChosenProvider {
   provider: ProviderConfig;
@@ -61,9 +62,9 @@ export function providerConfig(config: Config, id: string): ProviderConfig {
   const defined = definedProviders(config);
   if (defined.includes(id)) return readProvider(config, id);
   if (id === 'scripted') return scriptedProvider();
-  if (BUILT_IN_PROVIDERS.some((name) => name === id)) return readProvider(config, id);
+  if (BUILT_IN.includes(id)) return readProvider(config, id);
   const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
-  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${[...BUILT_IN_PROVIDERS, 'scripted'].join(', ')}`);
+  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
 }
 
 function readProvider(config: Config, id: string): ProviderConfig {

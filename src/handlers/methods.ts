@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { ProviderConfig } from '../config/provider.ts';
 import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
 import { configMethods } from './config.ts';
@@ -31,6 +32,8 @@ export interface MethodDeps extends ThreadDeps {
   diagnostics: DiagnosticsDeps;
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
+  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  installedModels: (provider: ProviderConfig) => Promise<string[] | null>;
 }
 
 /** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */

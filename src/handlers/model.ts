@@ -1,8 +1,12 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { ProviderConfig } from '../config/provider.ts';
 import { chooseModel, chooseProvider } from '../config/providers.ts';
 import type { Model } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
+
+/** What Ollama adds to a name that is asked for without a tag. */
+const OLLAMA_TAG_DEFAULT = ':latest';
 
 /** The words that every client knows: one that is not among them makes some drop the whole list. */
 const EFFORTS = [
@@ -13,29 +17,53 @@ const EFFORTS = [
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
 
-export function modelMethods({ config }: { config: () => Promise<Config> }) {
+interface ModelDeps {
+  config: () => Promise<Config>;
+  installedModels: (provider: ProviderConfig) => Promise<string[] | null>;
+}
+
+export function modelMethods({ config, installedModels }: ModelDeps) {
   return {
     'model/list': {
       queue: null,
       async handle() {
-        return { data: modelsOf(await config()), nextCursor: null };
+        return { data: await modelsOf(await config(), installedModels), nextCursor: null };
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** None where the configuration names none: a client has been warned of it, and gets through its start. */
-function modelsOf(config: Config): Model[] {
+/**
+ * The configured model, first and the default, and for a provider on this machine what else is installed there. None where
+ * neither names one: a client has been warned of it, and gets through its start.
+ */
+async function modelsOf(config: Config, installedModels: ModelDeps['installedModels']): Promise<Model[]> {
+  const provider = orNull(() => chooseProvider(config, null).provider);
+  if (provider === null) return [];
+  const configured = orNull(() => chooseModel(config, provider, null));
+  const installed = provider.localServer === null ? [] : ((await installedModels(provider)) ?? []);
+  const others = installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
+  const models = configured === null ? others : [configured, ...others];
+  return models.map((model, place) => listed({ model, provider, config, isDefault: place === 0 }));
+}
+
+function orNull<T>(read: () => T): T | null {
   try {
-    const { provider } = chooseProvider(config, null);
-    return [listed(chooseModel(config, provider, null), provider.name, config)];
+    return read();
   } catch (error) {
-    if (error instanceof ConfigError) return [];
+    if (error instanceof ConfigError) return null;
     throw error;
   }
 }
 
-function listed(model: string, providerName: string, config: Config): Model {
+interface Listed {
+  model: string;
+  provider: ProviderConfig;
+  config: Config;
+  isDefault: boolean;
+}
+
+function listed({ model, provider, config, isDefault }: Listed): Model {
   const effort = config.get('model_reasoning_effort');
   return {
     id: model,
@@ -44,7 +72,7 @@ function listed(model: string, providerName: string, config: Config): Model {
     upgradeInfo: null,
     availabilityNux: null,
     displayName: model,
-    description: `Answers through ${providerName}`,
+    description: `Answers through ${provider.name}`,
     modelSpecialty: null,
     hidden: false,
     supportedReasoningEfforts: EFFORTS,
@@ -56,6 +84,6 @@ function listed(model: string, providerName: string, config: Config): Model {
     serviceTiers: [],
     defaultServiceTier: null,
     availableAccessPrograms: null,
-    isDefault: true,
+    isDefault,
   };
 }

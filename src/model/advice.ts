@@ -23,9 +23,9 @@ export interface Refused {
 export function refusalAdvice(endpoint: Endpoint, refused: Refused): string {
   const { status, text, codes } = refused;
   if (status === 401 || status === 403) return keyAdvice(endpoint);
+  if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);
   if (codes.includes(UNKNOWN_MODEL_CODE) || (status < 500 && UNKNOWN_MODEL.test(text)))
     return modelAdvice(endpoint.localServer, refused.model);
-  if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);
   if (status === 404) return ' Check base_url of the provider, and that it has this model.';
   if (status >= 300 && status < 400) {
     return ` It points to ${target(endpoint, refused.location)}; redirects are not followed: change base_url.`;
@@ -37,8 +37,8 @@ export function refusalAdvice(endpoint: Endpoint, refused: Refused): string {
 }
 
 /** What to do where nobody answers at the endpoint. */
-export function startAdvice({ localServer }: Endpoint): string {
-  switch (localServer) {
+export function startAdvice(server: LocalServer | null): string {
+  switch (server) {
     case 'ollama':
       return 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.';
     case 'lmstudio':

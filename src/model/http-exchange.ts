@@ -118,7 +118,7 @@ export class HttpExchange {
   finish(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     const response = this.#response;
-    if (response === null || this.#ended || response.destroyed) return;
+    if (response === null || this.#ended || this.#break !== null || response.destroyed) return;
     response.removeAllListeners('readable');
     response.resume();
     if (response.complete) return;

@@ -22,7 +22,7 @@ export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: num
   }
   if (code === 'ECONNREFUSED') {
     return modelFailure(
-      `${label} cannot be reached: the connection is refused. ${startAdvice(endpoint)}${proxyNote(endpoint)}`,
+      `${label} cannot be reached: the connection is refused. ${startAdvice(endpoint.localServer)}${proxyNote(endpoint)}`,
       UNREACHED,
       'connection',
     );

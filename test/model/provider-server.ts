@@ -8,7 +8,8 @@ import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import type { ProviderModelDeps } from '../../src/model/provider-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-export type Reply = (res: ServerResponse, req: IncomingMessage) => unknown;
+/** `body`: what the request's JSON is; null: it has none. */
+export type Reply = (res: ServerResponse, req: IncomingMessage, body?: unknown) => unknown;
 
 /** A provider on loopback that gives the replies in order; the last one again and again. */
 export class ProviderServer {
@@ -26,9 +27,11 @@ export class ProviderServer {
       req.on('error', () => {});
       req.on('data', (chunk: Buffer) => chunks.push(chunk));
       req.on('end', () => {
-        this.requests.push({ url: req.url ?? '', headers: req.headers, body: JSON.parse(Buffer.concat(chunks).toString()) });
+        const text = Buffer.concat(chunks).toString();
+        const body: unknown = text === '' ? null : JSON.parse(text);
+        this.requests.push({ url: req.url ?? '', headers: req.headers, body });
         const reply = this.#replies.length > 1 ? this.#replies.shift() : this.#replies[0];
-        reply?.(res, req);
+        reply?.(res, req, body);
       });
     });
   }

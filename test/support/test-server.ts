@@ -27,7 +27,8 @@ export interface TestServerOptions {
   /** Files of the folder, `home/` and `work/`. */
   files?: Record<string, string>;
   config?: string;
-  model?: TestModel;
+  /** Null: the providers' own models. */
+  model?: TestModel | null;
   clock?: FakeClock;
   ids?: Ids;
   pid?: number;
@@ -80,7 +81,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const log = new RecordingLog();
   const given = parts(options, { home, folder, clock, log });
   const store = options.wrapStore?.(given.store) ?? given.store;
-  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, model });
+  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, ...(options.model === null ? {} : { model }) });
   const clients: TestClient[] = [];
   const close = once(() => end(server, clients));
   onTestFinished(async () => {
