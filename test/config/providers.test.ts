@@ -149,6 +149,52 @@ describe('the built-in providers', () => {
     expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
   });
 
+  const LOCAL = { ...OPENAI, envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 };
+  const OLLAMA = { ...LOCAL, id: 'ollama', name: 'Ollama', baseUrl: 'http://localhost:11434/v1', localServer: 'ollama' };
+
+  test('ollama and lmstudio, on this machine and without a key', async () => {
+    const config = await load('');
+    expect(providerConfig(config, 'ollama')).toEqual(OLLAMA);
+    expect(providerConfig(config, 'lmstudio')).toEqual({
+      ...LOCAL,
+      id: 'lmstudio',
+      name: 'LM Studio',
+      baseUrl: 'http://localhost:1234/v1',
+      localServer: 'lmstudio',
+    });
+  });
+
+  test('ollama, changed in parts', async () => {
+    const config = await load('[model_providers.ollama]\nbase_url = "http://gpu:1/v1"\nwire_api = "responses"\nrequest_max_retries = 0\n', {
+      env: { OLLAMA_HOST: 'elsewhere' },
+    });
+    expect(providerConfig(config, 'ollama')).toEqual({ ...OLLAMA, baseUrl: 'http://gpu:1/v1', wireApi: 'responses', requestMaxRetries: 0 });
+  });
+
+  test.each([
+    ['', 'http://localhost:11434/v1'],
+    ['  ', 'http://localhost:11434/v1'],
+    ['gpu', 'http://gpu:11434/v1'],
+    ['gpu:1234', 'http://gpu:1234/v1'],
+    [':1234', 'http://localhost:1234/v1'],
+    ['"127.0.0.1:1234"', 'http://127.0.0.1:1234/v1'],
+    ['0.0.0.0', 'http://127.0.0.1:11434/v1'],
+    ['0.0.0.0:1234', 'http://127.0.0.1:1234/v1'],
+    ['::1', 'http://[::1]:11434/v1'],
+    ['[::1]', 'http://[::1]:11434/v1'],
+    ['[::]:1234', 'http://[::1]:1234/v1'],
+    ['gpu:99999', 'http://gpu:11434/v1'],
+    ['gpu:', 'http://gpu:11434/v1'],
+    ['http://gpu:1234/', 'http://gpu:1234/v1'],
+    ['http://gpu', 'http://gpu/v1'],
+    ['HTTPS://gpu', 'https://gpu/v1'],
+    ['https://gpu:1234/ollama/', 'https://gpu:1234/ollama/v1'],
+  ])('ollama, at OLLAMA_HOST as Ollama reads it: %j', async (host, baseUrl) => {
+    const provider = providerConfig(await load('', { env: { OLLAMA_HOST: host } }), 'ollama');
+    expect(provider.baseUrl).toBe(baseUrl);
+    expect(URL.canParse(baseUrl)).toBe(true);
+  });
+
   test('scripted, replaced', async () => {
     expect(providerConfig(await load(''), 'scripted')).toEqual(SCRIPTED);
     const config = await load(`[model_providers.scripted]\n${BASE}`);

@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { lmStudio } from '../model/fake-lmstudio.ts';
+import { ollama } from '../model/fake-ollama.ts';
+import { ProviderServer, type Reply, refusing } from '../model/provider-server.ts';
+import { idOf } from '../support/counting-ids.ts';
 import { startServer } from '../support/test-server.ts';
 
 test('model/list gives the configured model as the default, with efforts that clients know', async () => {
@@ -14,4 +18,91 @@ test('model/list gives the configured model as the default, with efforts that cl
       .flatMap((model) => model.supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort))
       .filter((effort) => !known.includes(effort)),
   ).toEqual([]);
+});
+
+describe('a provider on this machine', () => {
+  /** A client of a server that was started for a model of this provider, which answers like this. */
+  async function local(id: string, reply: Reply, model: string[] = []) {
+    const provider = await ProviderServer.start(reply);
+    const overrides = [`model_provider=${id}`, `model_providers.${id}.base_url="http://127.0.0.1:${provider.port}/v1"`, ...model];
+    const server = await startServer({ config: '', overrides, model: null });
+    return { ...server, provider, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() };
+  }
+  const models = ['llama3.2:latest', 'qwen3:8b', 'nomic-embed-text:latest'];
+
+  test('lists the configured model first, then what else is installed', async () => {
+    await using server = await local('ollama', ollama({ models }), ['model="llama3.2"']);
+    const { data } = await server.client.request('model/list', {});
+    expect(data.map(({ id, model, isDefault, description }) => ({ id, model, isDefault, description }))).toEqual([
+      { id: 'llama3.2', model: 'llama3.2', isDefault: true, description: 'Answers through Ollama' },
+      { id: 'qwen3:8b', model: 'qwen3:8b', isDefault: false, description: 'Answers through Ollama' },
+    ]);
+  });
+
+  test('lists what is installed where no model is configured, and each can be used', async () => {
+    await using server = await local('lmstudio', lmStudio({ models: ['qwen3-8b', 'gpt-oss-20b'] }));
+    const { data } = await server.client.request('model/list', {});
+    expect(data.map(({ model, isDefault }) => [model, isDefault])).toEqual([
+      ['qwen3-8b', true],
+      ['gpt-oss-20b', false],
+    ]);
+    for (const { model } of data) {
+      const { thread } = await server.client.request('thread/start', { model });
+      expect(await server.client.turn(thread.id, 'hi')).toMatchObject({ status: 'completed' });
+    }
+  });
+
+  test('lists the configured model alone where it does not answer', async () => {
+    await using server = await local('ollama', refusing(500), ['model="llama3.2"']);
+    const { data } = await server.client.request('model/list', {});
+    expect(data.map(({ model, isDefault }) => [model, isDefault])).toEqual([['llama3.2', true]]);
+  });
+
+  const refused = (problem: string) => ({
+    code: -32600,
+    message: `invalid config: no model is set for the provider ${problem}`,
+    data: { code: 'config_invalid' },
+  });
+
+  test.each<[string, string, Reply, string]>([
+    [
+      'names what is installed',
+      'ollama',
+      ollama({ models }),
+      'ollama: set model in config.toml to one that is installed: llama3.2:latest, qwen3:8b',
+    ],
+    ['says how to get a first one', 'ollama', ollama({ models: [] }), 'ollama: none is installed; get one with "ollama pull NAME"'],
+    [
+      'says how to get a first one',
+      'lmstudio',
+      lmStudio({ models: [] }),
+      'lmstudio: none is installed; download one in LM Studio or with "lms get NAME"',
+    ],
+  ])('without a model %s: %s', async (_, id, reply, problem) => {
+    await using server = await local(id, reply);
+    expect(await server.client.refusal('thread/start', {})).toEqual(refused(problem));
+  });
+
+  test('without a model, and without an answer, says how to start it', async () => {
+    await using server = await local('ollama', refusing(500));
+    const baseUrl = `http://127.0.0.1:${server.provider.port}/v1`;
+    const start = 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.';
+    expect(await server.client.refusal('thread/start', {})).toEqual(
+      refused(`ollama: set model in config.toml. Nothing answers at ${baseUrl}. ${start}`),
+    );
+  });
+
+  test('answers a turn, found by its name', async () => {
+    const provider = await ProviderServer.start(ollama());
+    const server = await startServer({
+      config: '',
+      overrides: ['model_provider=ollama', 'model="llama3.2"'],
+      env: { OLLAMA_HOST: `127.0.0.1:${provider.port}` },
+      model: null,
+    });
+    const { modelProvider, model } = await server.client.request('thread/start', {});
+    expect([modelProvider, model]).toEqual(['ollama', 'llama3.2']);
+    expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'completed', items: [{ type: 'agentMessage', text: 'ok' }] });
+    await provider[Symbol.asyncDispose]();
+  });
 });

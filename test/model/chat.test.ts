@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ToolSpec } from '../../src/model/model.ts';
 import { chatStream, counts, DONE, data, delta, finish } from './chat-stream.ts';
-import { collect, modelAt, never, ProviderServer, type Reply, request } from './provider-server.ts';
+import { collect, IDLE_MS, modelAt, never, ProviderServer, type Reply, request } from './provider-server.ts';
 
 const patch: ToolSpec = { type: 'custom', name: 'patch', description: '', format: {} };
 
@@ -371,4 +371,47 @@ test('a stream cut anywhere, inside characters and lines, gives the same events'
     res.end();
   };
   expect(await answer(cut)).toEqual(whole);
+});
+
+describe('a provider that says no more in the middle of its answer', () => {
+  const hanging: Reply = (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(data(delta({ content: 'hello' })));
+  };
+
+  test('fails when it has been silent for too long', async () => {
+    await using server = await ProviderServer.start(hanging);
+    const { model, clock } = modelAt(server.port, { wireApi: 'chat' });
+    const events = model.stream(request, never)[Symbol.asyncIterator]();
+    for (const type of ['started', 'itemStarted', 'textDelta']) expect((await events.next()).value).toMatchObject({ type });
+    const last = events.next();
+    await clock.timerOf(IDLE_MS);
+    clock.advance(IDLE_MS);
+    const text = `P (http://127.0.0.1:${server.port}/v1/chat/completions) was silent for 5 s, the longest that stream_idle_timeout_ms allows.`;
+    expect((await last).value).toEqual(failed(text));
+    expect(clock.timers).toEqual([]);
+  });
+
+  test('is left at once by an abort, quietly', async () => {
+    await using server = await ProviderServer.start(hanging);
+    const { model, clock } = modelAt(server.port, { wireApi: 'chat' });
+    const stop = new AbortController();
+    const types: string[] = [];
+    for await (const { type } of model.stream(request, stop.signal)) {
+      types.push(type);
+      if (type === 'textDelta') stop.abort();
+    }
+    expect(types).toEqual(['started', 'itemStarted', 'textDelta']);
+    expect(clock.timers).toEqual([]);
+  });
+});
+
+test('requests one after another use the same connections again, and leave no timers', async () => {
+  const counted = counts({ prompt_tokens: 1, completion_tokens: 1 });
+  await using server = await ProviderServer.start(chatStream(delta({ content: 'hello' }), finish('stop'), counted, DONE));
+  const { model, clock } = modelAt(server.port, { wireApi: 'chat' });
+  for (let n = 0; n < 20; n++) expect((await collect(model.stream(request, never))).at(-1)).toMatchObject({ type: 'completed' });
+  // The end of an answer may still be under way when the next request leaves, on a second connection.
+  expect(server.connectionsUsed).toBeLessThanOrEqual(2);
+  await expect.poll(() => clock.timers).toEqual([]);
 });

@@ -13,8 +13,8 @@ async function lastEvent(reply: Reply, changes: Partial<ProviderConfig> = {}, de
   await using server = await ProviderServer.start(reply);
   const events = await collect(modelAt(server.port, changes, deps).model.stream(request, never));
   expect(server.requests).toHaveLength(1);
-  const url = `http://127.0.0.1:${server.port}/v1/responses`;
-  return JSON.parse(JSON.stringify(events.at(-1)).replaceAll(url, 'URL'));
+  const url = /http:\/\/127\.0\.0\.1:\d+\/v1\/(?:responses|chat\/completions)/g;
+  return JSON.parse(JSON.stringify(events.at(-1)).replace(url, 'URL'));
 }
 
 const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
@@ -38,6 +38,31 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   ['401', refusing(401, { error: 'no entry!' }), `P (URL) answered HTTP 401. no entry!${NO_KEY}`, http(401)],
   ['403', refusing(403, { message: 'not yours' }), `P (URL) answered HTTP 403. not yours.${NO_KEY}`, http(403)],
   ['404', refusing(404, { detail: 'Not Found' }), `P (URL) answered HTTP 404. Not Found.${NOT_HERE}`, http(404)],
+  [
+    '404 model_not_found',
+    refusing(404, error('model_not_found')),
+    'P (URL) answered HTTP 404. why. The provider has no model "m" for this key: check the name.',
+    http(404),
+  ],
+  [
+    '404, a model that is not there in words alone',
+    refusing(404, { error: 'The model `m` does not exist or you do not have access to it' }),
+    'P (URL) answered HTTP 404. The model `m` does not exist or you do not have access to it. The provider has no model "m" for this key: check the name.',
+    http(404),
+  ],
+  [
+    '404, a whole page',
+    refusing(404, '<!DOCTYPE html>\n<html><head><title> Not here </title></head><body>much</body></html>'),
+    `P (URL) answered HTTP 404. It is a web page: Not here.${NOT_HERE}`,
+    http(404),
+  ],
+  [
+    '400 from a port for https',
+    refusing(400, '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
+    'P (URL) answered HTTP 400. It is a web page: 400 The plain HTTP request was sent to HTTPS port. Write https in base_url of the provider.',
+    'other',
+  ],
+  ['407', refusing(407), 'P (URL) answered HTTP 407. That is a proxy on the way, which wants credentials of its own.', http(407)],
   ['402 insufficient_quota', refusing(402, error('insufficient_quota')), `P (URL) answered HTTP 402. why.${USED_UP}`, 'usageLimitExceeded'],
   ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
   ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', http(413)],
@@ -74,8 +99,17 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   ],
 ];
 
-test.each(refusals)('HTTP %s', async (_, reply, text, info) => {
+test.each(refusals)('HTTP %s, whichever API is asked', async (_, reply, text, info) => {
   expect(await lastEvent(reply)).toEqual(failed(text, info));
+  expect(await lastEvent(reply, { wireApi: 'chat' })).toEqual(failed(text, info));
+});
+
+test('429 with a wait that is too long is told with the wait, and not waited for', async () => {
+  const text = 'P (URL) answered HTTP 429. slow. It asks to wait 3600 s, which is too long to wait here.';
+  const info = { responseTooManyFailedAttempts: { httpStatusCode: 429 } };
+  expect(await lastEvent(refusing(429, { error: 'slow' }, { 'retry-after': '3600' }), { requestMaxRetries: 3 })).toEqual(
+    failed(text, info),
+  );
 });
 
 const streamed: [string, Reply, string, CodexErrorInfo][] = [
@@ -137,6 +171,18 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
     'a call whose arguments are an object',
     streaming(done({ type: 'function_call', call_id: 'c', name: 'n', arguments: {} })),
     'P (URL) sent an item "function_call" with a wrong "arguments".',
+    'other',
+  ],
+  [
+    'an error with success instead of a stream',
+    refusing(200, { error: { message: 'Unexpected endpoint' } }),
+    'P (URL) answered with an error: Unexpected endpoint. Check base_url of the provider.',
+    'other',
+  ],
+  [
+    'JSON instead of a stream',
+    refusing(200, '{}'),
+    'P (URL) answered with application/json, not with an event stream. Check base_url of the provider.',
     'other',
   ],
   [
@@ -253,6 +299,22 @@ test('a name that does not resolve', async () => {
       http(null),
     ),
   ]);
+});
+
+test.each<[Record<string, string>, string]>([
+  [{ HTTPS_PROXY: 'http://user:password@proxy:1' }, ' The proxy in HTTPS_PROXY is not asked: connections are direct.'],
+  [{ all_proxy: 'x' }, ' The proxy in all_proxy is not asked: connections are direct.'],
+  [{ HTTP_PROXY: 'x', https_proxy: '' }, ''],
+])('a name that does not resolve, where the environment is %j', async (env, note) => {
+  const lookup: ProviderModelDeps['lookup'] = (_name, _options, callback) =>
+    callback(Object.assign(new Error('none'), { code: 'EAI_AGAIN' }), '');
+  const { model } = modelAt(0, { baseUrl: 'https://nonexistent.invalid/v1' }, { lookup, env });
+  expect((await collect(model.stream(request, never))).at(-1)).toEqual(
+    failed(
+      `P (https://nonexistent.invalid/v1/responses) cannot be reached: the name nonexistent.invalid does not resolve. Check base_url, and that this machine is online.${note}`,
+      http(null),
+    ),
+  );
 });
 
 test('a server that speaks no HTTP, and one that speaks no TLS', async () => {

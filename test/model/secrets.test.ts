@@ -73,6 +73,16 @@ test('a refused authorization header is advised about, also where there is a key
   expect(await refusal(says, () => ({ httpHeaders, envKey: 'K' }), { K: 'not-sent-at-all' })).toBe(text);
 });
 
+test.each<[string, Reply]>([
+  ['an error in the stream', streaming('data: {"error":{"message":"key sk-secretvalue123","code":"sk-secretvalue123"}}\n\n')],
+  ['an error in place of a stream', (res) => res.writeHead(200).end('{"error":"key sk-secretvalue123"}')],
+])('of a chat API, %s does not show a secret', async (_, reply) => {
+  const changes: Changes = () => ({ wireApi: 'chat', httpHeaders: { 'x-token': 'Bearer sk-secretvalue123' } });
+  const text = await errorText(reply, changes);
+  expect(text).toContain('key …');
+  expect(text).not.toContain('secretvalue');
+});
+
 test('a stream that repeats a secret as the reason of its end does not show it', async () => {
   const response = { incomplete_details: { reason: `key ${'x'.repeat(90)} sk-secretvalue123` } };
   const changes: Changes = () => ({ httpHeaders: { 'x-token': 'Bearer sk-secretvalue123' } });

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { chatStream, counts, DONE, data, delta, finish } from '../model/chat-stream.ts';
+import { message, ProviderServer, type Reply, refusing, sse, streaming } from '../model/provider-server.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { text } from '../support/test-client.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+/** The same answers in the words of both APIs. */
+interface Answers {
+  responses: Reply[];
+  chat: Reply[];
+}
+
+type WireApi = keyof Answers;
+
+/** What a user does on a thread whose provider answers like this. */
+type Act = (server: TestServer, provider: ProviderServer) => Promise<void>;
+
+/** Everything that the client is told, and the roles of each request that the provider got, without what names the API. */
+async function told(wireApi: WireApi, answers: Answers, act: Act) {
+  await using provider = await ProviderServer.start(...answers[wireApi]);
+  const config = `model = "m"\nmodel_provider = "p"\nshow_raw_agent_reasoning = true
+[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"
+request_max_retries = 0\nstream_max_retries = 1\n`;
+  const server = await startServer({ config, model: null });
+  await server.client.request('thread/start', {});
+  await act(server, provider);
+  await server.close();
+  const masked = JSON.stringify(server.client.messages)
+    .replaceAll(server.folder, 'FOLDER')
+    .replace(/http:\/\/[\d.:]+\/v1\/(?:responses|chat\/completions)/g, 'URL');
+  return JSON.parse(masked) as { method?: string; params?: unknown }[];
+}
+
+async function expectSame(answers: Answers, act: Act): Promise<string[]> {
+  const chat = await told('chat', answers, act);
+  expect(chat).toEqual(await told('responses', answers, act));
+  return chat.flatMap(({ method }) => (method === undefined ? [] : [method]));
+}
+
+const oneTurn: Act = async ({ client }) => void (await client.turn(idOf(1), 'hi'));
+
+const COUNTS = { input_tokens: 20, output_tokens: 7, total_tokens: 27, input_tokens_details: { cached_tokens: 4 } };
+const CHAT_COUNTS = counts({ prompt_tokens: 20, completion_tokens: 7, total_tokens: 27, prompt_tokens_details: { cached_tokens: 4 } });
+const completed = { type: 'response.completed', response: { id: 'resp_1', usage: COUNTS } };
+const ended = (reason = 'stop') => [finish(reason), CHAT_COUNTS, DONE];
+
+const reasoned = [
+  { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs', summary: [] } },
+  { type: 'response.reasoning_text.delta', item_id: 'rs', content_index: 0, delta: 'be' },
+  { type: 'response.reasoning_text.delta', item_id: 'rs', content_index: 0, delta: 'cause' },
+  {
+    type: 'response.output_item.done',
+    item: { type: 'reasoning', id: 'rs', summary: [], content: [{ type: 'reasoning_text', text: 'because' }] },
+  },
+];
+const called = (call_id: string, args: string) => ({
+  type: 'response.output_item.done',
+  item: { type: 'function_call', id: call_id, call_id, name: 'update_plan', arguments: args },
+});
+const chatCalled = (index: number, id: string, args: string) =>
+  delta({ tool_calls: [{ index, id, type: 'function', function: { name: 'update_plan', arguments: args } }] });
+
+const plain: Answers = {
+  responses: [streaming(...reasoned, ...message('Hello'), completed)],
+  chat: [chatStream(delta({ reasoning_content: 'be' }), delta({ reasoning_content: 'cause' }), delta({ content: 'Hello' }), ...ended())],
+};
+
+describe('a turn is told the same, whichever API the model is behind:', () => {
+  test('reasoning, a message and counts', async () => {
+    const methods = await expectSame(plain, oneTurn);
+    expect(methods.slice(-13)).toEqual([
+      'turn/started',
+      ...['item/started', 'item/completed'],
+      ...['item/started', 'item/reasoning/textDelta', 'item/reasoning/textDelta', 'item/completed'],
+      ...['item/started', 'item/agentMessage/delta', 'item/completed'],
+      ...['thread/tokenUsage/updated', 'thread/status/changed', 'turn/completed'],
+    ]);
+  });
+
+  test('tools that are called side by side, and the answer after them', async () => {
+    const [first, second] = ['{"plan":[{"step":"a","status":"pending"}]}', '{"plan":[]}'];
+    const answers = {
+      responses: [
+        streaming(...message('Two.'), called('a', first), called('b', second), completed),
+        streaming(...message('Done'), completed),
+      ],
+      chat: [
+        chatStream(delta({ content: 'Two.' }), chatCalled(0, 'a', first), chatCalled(1, 'b', second), ...ended('tool_calls')),
+        chatStream(delta({ content: 'Done' }), ...ended()),
+      ],
+    };
+    const methods = await expectSame(answers, oneTurn);
+    expect(methods.filter((method) => method === 'turn/plan/updated')).toHaveLength(2);
+  });
+
+  const failures: [string, Answers][] = [
+    ['a refused key', { responses: [refusing(401, { error: 'no' })], chat: [refusing(401, { error: 'no' })] }],
+    [
+      'a full context',
+      {
+        responses: [refusing(400, { error: { code: 'context_length_exceeded', message: 'full' } })],
+        chat: [refusing(400, { error: { code: 'context_length_exceeded', message: 'full' } })],
+      },
+    ],
+    [
+      'an error in the middle of a message',
+      {
+        responses: [streaming(...message('Hel').slice(0, 2), { error: { code: 'insufficient_quota', message: 'paid out' } })],
+        chat: [chatStream(delta({ content: 'Hel' }), { error: { code: 'insufficient_quota', message: 'paid out' } })],
+      },
+    ],
+  ];
+  test.each(failures)('%s', async (_, answers) => {
+    const methods = await expectSame(answers, oneTurn);
+    expect(methods.slice(-3)).toEqual(['error', 'thread/status/changed', 'turn/completed']);
+  });
+
+  test('a stream that is cut, asked for again and answered', async () => {
+    const answers = {
+      responses: [streaming(...message('Hel').slice(0, 2)), ...plain.responses],
+      chat: [chatStream(delta({ content: 'Hel' })), ...plain.chat],
+    };
+    const methods = await expectSame(answers, async ({ client, clock }) => {
+      const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+      await client.waitFor('error');
+      await clock.timerOf(200);
+      clock.advance(200);
+      await client.turnCompleted(turn.id);
+    });
+    expect(methods.filter((method) => method === 'error')).toHaveLength(1);
+  });
+
+  /** A message that has begun and goes no further. */
+  const begun: Answers = {
+    responses: [(res) => res.writeHead(200).write(message('Hel').slice(0, 2).map(sse).join(''))],
+    chat: [(res) => res.writeHead(200).write(data(delta({ content: 'Hel' })))],
+  };
+
+  test('an interrupt in the middle of a message, and the next turn', async () => {
+    const answers = { responses: [...begun.responses, ...plain.responses], chat: [...begun.chat, ...plain.chat] };
+    const methods = await expectSame(answers, async ({ client }) => {
+      const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+      await client.waitFor('item/agentMessage/delta');
+      await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+      expect((await client.turnCompleted(turn.id)).status).toBe('interrupted');
+      await client.turn(idOf(1), 'again');
+    });
+    expect(methods.filter((method) => method === 'turn/completed')).toHaveLength(2);
+  });
+
+  test('a steer in the middle of a message', async () => {
+    const answers = { responses: [...begun.responses, ...plain.responses], chat: [...begun.chat, ...plain.chat] };
+    await expectSame(answers, async ({ client }, provider) => {
+      const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
+      await client.waitFor('item/agentMessage/delta');
+      await client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('shorter') });
+      expect((await client.turnCompleted(turn.id)).status).toBe('completed');
+      expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain('shorter');
+    });
+  });
+});
+
+test('a chat model reads what it said, its calls with their outputs, and what the user said next', async () => {
+  const args = '{"plan":[]}';
+  await using provider = await ProviderServer.start(
+    chatStream(
+      delta({ reasoning_content: 'hm', content: 'Two.' }),
+      chatCalled(0, 'a', args),
+      chatCalled(1, 'b', '{'),
+      ...ended('tool_calls'),
+    ),
+    chatStream(delta({ content: 'Done' }), ...ended()),
+    chatStream(delta({ content: 'Bye' }), ...ended()),
+  );
+  const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "chat"\n`;
+  const { client } = await startServer({ config, model: null });
+  await client.request('thread/start', {});
+  await client.turn(idOf(1), 'hi');
+  await client.turn(idOf(1), 'next');
+  const { messages } = (provider.requests.at(-1)?.body ?? { messages: [] }) as { messages: { role: string }[] };
+  const call = (id: string, text: string) => ({ id, type: 'function', function: { name: 'update_plan', arguments: text } });
+  expect(messages.map(({ role }) => role).slice(0, 2)).toEqual(['system', 'user']);
+  expect(messages.slice(2)).toEqual([
+    { role: 'assistant', content: 'Two.', tool_calls: [call('a', args), call('b', '{"arguments":"{"}')] },
+    { role: 'tool', tool_call_id: 'a', content: 'The plan is updated.' },
+    { role: 'tool', tool_call_id: 'b', content: 'The arguments of update_plan are not JSON.' },
+    { role: 'assistant', content: 'Done' },
+    { role: 'user', content: 'next' },
+  ]);
+});
