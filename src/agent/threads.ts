@@ -15,7 +15,6 @@ import { historyFacts } from './history-facts.ts';
 import { importRollout } from './import-rollout.ts';
 import { Instructions } from './instructions.ts';
 import { LoadedThread } from './loaded-thread.ts';
-import { missingModelError } from './missing-model.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
 import { keptSettings, resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
 
@@ -307,8 +306,9 @@ export class Threads {
     try {
       return resolveSettings(sources);
     } catch (error) {
-      if (error instanceof NoModelError) throw await missingModelError(error, this.#deps.installedModels);
-      throw error;
+      if (!(error instanceof NoModelError)) throw error;
+      const { missingModelError } = await import('./missing-model.ts');
+      throw await missingModelError(error, this.#deps.installedModels);
     }
   }
 }

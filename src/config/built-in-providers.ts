@@ -36,7 +36,7 @@ export function providerDefaults(id: string, env: Env): ProviderDefaults {
  * The address of Ollama's API for a value of OLLAMA_HOST, read as Ollama reads it: a URL, or a host, a port or both without
  * a scheme. An address to listen on everywhere is reached at this machine.
  */
-export function ollamaUrl(host: string): string {
+function ollamaUrl(host: string): string {
   const given = host
     .trim()
     .replace(/^["']+|["']+$/g, '')

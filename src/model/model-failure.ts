@@ -5,9 +5,9 @@ export interface ModelFailure {
   error: TurnError;
   /**
    * What kind of retry can help. `connection`: nobody was reached; `request`: refused before a stream began;
-   * `stream`: a stream broke or fell silent.
+   * `stream`: a stream broke or fell silent; `withoutReasoning`: the model knows no settings of reasoning, and some were sent.
    */
-  retry: 'never' | 'connection' | 'request' | 'stream';
+  retry: 'never' | 'connection' | 'request' | 'stream' | 'withoutReasoning';
   /** How long the provider asked to wait, in milliseconds; null: it did not say. */
   waitMs: number | null;
 }

@@ -35,6 +35,10 @@ const CODES = new Map<string, Meaning>([
 /** Codes that say less than the status of an HTTP answer does. */
 const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
 
+/** How servers refuse an effort for a model that does not reason. That a model knows other efforts is not meant. */
+const NO_REASONING =
+  /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
+
 export interface HttpRefusal {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -56,7 +60,8 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
   const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
-  return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never'), waitMs);
+  const final = status === 400 && NO_REASONING.test(stated.text) ? 'withoutReasoning' : 'never';
+  return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final), waitMs);
 }
 
 /** The failure that a provider tells inside a stream, in `response.failed` or an `error` event. */

@@ -27,7 +27,8 @@ export interface ProviderModelDeps {
  */
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps.clock, deps.lookup);
-  return { stream: (request, signal) => stream({ api, provider, deps, client, request, signal }) };
+  const unreasoning = new Set<string>();
+  return { stream: (request, signal) => stream({ api, provider, deps, client, unreasoning, request, signal }) };
 }
 
 interface Question {
@@ -35,6 +36,8 @@ interface Question {
   provider: ProviderConfig;
   deps: ProviderModelDeps;
   client: HttpClient;
+  /** The names of models that refused settings of reasoning. They are not sent any. */
+  unreasoning: Set<string>;
   request: ModelRequest;
   signal: AbortSignal;
 }
@@ -58,9 +61,10 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
     return;
   }
   const retries = new RetryPlan(provider, deps.clock);
+  const asked = { options: prepared };
   yield [{ type: 'started' }];
   for (;;) {
-    const failure = yield* tryOnce(prepared);
+    const failure = yield* ask(question, asked);
     if (failure === null || signal.aborted) return;
     const { codexErrorInfo } = failure.error;
     const retry = retries.next(failure);
@@ -76,6 +80,15 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
   }
 }
 
+/** Asks once; or again at once, and from then on, without settings of reasoning where the model refuses them. */
+async function* ask(question: Question, asked: { options: AttemptOptions }): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+  const failure = yield* tryOnce(asked.options);
+  const plain = failure?.retry === 'withoutReasoning' ? prepareWithoutReasoning(question) : null;
+  if (plain === null) return failure;
+  asked.options = plain;
+  return yield* tryOnce(plain);
+}
+
 async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   const attempt = new Attempt(options);
   try {
@@ -87,15 +100,24 @@ async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], M
 }
 
 /** What every attempt sends; or, where there is nothing to send, why. */
-function prepare({ api, provider, deps, client, request, signal }: Question): AttemptOptions | TurnError {
+function prepare({ api, provider, deps, client, unreasoning, request, signal }: Question): AttemptOptions | TurnError {
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
-  const body = bytes(api.body(request));
+  const body = bytes(api.body(unreasoning.has(request.model) ? { ...request, effort: null, summary: null } : request));
   if (body === null) return tooLarge(endpoint.label);
   const { url, headers } = endpoint;
   const question: HttpQuestion = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
   const translator = () => api.translator(endpoint, request);
   return { endpoint, model: request.model, client, clock: deps.clock, question, translator, signal };
+}
+
+/** The same without settings of reasoning, here and from now on; null: there were none. */
+function prepareWithoutReasoning(question: Question): AttemptOptions | null {
+  const { request, unreasoning } = question;
+  if (unreasoning.has(request.model) || (request.effort === null && request.summary === null)) return null;
+  unreasoning.add(request.model);
+  const prepared = prepare(question);
+  return 'message' in prepared ? null : prepared;
 }
 
 /** The request as it is sent; null where it is longer than a text can be. */

@@ -40,7 +40,7 @@ export class RetryPlan {
   next(failure: ModelFailure): Retry | null {
     const now = this.#clock.monotonic();
     this.#firstFailureAt ??= now;
-    if (failure.retry === 'never') return null;
+    if (failure.retry === 'never' || failure.retry === 'withoutReasoning') return null;
     const delayMs = Math.max(this.#waitMs, failure.waitMs ?? 0);
     if (delayMs > RETRY_WAIT_MS_MAX || now + delayMs - this.#firstFailureAt > RETRYING_MS_MAX) return null;
 

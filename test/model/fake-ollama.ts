@@ -18,13 +18,16 @@ export interface OllamaOptions {
   answers?: OllamaAnswer[];
   /** Models whose template knows no tools. */
   withoutTools?: string[];
+  /** Models that do not think. */
+  withoutThinking?: string[];
 }
 
 const EFFORTS = ['high', 'medium', 'low', 'none'];
 const PROMPT_TOKENS = 26;
 
 /** Ollama's OpenAI-like API, as it answers: chunk by chunk, calls whole, errors in its words. */
-export function ollama({ models = ['llama3.2:latest'], answers = [{ text: ['ok'] }], withoutTools = [] }: OllamaOptions = {}): Reply {
+export function ollama(options: OllamaOptions = {}): Reply {
+  const { models = ['llama3.2:latest'], answers = [{ text: ['ok'] }] } = options;
   const left = [...answers];
   return (res, req, body) => {
     if (req.method === 'GET' && req.url === '/v1/models') {
@@ -34,7 +37,7 @@ export function ollama({ models = ['llama3.2:latest'], answers = [{ text: ['ok']
     if (req.url !== '/v1/chat/completions' || !isObject(body)) {
       return res.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found');
     }
-    const refusal = refused(body, { models, withoutTools });
+    const refusal = refused(body, { ...options, models });
     if (refusal !== null) return refusal(res, req, body);
     const answer = (left.length > 1 ? left.shift() : left[0]) ?? {};
     return streamed(answer, body)(res, req, body);
@@ -51,7 +54,7 @@ function failure(status: number, message: string): Reply {
 }
 
 /** What Ollama refuses in a request, in the order in which it looks. */
-function refused(body: Record<string, unknown>, { models, withoutTools }: { models: string[]; withoutTools: string[] }): Reply | null {
+function refused(body: Record<string, unknown>, { models = [], withoutTools = [], withoutThinking = [] }: OllamaOptions): Reply | null {
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   if (messages.length === 0) return failure(400, "[] is too short - 'messages'");
   for (const message of messages) {
@@ -65,6 +68,9 @@ function refused(body: Record<string, unknown>, { models, withoutTools }: { mode
   const name = String(body.model);
   const full = name.includes(':') ? name : `${name}:latest`;
   if (!models.includes(full)) return failure(404, `model "${name}" not found, try pulling it first`);
+  if (typeof effort === 'string' && effort !== 'none' && withoutThinking.includes(full)) {
+    return failure(400, `"${name}" does not support thinking`);
+  }
   const asksTools = Array.isArray(body.tools) && body.tools.length > 0;
   return asksTools && withoutTools.includes(full) ? failure(400, `registry.ollama.ai/library/${full} does not support tools`) : null;
 }

@@ -133,6 +133,30 @@ describe('Ollama', () => {
   });
 });
 
+test('a model that does not think is asked without an effort, in every request after the first', async () => {
+  await using server = await ProviderServer.start(ollama({ withoutThinking: ['llama3.2:latest'] }));
+  const { model } = modelAt(server.port, { wireApi: 'chat', localServer: 'ollama' });
+  for (let n = 0; n < 2; n++) {
+    const events = await collect(model.stream({ ...request, model: 'llama3.2', effort: 'medium' }, never));
+    expect(events.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
+  }
+  expect(server.requests.map(({ body }) => (body as { reasoning_effort?: string }).reasoning_effort)).toEqual([
+    'medium',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a model that refuses settings of reasoning that were not sent is not asked for ever', async () => {
+  await using server = await ProviderServer.start(refusing(400, { error: 'it does not support thinking' }));
+  const { model } = modelAt(server.port, { wireApi: 'chat', requestMaxRetries: 3 });
+  for (const effort of ['low', null]) {
+    const events = await collect(model.stream({ ...request, effort }, never));
+    expect(events.at(-1)).toMatchObject({ type: 'failed', error: { codexErrorInfo: 'other' } });
+  }
+  expect(server.requests).toHaveLength(3);
+});
+
 describe('LM Studio', () => {
   const asked = { model: 'qwen3-8b', tools: [PLAN] };
   test('thinks, speaks and calls', async () => {
