@@ -17,6 +17,9 @@ const EFFORTS = [
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
 
+/** Programs on this machine refuse others. */
+const LOCAL_EFFORTS = new Set(['low', 'medium', 'high']);
+
 interface ModelDeps {
   config: () => Promise<Config>;
   installedModels: (provider: ProviderConfig) => Promise<string[] | null>;
@@ -64,6 +67,7 @@ interface Listed {
 }
 
 function listed({ model, provider, config, isDefault }: Listed): Model {
+  const efforts = EFFORTS.filter(({ reasoningEffort }) => provider.localServer === null || LOCAL_EFFORTS.has(reasoningEffort));
   const effort = config.get('model_reasoning_effort');
   return {
     id: model,
@@ -75,8 +79,8 @@ function listed({ model, provider, config, isDefault }: Listed): Model {
     description: `Answers through ${provider.name}`,
     modelSpecialty: null,
     hidden: false,
-    supportedReasoningEfforts: EFFORTS,
-    defaultReasoningEffort: EFFORTS.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ?? 'medium',
+    supportedReasoningEfforts: efforts,
+    defaultReasoningEffort: efforts.find(({ reasoningEffort }) => reasoningEffort === effort)?.reasoningEffort ?? 'medium',
     inputModalities: ['text', 'image'],
     supportsPersonality: true,
     multiAgentVersion: null,

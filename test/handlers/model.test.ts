@@ -46,6 +46,11 @@ describe('a provider on this machine', () => {
       ['qwen3-8b', true],
       ['gpt-oss-20b', false],
     ]);
+    const efforts = data.map(({ supportedReasoningEfforts }) => supportedReasoningEfforts.map(({ reasoningEffort }) => reasoningEffort));
+    expect(efforts).toEqual([
+      ['low', 'medium', 'high'],
+      ['low', 'medium', 'high'],
+    ]);
     for (const { model } of data) {
       const { thread } = await server.client.request('thread/start', { model });
       expect(await server.client.turn(thread.id, 'hi')).toMatchObject({ status: 'completed' });
