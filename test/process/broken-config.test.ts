@@ -65,7 +65,7 @@ describe('a bad value refuses only what needs it', () => {
   });
 
   test('a provider: threads of others go on', async () => {
-    const where = place({ 'config.toml': `${PROVIDER}wire_api = "chat"\n` });
+    const where = place({ 'config.toml': `${PROVIDER}wire_api = "telepathy"\n` });
     const heddle = await startHeddle(where);
     const { summary } = await warning(heddle);
     expect(summary).toContain(`${join(where.home, 'config.toml')}:3:`);
