@@ -41,13 +41,13 @@ export interface MethodTable {
 }
 
 /**
- * Reads the resource files of a folder into one set of definitions, every `$ref` made local (`#/definitions/NAME`).
+ * Reads the resource files of a folder (not `*.schema.json`, which stand for themselves) into one set of definitions, every `$ref` made local (`#/definitions/NAME`).
  * Throws where a name is defined twice or a reference leads nowhere.
  */
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
   const definitions: Definitions = {};
-  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && file !== 'methods.json');
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json') && !file.endsWith('.schema.json') && file !== 'methods.json');
   for (const file of files.sort()) {
     for (const [name, schema] of Object.entries(readSchema(join(folder, file)).definitions ?? {})) {
       if (owners.has(name)) throw new Error(`${name} is defined in ${owners.get(name)} and in ${file}`);

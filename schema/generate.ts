@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asAccepted, bundleDefinitions, type Definitions, readMethodTable, readSchema } from './bundle.ts';
 import { generateMethods } from './generate-methods.ts';
+import { generateModelScript } from './generate-model-script.ts';
 import { generateTypes } from './generate-types.ts';
 import { declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
 
@@ -17,6 +18,7 @@ const required = readRequired('ItemStartedNotification');
 
 write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
 write('src/protocol/generated/methods.ts', generateMethods(definitions, methods));
+write('src/protocol/generated/model-script.ts', await generateModelScript(readSchema(join(schemaFolder, 'model-script.schema.json'))));
 write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params));
 write('src/protocol/generated/validate-params.d.ts', declareValidators(params));
 write('test/support/generated/validate-sent.js', await generateValidators(definitions, sent));

@@ -12,6 +12,7 @@ import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
 import { methodTable } from './handlers/methods.ts';
 import type { Model } from './model/model.ts';
+import { ModelPool } from './model/model-pool.ts';
 import { Clients } from './server/clients.ts';
 import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
@@ -54,9 +55,6 @@ export interface AppServerOptions {
   tap?: WireTap;
 }
 
-/** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */
-const MODELS_MAX = 16;
-
 export interface AppServer {
   /**
    * Serves a client; resolves when it is gone and every request it had sent has been answered. With `drain`, the turns
@@ -65,8 +63,11 @@ export interface AppServer {
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /** How many turns run now. */
   readonly turnsRunning: number;
-  /** Ends every turn, stores what there is to store and gives everything up. */
-  close(): Promise<void>;
+  /**
+   * Ends every turn, stores what there is to store and gives everything up. Resolves with the reports of models that
+   * check how they are used, as scripted ones do: none where all went as their scripts have it.
+   */
+  close(): Promise<string[]>;
 }
 
 /** Puts the parts together. The only file that knows them all. */
@@ -75,23 +76,17 @@ export function createAppServer(options: AppServerOptions): AppServer {
   const { clock = systemClock, ids = systemIds, storeDir = home } = options;
   const clients = new Clients();
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
-  const models = new Map<string, Model>();
-  const modelFor = async (provider: ProviderConfig): Promise<Model> => {
-    if (options.model !== undefined) return options.model;
+  const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
+  const models = new ModelPool(options.model ?? null, async (provider) => {
     const { createModel } = await import('./model/create-model.ts');
-    const key = JSON.stringify(provider);
-    const model = models.get(key) ?? createModel(provider, { env, clock, log, userAgent: `heddle/${version}` });
-    models.delete(key);
-    models.set(key, model);
-    const [oldest] = models.keys();
-    if (models.size > MODELS_MAX && oldest !== undefined) models.delete(oldest);
-    return model;
-  };
+    return createModel(provider, modelDeps);
+  });
   const installedModels = async (provider: ProviderConfig): Promise<string[] | null> => {
     const listing = await import('./model/installed-models.ts');
-    return listing.installedModels(provider, { env, clock, userAgent: `heddle/${version}` });
+    return listing.installedModels(provider, modelDeps);
   };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides });
+  const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
     { store, publisher: clients, clock, ids, log, home, cwd, env, overrides, modelFor, installedModels },
     (threadId) => clients.isFollowed(threadId),
@@ -156,6 +151,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
       await threads.close();
       // A client that does not read is waited for; whoever wants its threads need not.
       await Promise.all([clients.close(), store.close()]);
+      return models.reports();
     },
   };
 }

@@ -8,6 +8,7 @@ import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { toFile, toStream } from './cli/log-output.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
+import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/version.ts';
 import type { Framing } from './transport/framing.ts';
 import type { Transport } from './transport/transport.ts';
@@ -48,9 +49,13 @@ interface Service {
 }
 
 async function start(options: ServeOptions, log: Log): Promise<Service> {
-  const { overrides, framing, wireLog } = options;
+  const { overrides, framing, modelScript, wireLog } = options;
   const { env } = process;
   const tap = wireLog === null ? {} : { tap: new (await import('./cli/wire-log.ts')).WireLog(wireLog, { clock: systemClock, env }) };
+  const model =
+    modelScript === null
+      ? {}
+      : { model: (await import('./model/load-scripted-model.ts')).loadScriptedModel(resolve(modelScript), { log }) };
   const parts: AppServerOptions = {
     home: homeFolder(),
     cwd: process.cwd(),
@@ -64,6 +69,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     migrationsDir: join(__dirname, '..', 'migrations'),
     tempDir: tmpdir(),
     ...tap,
+    ...model,
   };
   if (options.deterministic) return startDeterministic(parts, framing);
   const server = createAppServer(parts);
@@ -92,9 +98,13 @@ async function serve(options: ServeOptions): Promise<void> {
   const { server, transport, end: clearAway } = await start(options, log);
   const end = async (exitCode: number) => {
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
-    await server.close().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+    const reports = await server.close().catch((error: unknown) => {
+      log.error({ err: error }, 'closing failed');
+      return [];
+    });
     clearAway();
-    process.exit(exitCode);
+    for (const report of reports) process.stderr.write(`heddle: ${report}\n`);
+    process.exit(reports.length > 0 ? 1 : exitCode);
   };
   for (const [signal, number] of Object.entries(SIGNALS)) process.once(signal, () => void end(128 + number));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
@@ -121,7 +131,7 @@ function run(command: Command): void {
       generate(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, 1));
+      serve(command.options).catch((error: unknown) => fail(error, error instanceof ScriptError ? 2 : 1));
       return;
     default:
       command satisfies never;

@@ -6,6 +6,8 @@ import { isLogLevel, type LogLevel } from './lazy-log.ts';
 export interface ServeOptions {
   /** Settings over config.toml, as `key=value` texts. */
   overrides: string[];
+  /** A script in place of all models. */
+  modelScript: string | null;
   framing: Framing;
   drain: boolean;
   deterministic: boolean;
@@ -36,6 +38,7 @@ export function parseCommandLine(argv: string[]): Command {
       model: { type: 'string', short: 'm' },
       sandbox: { type: 'string', short: 's' },
       'ask-for-approval': { type: 'string', short: 'a' },
+      'model-script': { type: 'string' },
       listen: { type: 'string' },
       framing: { type: 'string' },
       drain: { type: 'boolean' },
@@ -58,10 +61,13 @@ export function parseCommandLine(argv: string[]): Command {
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: only stdio:// is served`);
   const settings = { model: values.model, sandbox_mode: values.sandbox, approval_policy: values['ask-for-approval'] };
   const named = Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`]));
+  const modelScript = path('--model-script', values['model-script']);
+  const scripted = modelScript === null ? [] : ['model_provider="scripted"'];
   return {
     run: 'serve',
     options: {
-      overrides: [...(values.config ?? []), ...named],
+      overrides: [...(values.config ?? []), ...named, ...scripted],
+      modelScript,
       framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
       drain: values.drain ?? false,
       deterministic: values.deterministic ?? false,

@@ -10,6 +10,8 @@ Serves coding agents' threads to an editor or a test harness: JSON-RPC, one mess
   -s, --sandbox MODE       read-only, workspace-write or danger-full-access
   -a, --ask-for-approval POLICY
                            untrusted, on-failure, on-request or never
+      --model-script FILE  answer all threads by this script, YAML or JSON, in place of a model; ends with exit code 1
+                           where the run was not as the script has it
       --listen stdio://    where to listen; stdio is what there is
       --framing FRAMING    lines (the default), or content-length: a header before each message, as language servers do
       --drain              at the end of the input, let running turns end first

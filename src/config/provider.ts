@@ -13,6 +13,8 @@ export interface ProviderConfig {
   wireApi: 'responses' | 'chat' | 'scripted';
   /** For a built-in provider on the user's own machine: which program it is, so that errors can say how to start it. */
   localServer: LocalServer | null;
+  /** For `scripted`, the absolute path of the script; null: it does what users ask for. */
+  script: string | null;
   httpHeaders: Record<string, string>;
   queryParams: Record<string, string>;
   /** How often a request that got no stream is tried again. */

@@ -1,3 +1,4 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonValue } from '../base/json.ts';
 import { providerDefaults } from './built-in-providers.ts';
 import type { Config } from './config.ts';
@@ -61,7 +62,7 @@ export function definedProviders(config: Config): string[] {
 export function providerConfig(config: Config, id: string): ProviderConfig {
   const defined = definedProviders(config);
   if (defined.includes(id)) return readProvider(config, id);
-  if (id === 'scripted') return scriptedProvider();
+  if (id === 'scripted') return scriptedProvider(id);
   if (BUILT_IN.includes(id)) return readProvider(config, id);
   const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
   throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
@@ -72,6 +73,14 @@ function readProvider(config: Config, id: string): ProviderConfig {
   config.keys(path);
   const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
   const defaults = providerDefaults(id, config.env);
+  const script = scriptPath(config, path);
+  const isScripted = (id === 'scripted' || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
+  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isScripted ? 'scripted' : defaults.wireApi });
+  if (wireApi === 'scripted') {
+    const embedded = scriptedProvider(id);
+    return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
+  }
+  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" has a script');
   const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
   if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https address of the API');
   return {
@@ -79,8 +88,9 @@ function readProvider(config: Config, id: string): ProviderConfig {
     name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
     envKey: read('env_key', nullable(name())) ?? defaults.envKey,
-    wireApi: read('wire_api', { ...WIRE_API, absent: defaults.wireApi }),
+    wireApi,
     localServer: defaults.localServer,
+    script: null,
     httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
     queryParams: read('query_params', TEXTS),
     requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
@@ -89,20 +99,31 @@ function readProvider(config: Config, id: string): ProviderConfig {
   };
 }
 
-function scriptedProvider(): ProviderConfig {
+function scriptedProvider(id: string): ProviderConfig {
   return {
-    id: 'scripted',
-    name: 'Built-in scripted model',
+    id,
+    name: id === 'scripted' ? 'Built-in scripted model' : id,
     baseUrl: null,
     envKey: null,
     wireApi: 'scripted',
     localServer: null,
+    script: null,
     httpHeaders: {},
     queryParams: {},
     requestMaxRetries: 0,
     streamMaxRetries: 0,
     streamIdleTimeoutMs: 300_000,
   };
+}
+
+/** Where the script of a provider lies: a relative path goes from the folder of the file that names it. */
+function scriptPath(config: Config, providerPath: string[]): string | null {
+  const path = [...providerPath, 'script'];
+  const script = config.read(path, nullable(name()));
+  if (script === null || isAbsolute(script)) return script;
+  const file = config.layerOf(path)?.place(path).path ?? null;
+  if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
+  return resolve(dirname(file), script);
 }
 
 /** A header whose variable is not set, or empty, is not sent. */
@@ -121,10 +142,10 @@ function isHeaderText(text: string): boolean {
   return !/[\r\n\0]/.test(text);
 }
 
-const WIRE_API: Setting<'responses' | 'chat'> = {
-  expected: '"responses" or "chat"',
+const WIRE_API: Setting<ProviderConfig['wireApi']> = {
+  expected: '"responses", "chat" or "scripted"',
   absent: 'responses',
-  read: (value) => (value === 'responses' || value === 'chat' ? value : undefined),
+  read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
 };
 
 const HTTP_URL: Setting<string> = {

@@ -1,20 +1,35 @@
+import { ConfigError } from '../config/config-error.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { chatApi } from './chat.ts';
+import { createEmbeddedModel } from './embedded.ts';
 import type { Model } from './model.ts';
 import { createProviderModel, type ProviderModelDeps } from './provider-model.ts';
 import { responsesApi } from './responses.ts';
-import { createScriptedModel } from './scripted.ts';
+import { ScriptError } from './script/script-error.ts';
 
-/** The model behind a provider. Keep it: it holds the provider's connections. */
-export function createModel(provider: ProviderConfig, deps: ProviderModelDeps): Model {
+/**
+ * The model behind a provider. Keep it: it holds the provider's connections, or how far its script is. Rejects with a
+ * ConfigError where the provider's script cannot be used.
+ */
+export async function createModel(provider: ProviderConfig, deps: ProviderModelDeps): Promise<Model> {
   switch (provider.wireApi) {
     case 'responses':
       return createProviderModel(responsesApi, provider, deps);
     case 'chat':
       return createProviderModel(chatApi, provider, deps);
     case 'scripted':
-      return createScriptedModel(deps);
+      return provider.script === null ? createEmbeddedModel(deps) : byScript(provider.script, deps);
     default:
       return provider.wireApi satisfies never;
+  }
+}
+
+async function byScript(path: string, deps: ProviderModelDeps): Promise<Model> {
+  const { loadScriptedModel } = await import('./load-scripted-model.ts');
+  try {
+    return loadScriptedModel(path, deps);
+  } catch (error) {
+    if (error instanceof ScriptError) throw new ConfigError(error.message, undefined, { cause: error });
+    throw error;
   }
 }

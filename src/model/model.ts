@@ -58,4 +58,6 @@ export interface Model {
    * bounded in number and time. Reading slowly slows the provider down; nothing is buffered without bound.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** For a model that checks how it is used: what was wrong up to now, as a text of several lines; null: nothing. */
+  report?(): string | null;
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../base/json.ts';
 
-/** What a user's text asks the scripted model to do; docs/scripted-model.md is its manual. */
-export type ScriptedStep =
+/** What a user's text asks the embedded model to do; docs/scripted-model.md is its manual. */
+export type EmbeddedStep =
   | { do: 'call'; name: string; arguments: string }
   | { do: 'say'; text: string }
   | { do: 'think'; text: string }
@@ -13,14 +13,14 @@ const REPEAT_TIMES_MAX = 1_000_000;
 const WAIT_MS_MAX = 600_000;
 
 /** The steps in a text, one a line. Lines that ask for nothing are left out. */
-export function readScriptedSteps(text: string): ScriptedStep[] {
+export function readEmbeddedSteps(text: string): EmbeddedStep[] {
   return text
     .split(/\r?\n/)
     .map((line) => readStep(line.trim()))
     .filter((step) => step !== null);
 }
 
-function readStep(line: string): ScriptedStep | null {
+function readStep(line: string): EmbeddedStep | null {
   const space = line.search(/\s/);
   if (space === -1) return null;
   const rest = line.slice(space).trim();
@@ -43,13 +43,13 @@ function readStep(line: string): ScriptedStep | null {
 }
 
 /** `NAME {json}`; a sentence that happens to begin with "call" is none. */
-function readCall(rest: string): ScriptedStep | null {
+function readCall(rest: string): EmbeddedStep | null {
   const match = /^(\S+)\s+(\{.*\})$/.exec(rest);
   if (match?.[1] === undefined || match[2] === undefined || !isJsonObject(match[2])) return null;
   return { do: 'call', name: match[1], arguments: match[2] };
 }
 
-function readRepeat(rest: string): ScriptedStep | null {
+function readRepeat(rest: string): EmbeddedStep | null {
   const match = /^(\d+)\s+(\S{1,32})$/.exec(rest);
   if (match?.[1] === undefined || match[2] === undefined) return null;
   return { do: 'repeat', times: Math.min(Number(match[1]), REPEAT_TIMES_MAX), word: match[2] };

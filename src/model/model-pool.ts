@@ -1,0 +1,46 @@
+import type { ProviderConfig } from '../config/provider.ts';
+import type { Model } from './model.ts';
+
+/** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */
+const MODELS_MAX = 16;
+
+/** One model for each provider; or, where one is given, that one for all. */
+export class ModelPool {
+  readonly #given: Model | null;
+  readonly #create: (provider: ProviderConfig) => Promise<Model>;
+  readonly #models = new Map<string, Promise<Model>>();
+  /** Models with a script: how far it is must not be forgotten. */
+  readonly #scripted = new Map<string, Promise<Model>>();
+  readonly #reporting = new Set<Model>();
+
+  constructor(given: Model | null, create: (provider: ProviderConfig) => Promise<Model>) {
+    this.#given = given;
+    this.#create = create;
+  }
+
+  /** Rejects with a ConfigError where the provider's settings make no model; the next call tries again. */
+  async get(provider: ProviderConfig): Promise<Model> {
+    if (this.#given !== null) return this.#given;
+    const models = provider.script === null ? this.#models : this.#scripted;
+    const key = JSON.stringify(provider);
+    const pending = models.get(key) ?? this.#create(provider);
+    models.delete(key);
+    models.set(key, pending);
+    const [oldest] = this.#models.keys();
+    if (this.#models.size > MODELS_MAX && oldest !== undefined) this.#models.delete(oldest);
+    try {
+      const model = await pending;
+      if (model.report !== undefined) this.#reporting.add(model);
+      return model;
+    } catch (error) {
+      if (models.get(key) === pending) models.delete(key);
+      throw error;
+    }
+  }
+
+  /** What was wrong with how the models were used, a text of several lines each. */
+  reports(): string[] {
+    const used = this.#given === null ? [...this.#reporting] : [this.#given];
+    return used.map((model) => model.report?.() ?? null).filter((report) => report !== null);
+  }
+}

@@ -1,0 +1,109 @@
+import type { CutStep, ErrorStep, PlanStep, ReasoningStep } from '../../protocol/generated/model-script.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import { AnswerWriter, type Paced, type Pieces, words } from '../answer-writer.ts';
+import type { ModelRequest } from '../model.ts';
+import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
+import { scriptedFailure } from './scripted-failure.ts';
+
+export interface AnswerSource {
+  /** The response to give, used up; or why there is none. */
+  take(): ScriptedResponse | string;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/** The whole answer to a request, retries and waits included. The response is taken when the first event is asked for. */
+export function* answerByScript(request: ModelRequest, { take, now }: AnswerSource): Generator<Paced, void, undefined> {
+  const writer = new AnswerWriter(request);
+  for (let retries = 1; ; retries++) {
+    const response = take();
+    yield { type: 'started' };
+    if (typeof response === 'string') {
+      yield { type: 'failed', error: { message: response, codexErrorInfo: 'other', additionalDetails: null } };
+      return;
+    }
+    const failure = yield* attempt(response.steps, writer);
+    if (failure === null) {
+      yield { type: 'completed', usage: response.usage === 'estimate' ? writer.usage() : response.usage };
+      return;
+    }
+    const delayMs = retryDelay(failure);
+    const error = scriptedFailure(failure, now());
+    if (delayMs === null) {
+      yield { type: 'failed', error };
+      return;
+    }
+    yield { type: 'retrying', error: retryingError(error, failure, { retries, delayMs }), delayMs };
+    yield { waitMs: delayMs };
+  }
+}
+
+type Failure = ErrorStep | CutStep;
+
+/** Gives the steps; of one that fails, the step. */
+function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced, Failure | null, undefined> {
+  for (const step of steps) {
+    if ('error' in step || 'cut' in step) return step;
+    yield* act(step, writer);
+  }
+  return null;
+}
+
+function* act(step: Exclude<ScriptedStep, Failure>, writer: AnswerWriter): Generator<Paced, void, undefined> {
+  if ('message' in step) {
+    const { message, chunk, delay = 0, phase = null } = step;
+    yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), { delayMs: delay, phase });
+  } else if ('reasoning' in step) yield* reasoning(step, writer);
+  else if ('plan' in step) yield writer.call({ name: 'update_plan', arguments: planArguments(step) });
+  else if ('input' in step) yield writer.call({ name: step.call, input: step.input }, step.id);
+  else if ('call' in step) yield writer.call({ name: step.call, arguments: argumentsText(step.arguments) }, step.id);
+  else if ('item' in step) yield { type: 'itemCompleted', item: step.item };
+  else if ('wait' in step) yield { waitMs: step.wait };
+  else yield { waitMs: Number.POSITIVE_INFINITY };
+}
+
+function* reasoning({ reasoning, chunk, delay = 0 }: ReasoningStep, writer: AnswerWriter): Generator<Paced, void, undefined> {
+  const { summary = [], raw = [] } = typeof reasoning === 'object' && !Array.isArray(reasoning) ? reasoning : { summary: reasoning };
+  const parts = (texts: string | string[]) => [texts].flat().map((text) => pieces(text, chunk));
+  yield* writer.reasoning({ summary: parts(summary), raw: parts(raw), delayMs: delay });
+}
+
+function planArguments({ plan, explanation }: PlanStep): string {
+  const steps = Object.entries(plan).map(([step, status]) => ({ step, status }));
+  return JSON.stringify({ ...(explanation !== undefined && { explanation }), plan: steps });
+}
+
+function argumentsText(given: Record<string, unknown> | string = {}): string {
+  return typeof given === 'string' ? given : JSON.stringify(given);
+}
+
+/** A text in its deltas. Characters are whole: no surrogate pair is cut. */
+function pieces(text: string, chunk: number | 'word' | 'all' = 'word'): Pieces {
+  if (chunk === 'word') return words(text);
+  return chunk === 'all' ? [text] : chunks(text, chunk);
+}
+
+function* chunks(text: string, size: number): Generator<string, void, undefined> {
+  let chunk = '';
+  let characters = 0;
+  for (const character of text) {
+    chunk += character;
+    characters += 1;
+    if (characters % size !== 0) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}
+
+/** Null: the failure is the last word. */
+function retryDelay({ retry = false }: Failure): number | null {
+  if (retry === false) return null;
+  return retry === true ? 0 : retry;
+}
+
+/** As providers' errors are told while they are asked again: the details tell one retry from the next. */
+function retryingError(error: TurnError, failure: Failure, { retries, delayMs }: { retries: number; delayMs: number }): TurnError {
+  const info = 'cut' in failure ? { codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: null } } } : {};
+  return { ...error, ...info, additionalDetails: error.additionalDetails ?? `Retry ${retries}, in ${delayMs / 1000} s.` };
+}

@@ -1,0 +1,185 @@
+import { cutText } from '../../base/cut-text.ts';
+import { isObject } from '../../base/json.ts';
+
+/** The part of JSON Schema that schema/model-script.schema.json is written in; what is not here is for readers alone. */
+export interface Shape {
+  $ref?: string;
+  type?: string;
+  const?: unknown;
+  enum?: readonly unknown[];
+  anyOf?: readonly Shape[];
+  items?: Shape;
+  properties?: Readonly<Record<string, Shape>>;
+  required?: readonly string[];
+  additionalProperties?: boolean | Shape;
+  minItems?: number;
+  minProperties?: number;
+  minLength?: number;
+  minimum?: number;
+  maximum?: number;
+  definitions?: Readonly<Record<string, Shape>>;
+}
+
+/** Keys and indexes that lead to a value. */
+export type ShapePath = readonly (string | number)[];
+
+export interface ShapeProblem {
+  path: ShapePath;
+  /** Whether it is about the last key of the path, and not about what stands there. */
+  onKey: boolean;
+  text: string;
+}
+
+const SHOWN_CHARS_MAX = 60;
+
+/**
+ * What of a value does not fit a schema, in words for whoever wrote it; empty exactly where the value is valid. Of a
+ * union the variant is checked that the value is meant as: objects are told apart by the keys that they must have.
+ */
+export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
+  const checker = new Checker(root);
+  checker.check(value, root, []);
+  return checker.problems;
+}
+
+class Checker {
+  readonly problems: ShapeProblem[] = [];
+  readonly #root: Shape;
+
+  constructor(root: Shape) {
+    this.#root = root;
+  }
+
+  check(value: unknown, shape: Shape, path: ShapePath): void {
+    const variants = this.#variants(shape);
+    const possible = variants.filter((variant) => isOfKind(value, variant));
+    if (isObject(value) && possible.length > 1) this.#checkTagged(value, possible, path);
+    else if (possible[0] !== undefined) this.#checkVariant(value, possible[0], path);
+    else this.#report(path, `expected ${expectation(variants)}, found ${found(value, variants)}`);
+  }
+
+  /** The schemas that a schema stands for: what it refers to, and of a union each. */
+  #variants(shape: Shape): Shape[] {
+    if (shape.$ref !== undefined) return this.#variants(this.#root.definitions?.[shape.$ref.replace('#/definitions/', '')] ?? {});
+    return shape.anyOf === undefined ? [shape] : shape.anyOf.flatMap((variant) => this.#variants(variant));
+  }
+
+  #checkTagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
+    const meant = variants.filter(({ required = [] }) => required.every((key) => Object.hasOwn(value, key)));
+    const nearest = meant.toSorted((one, other) => (other.required?.length ?? 0) - (one.required?.length ?? 0))[0];
+    if (nearest !== undefined) {
+      const tag = tagOf(nearest);
+      const other = meant.map(tagOf).find((each) => each !== tag);
+      if (other === undefined) this.#checkVariant(value, nearest, path);
+      else this.#report([...path, other], `"${other}" cannot stand beside "${tag}": make each an entry of its own`, true);
+      return;
+    }
+    const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
+    const unknown = Object.keys(value).find((key) => !known.has(key));
+    const tags = `one of ${[...new Set(variants.map(tagOf))].join(', ')}`;
+    if (unknown !== undefined)
+      this.#report([...path, unknown], `unknown key ${show(unknown)}: expected ${tags}${colonHint(unknown)}`, true);
+    else this.#report(path, `expected ${tags} among the keys`);
+  }
+
+  #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
+    if (Array.isArray(value)) {
+      if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected a list that is not empty');
+      for (const [index, element] of value.entries()) this.check(element, shape.items ?? {}, [...path, index]);
+    } else if (isObject(value)) this.#checkObject(value, shape, path);
+    else if (!fits(value, shape)) this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
+  }
+
+  #checkObject(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
+    const { required = [], minProperties = 0 } = shape;
+    for (const [key, member] of Object.entries(value)) this.#checkMember(member, shape, [...path, key]);
+    for (const key of required) if (!Object.hasOwn(value, key)) this.#report(path, `"${key}" is missing`);
+    if (Object.keys(value).length < minProperties) this.#report(path, 'expected an object that is not empty');
+  }
+
+  #checkMember(member: unknown, { properties = {}, additionalProperties = true }: Shape, path: ShapePath): void {
+    const key = String(path.at(-1));
+    const known = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (known !== undefined) this.check(member, known, path);
+    else if (additionalProperties === false) {
+      const keys = Object.keys(properties);
+      this.#report(path, `unknown key ${show(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`, true);
+    } else if (additionalProperties !== true) this.check(member, additionalProperties, path);
+  }
+
+  #report(path: ShapePath, text: string, onKey = false): void {
+    this.problems.push({ path, onKey, text });
+  }
+}
+
+/** Whether a value is what a schema is about, right or not. */
+function isOfKind(value: unknown, shape: Shape): boolean {
+  if (value === null) return isAny(shape);
+  if (Array.isArray(value)) return shape.type === 'array' || isAny(shape);
+  if (isObject(value)) return shape.type === 'object' || isAny(shape);
+  if (typeof value === 'number' && shape.type === 'integer') return true;
+  return typeof value === shape.type || fits(value, shape);
+}
+
+function fits(value: unknown, shape: Shape): boolean {
+  if (shape.const !== undefined) return value === shape.const;
+  if (shape.enum !== undefined) return shape.enum.includes(value);
+  if (typeof value === 'string') return (shape.type === 'string' && value.length >= (shape.minLength ?? 0)) || isAny(shape);
+  if (typeof value === 'boolean') return shape.type === 'boolean' || isAny(shape);
+  if (typeof value !== 'number' || isAny(shape)) return isAny(shape);
+  return shape.type === 'integer' && Number.isInteger(value) && value >= (shape.minimum ?? value) && value <= (shape.maximum ?? value);
+}
+
+function isAny({ type, const: constant, enum: words }: Shape): boolean {
+  return type === undefined && constant === undefined && words === undefined;
+}
+
+/** The key that tells objects of a union apart. */
+function tagOf({ required = [] }: Shape): string {
+  return required[0] ?? '';
+}
+
+function expectation(shapes: readonly Shape[]): string {
+  const objects = shapes.filter(({ type }) => type === 'object');
+  const tags = [...new Set(objects.map(tagOf))].filter((tag) => tag !== '');
+  const object = tags.length === 0 ? 'an object' : `an object with ${tags.length === 1 ? '' : 'one of '}${tags.join(', ')}`;
+  const others = shapes.filter((shape) => !objects.includes(shape)).map(kind);
+  const all = [...new Set([...others, ...(objects.length === 0 ? [] : [object])])];
+  return [...(all.length > 1 ? [all.slice(0, -1).join(', ')] : []), all.at(-1)].join(' or ');
+}
+
+function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, maximum }: Shape): string {
+  if (constant !== undefined) return String(constant);
+  if (words !== undefined) return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
+  switch (type) {
+    case 'string':
+      return minLength > 0 ? 'a text that is not empty' : 'a text';
+    case 'integer':
+      return maximum === undefined ? `a whole number, ${minimum} or more` : `a whole number from ${minimum} to ${maximum}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    default:
+      return 'a value';
+  }
+}
+
+/** A value as it reads in a sentence. YAML makes numbers and others of what may have been meant as a text. */
+function found(value: unknown, expected: readonly Shape[]): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (isObject(value)) return 'an object';
+  if (typeof value === 'string') return show(value);
+  const hint = expected.some(({ type }) => type === 'string') ? ' (in quotes it is a text)' : '';
+  return `${String(value)}${hint}`;
+}
+
+function show(text: string): string {
+  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${cutText(text, SHOWN_CHARS_MAX)}…` : text);
+}
+
+/** `- Note: this` is an object in YAML. */
+function colonHint(key: string): string {
+  return /^[a-z]+$/.test(key) ? '' : ' (a text with a colon in it needs quotes)';
+}

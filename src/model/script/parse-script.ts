@@ -1,0 +1,75 @@
+import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { ShapePath } from './check-shape.ts';
+import { ScriptError, type ScriptPlace } from './script-error.ts';
+
+/** A script's text as plain data, and where in the text each part of it stands. */
+export interface ParsedScript {
+  value: unknown;
+  /** Where the value at a path begins, or its key. A path that leads nowhere gives where it stops. */
+  placeOf(path: ShapePath, onKey?: boolean): ScriptPlace;
+}
+
+/** Parses YAML, and so JSON. `file` is how errors call the text. Throws a ScriptError. */
+export function parseScript(text: string, file: string): ParsedScript {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
+  const placeAt = (offset: number): ScriptPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const problems = [...document.errors, ...unresolvedAliases(document)];
+  if (problems.length > 0) {
+    throw new ScriptError(
+      problems.map(({ message, pos }) => ({ text: `this is neither YAML nor JSON: ${message}`, place: placeAt(pos[0]) })),
+      file,
+    );
+  }
+  return {
+    value: plainValue(document, file),
+    placeOf: (path, onKey = false) => placeAt(offsetOf(document, path, onKey)),
+  };
+}
+
+function unresolvedAliases(document: Document): { message: string; pos: [number] }[] {
+  const problems: { message: string; pos: [number] }[] = [];
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) === undefined)
+        problems.push({ message: `nothing is called &${alias.source} before`, pos: [rangeStart(alias) ?? 0] });
+    },
+  });
+  return problems;
+}
+
+/** Throws where aliases make far more of the text than stands in it. */
+function plainValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    if (!(cause instanceof ReferenceError)) throw cause;
+    throw new ScriptError([{ text: cause.message, place: null }], file);
+  }
+}
+
+function offsetOf(document: Document, path: ShapePath, onKey: boolean): number {
+  let node: unknown = document.contents;
+  let offset = rangeStart(node) ?? 0;
+  for (const [index, key] of path.entries()) {
+    const inside = isAlias(node) ? node.resolve(document) : node;
+    const wantsKey = onKey && index === path.length - 1;
+    node = isSeq(inside) ? inside.items[Number(key)] : memberOf(inside, String(key), wantsKey);
+    offset = rangeStart(node) ?? offset;
+  }
+  return offset;
+}
+
+function memberOf(node: unknown, key: string, wantsKey: boolean): unknown {
+  if (!isMap(node)) return null;
+  const pair = node.items.find((item) => isPair(item) && (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key);
+  // An empty value has no place of its own.
+  return wantsKey || rangeStart(pair?.value) === null ? pair?.key : pair?.value;
+}
+
+function rangeStart(node: unknown): number | null {
+  return isNode(node) && node.range ? node.range[0] : null;
+}

@@ -1,0 +1,165 @@
+import {
+  type ModelScript,
+  modelScriptSchema,
+  type Reply,
+  type Response,
+  type Rule,
+  type Script,
+  type Step,
+} from '../../protocol/generated/model-script.ts';
+import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import { readResponseItem } from '../response-item.ts';
+import { checkShape, type ShapePath } from './check-shape.ts';
+import { type Condition, readConditions } from './conditions.ts';
+import { parseScript } from './parse-script.ts';
+import { ScriptError, type ScriptPlace } from './script-error.ts';
+
+/** A response that was read: what it answers, and when. */
+export interface ScriptedResponse {
+  /** How reports call it: its number or name, and where it stands. */
+  label: string;
+  conditions: Condition[];
+  steps: ScriptedStep[];
+  /** How many requests it answers, and how many the run is not good without. */
+  timesMax: number;
+  timesMin: number;
+  /** `estimate`: from what was read and written; null: it tells none. */
+  usage: TokenUsageBreakdown | 'estimate' | null;
+}
+
+/** A step as it stands in the script, but for short forms, and with the script's chunk and delay. */
+export type ScriptedStep = Exclude<Step, string | { item: unknown }> | { item: ResponseItem };
+
+export interface ReadScript {
+  /** How reports call the script. */
+  file: string;
+  strict: boolean;
+  responses: ScriptedResponse[];
+}
+
+/**
+ * Reads a script, given as YAML or JSON text or as data. `file` is how errors and reports call it. Throws a ScriptError
+ * that says all that is wrong, with lines and columns where there is a text.
+ */
+export function readScript(source: string | ModelScript, file: string): ReadScript {
+  const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
+  const problems = checkShape(parsed.value, modelScriptSchema);
+  const reader = new ScriptReader((path) => parsed.placeOf(path), file);
+  // What fits the schema is a ModelScript: the type is made from it.
+  const script = problems.length > 0 ? null : reader.read(parsed.value as ModelScript);
+  const all = [...problems, ...reader.problems];
+  if (script !== null && all.length === 0) return script;
+  throw new ScriptError(
+    all.map(({ path, onKey, text }) => ({
+      text: `${pathText(onKey ? path.slice(0, -1) : path)}${text}`,
+      place: parsed.placeOf(path, onKey),
+    })),
+    file,
+  );
+}
+
+class ScriptReader {
+  readonly problems: { path: ShapePath; onKey: boolean; text: string }[] = [];
+  readonly #placeOf: (path: ShapePath) => ScriptPlace | null;
+  readonly #file: string;
+  #defaults: Pick<Script, 'chunk' | 'delay'> = {};
+
+  constructor(placeOf: (path: ShapePath) => ScriptPlace | null, file: string) {
+    this.#placeOf = placeOf;
+    this.#file = file;
+  }
+
+  read(script: ModelScript): ReadScript {
+    const { responses, order = 'any', chunk, delay } = Array.isArray(script) ? { responses: script } : script;
+    this.#defaults = { ...(chunk !== undefined && { chunk }), ...(delay !== undefined && { delay }) };
+    const path = Array.isArray(script) ? [] : ['responses'];
+    return {
+      file: this.#file,
+      strict: order === 'strict',
+      responses: responses.map((response, index) => this.#response(response, [...path, index])),
+    };
+  }
+
+  #response(response: Response, path: ShapePath): ScriptedResponse {
+    const rule: Rule = isRule(response) ? response : { reply: response };
+    const { name, match = {}, reply, times = 1, optional = false, usage } = rule;
+    const timesMax = times === 'any' ? Number.POSITIVE_INFINITY : times;
+    const place = this.#placeOf(path);
+    const where = place === null ? '' : ` (line ${place.line})`;
+    return {
+      label: `response ${Number(path.at(-1)) + 1}${name === undefined ? '' : ` "${name}"`}${where}`,
+      conditions: readConditions(match, (key, text) => this.#report([...path, 'match', key], text)),
+      steps: this.#steps(reply, isRule(response) ? [...path, 'reply'] : path),
+      timesMax,
+      timesMin: optional ? 0 : times === 'any' ? 1 : times,
+      usage: usage === undefined ? 'estimate' : readUsage(usage),
+    };
+  }
+
+  #steps(reply: Reply, path: ShapePath): ScriptedStep[] {
+    const list = Array.isArray(reply) ? reply.map((step, index) => ({ step, at: [...path, index] })) : [{ step: reply, at: path }];
+    const end = list.findIndex(({ step }) => endsResponse(step));
+    const behind = end === -1 ? undefined : list[end + 1];
+    if (behind !== undefined) this.#report(behind.at, 'nothing can come after the step before, which ends the response');
+    return list.flatMap(({ step, at }) => this.#step(step, at) ?? []);
+  }
+
+  #step(step: Step, path: ShapePath): ScriptedStep | null {
+    if (typeof step === 'string') return { ...this.#defaults, message: step };
+    if ('message' in step || 'reasoning' in step) return { ...this.#defaults, ...step };
+    if ('arguments' in step) this.#checkJson(step.arguments, [...path, 'arguments']);
+    if (!('item' in step)) return step;
+    this.#checkJson(step.item, [...path, 'item']);
+    const read = readResponseItem(step.item);
+    if (read?.problem === null) return { item: read.item };
+    this.#report([...path, 'item'], `${read?.problem.replace('sent ', '') ?? 'this is no item'}`);
+    return null;
+  }
+
+  /** What contains itself cannot be sent. */
+  #checkJson(value: unknown, path: ShapePath): void {
+    try {
+      JSON.stringify(value);
+    } catch (error) {
+      this.#report(path, `this cannot be written as JSON: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`);
+    }
+  }
+
+  #report(path: ShapePath, text: string): void {
+    this.problems.push({ path, onKey: false, text });
+  }
+}
+
+function isRule(response: Response): response is Rule {
+  return typeof response === 'object' && 'reply' in response;
+}
+
+function endsResponse(step: Step): boolean {
+  return typeof step === 'object' && ('hang' in step || 'error' in step || 'cut' in step);
+}
+
+function readUsage(usage: NonNullable<Rule['usage']>): TokenUsageBreakdown | null {
+  if (usage === 'none') return null;
+  const { input, output, cached = 0, reasoning = 0 } = usage;
+  return {
+    inputTokens: input,
+    cachedInputTokens: cached,
+    cacheWriteInputTokens: 0,
+    outputTokens: output,
+    reasoningOutputTokens: reasoning,
+    totalTokens: input + output,
+  };
+}
+
+/** `response 3, step 2, delay: ` */
+function pathText(path: ShapePath): string {
+  const inside = path[0] === 'responses' ? path.slice(1) : path;
+  const words = inside.map((key, index) => (typeof key === 'number' ? `${counted(inside[index - 1])} ${key + 1}` : key));
+  return words.length === 0 ? '' : `${words.join(', ')}: `;
+}
+
+/** What the elements of a list are, by what leads to the list. */
+function counted(before: string | number | undefined): string {
+  if (before === undefined) return 'response';
+  return typeof before === 'number' || before === 'reply' ? 'step' : 'part';
+}

@@ -1,0 +1,46 @@
+import type { CutStep, ErrorStep } from '../../protocol/generated/model-script.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { brokenStreamFailure } from '../network-error.ts';
+import { httpFailure } from '../provider-error.ts';
+
+/** What stands for a provider in the texts of errors. */
+const ENDPOINT: Endpoint = {
+  url: new URL('http://scripted.invalid/'),
+  headers: {},
+  label: 'The scripted model',
+  keySource: 'env_key of the provider',
+  localServer: null,
+  unusedProxy: null,
+  secrets: [],
+};
+
+type Word = Exclude<ErrorStep['error'], number>;
+
+/** The error that a step stands for. `now` is in Unix milliseconds. */
+export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnError {
+  if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, 0).error;
+  const additionalDetails = step.details ?? null;
+  if (typeof step.error === 'number') {
+    const body = step.text === undefined ? '' : JSON.stringify({ error: { message: step.text } });
+    return { ...httpFailure(ENDPOINT, { status: step.error, headers: {}, body, model: 'scripted', now }).error, additionalDetails };
+  }
+  const message = step.text ?? `${ENDPOINT.label} could not answer: it was to fail with ${step.error}.`;
+  return { message, codexErrorInfo: errorInfo(step.error), additionalDetails };
+}
+
+function errorInfo(word: Word): TurnError['codexErrorInfo'] {
+  const noStatus = { httpStatusCode: null };
+  switch (word) {
+    case 'httpConnectionFailed':
+      return { httpConnectionFailed: noStatus };
+    case 'responseStreamConnectionFailed':
+      return { responseStreamConnectionFailed: noStatus };
+    case 'responseStreamDisconnected':
+      return { responseStreamDisconnected: noStatus };
+    case 'responseTooManyFailedAttempts':
+      return { responseTooManyFailedAttempts: noStatus };
+    default:
+      return word;
+  }
+}
