@@ -10,6 +10,7 @@ const OPENAI = {
   envKey: 'OPENAI_API_KEY',
   wireApi: 'responses',
   localServer: null,
+  script: null,
   httpHeaders: {},
   queryParams: {},
   requestMaxRetries: 4,
@@ -23,6 +24,7 @@ const SCRIPTED = {
   envKey: null,
   wireApi: 'scripted',
   localServer: null,
+  script: null,
   httpHeaders: {},
   queryParams: {},
   requestMaxRetries: 0,
@@ -30,6 +32,24 @@ const SCRIPTED = {
   streamIdleTimeoutMs: 300_000,
 };
 const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
+
+describe('a provider with a script needs no more than that', () => {
+  const provider = { ...SCRIPTED, id: 'p', name: 'p' };
+  test.each([
+    ['script = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
+    ['wire_api = "scripted"\nscript = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
+    ['wire_api = "scripted"', provider],
+  ])('%j', async (definition, expected) => {
+    expect(providerConfig(await load(`[model_providers.p]\n${definition}\n`), 'p')).toEqual(expected);
+  });
+
+  test('a relative path that stands in no file is refused', async () => {
+    const config = await load('', { overrides: ['model_providers.p.script=a.yaml'] });
+    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toBe(
+      'invalid config: model_providers.p.script (given on the command line): expected an absolute path, found "a.yaml"',
+    );
+  });
+});
 
 describe('a provider defined wrongly is refused', () => {
   test.each([
@@ -40,7 +60,9 @@ describe('a provider defined wrongly is refused', () => {
     ['base_url = "http://"', /base_url: expected an http or https address/],
     [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a text/],
     [`${BASE}env_key = ""`, /env_key: expected a text that is not empty, found ""/],
-    [`${BASE}wire_api = "scripted"`, /wire_api: expected "responses" or "chat", found "scripted"/],
+    [`${BASE}wire_api = "grpc"`, /wire_api: expected "responses", "chat" or "scripted", found "grpc"/],
+    [`${BASE}script = "a.yaml"`, /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" has a script/],
+    ['script = ""', /script: expected a text that is not empty, found ""/],
     [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found "x"/],
     [`${BASE}http_headers = { a = 1 }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { "a b" = "x" }`, /http_headers: expected a table of header names/],
@@ -121,6 +143,7 @@ stream_idle_timeout_ms = 1000
     envKey: 'MY_KEY',
     wireApi: 'chat',
     localServer: null,
+    script: null,
     httpHeaders: { 'X-A': 'a', 'X-B': 'from env' },
     queryParams: { 'api-version': '1' },
     requestMaxRetries: 0,
@@ -197,6 +220,8 @@ describe('the built-in providers', () => {
 
   test('scripted, replaced', async () => {
     expect(providerConfig(await load(''), 'scripted')).toEqual(SCRIPTED);
+    const changed = await load('[model_providers.scripted]\nname = "Mine"\nscript = "scripts/a.yaml"\n');
+    expect(providerConfig(changed, 'scripted')).toEqual({ ...SCRIPTED, name: 'Mine', script: join(changed.home, 'scripts/a.yaml') });
     const config = await load(`[model_providers.scripted]\n${BASE}`);
     expect(providerConfig(config, 'scripted')).toEqual({
       ...OPENAI,

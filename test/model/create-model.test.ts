@@ -8,10 +8,10 @@ const deps = () => ({ env: {}, clock: new FakeClock(), userAgent: 'test/1', log:
 
 test('wire_api decides on the model', async () => {
   await using server = await ProviderServer.start(answered);
-  expect(await collect(createModel(providerAt(server.port), deps()).stream(request, never))).toEqual(answeredEvents);
+  expect(await collect((await createModel(providerAt(server.port), deps())).stream(request, never))).toEqual(answeredEvents);
   await using chat = await ProviderServer.start(chatAnswered);
-  const chatModel = createModel(providerAt(chat.port, { wireApi: 'chat' }), deps());
+  const chatModel = await createModel(providerAt(chat.port, { wireApi: 'chat' }), deps());
   expect((await collect(chatModel.stream(request, never))).at(-1)).toEqual({ type: 'completed', usage: null });
-  const scripted = createModel(providerAt(0, { wireApi: 'scripted', baseUrl: null }), deps());
+  const scripted = await createModel(providerAt(0, { wireApi: 'scripted', baseUrl: null }), deps());
   expect((await collect(scripted.stream(request, never))).map(({ type }) => type)).toContain('reasoningSummaryDelta');
 });

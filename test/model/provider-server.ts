@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../src/base/log.ts';
 import type { ProviderConfig } from '../../src/config/provider.ts';
-import { createModel } from '../../src/model/create-model.ts';
+import { chatApi } from '../../src/model/chat.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import type { ProviderModelDeps } from '../../src/model/provider-model.ts';
+import { createProviderModel, type ProviderModelDeps } from '../../src/model/provider-model.ts';
+import { responsesApi } from '../../src/model/responses.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /** `body`: what the request's JSON is; null: it has none. */
@@ -137,6 +138,7 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
     envKey: null,
     wireApi: 'responses',
     localServer: null,
+    script: null,
     httpHeaders: {},
     queryParams: {},
     requestMaxRetries: 0,
@@ -149,7 +151,9 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
 /** A model of this provider and the clock that it goes by. */
 export function modelAt(port: number, changes: Partial<ProviderConfig> = {}, deps: Partial<ProviderModelDeps> = {}) {
   const clock = new FakeClock();
-  const model = createModel(providerAt(port, changes), { env: {}, clock, userAgent: 'test/1', log: quietLog, ...deps });
+  const provider = providerAt(port, changes);
+  const api = provider.wireApi === 'chat' ? chatApi : responsesApi;
+  const model = createProviderModel(api, provider, { env: {}, clock, userAgent: 'test/1', log: quietLog, ...deps });
   return { model, clock };
 }
 

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type AppServer, createAppServer } from '../../src/app.ts';
 import type { Ids } from '../../src/base/ids.ts';
 import type { Env } from '../../src/config/config.ts';
+import type { Model } from '../../src/model/model.ts';
 import type { InitializeCapabilities } from '../../src/protocol/generated/types.ts';
 import { createSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/store.ts';
@@ -29,6 +30,8 @@ export interface TestServerOptions {
   config?: string;
   /** Null: the providers' own models. */
   model?: TestModel | null;
+  /** In place of `model`. */
+  otherModel?: Model;
   clock?: FakeClock;
   ids?: Ids;
   pid?: number;
@@ -81,7 +84,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const log = new RecordingLog();
   const given = parts(options, { home, folder, clock, log });
   const store = options.wrapStore?.(given.store) ?? given.store;
-  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, ...(options.model === null ? {} : { model }) });
+  const serverModel = options.otherModel ?? (options.model === null ? null : model);
+  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, ...(serverModel === null ? {} : { model: serverModel }) });
   const clients: TestClient[] = [];
   const close = once(() => end(server, clients));
   onTestFinished(async () => {
