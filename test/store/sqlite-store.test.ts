@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Connect } from '../../src/store/connect-sqlite.ts';
 import { keepAlive } from '../../src/store/connect-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
+import { asFirstVersion } from './first-version.ts';
 import {
   agentMessage,
   everyThread,
@@ -267,10 +268,7 @@ describe('the file', () => {
     const first = home.open();
     await threadWithTurns(first, 1, ['t1']);
     await first.close();
-    home.sql((db) => {
-      for (const column of ['memory_mode', 'daybreak']) db.exec(`ALTER TABLE thread DROP COLUMN ${column}`);
-      db.pragma('user_version = 1');
-    });
+    asFirstVersion(home);
     const store = home.open();
     expect(await store.getThread(idOf(1))).toEqual(threadRecord(1));
     expect(await store.updateThread(idOf(1), { memoryMode: 'disabled' })).toEqual(threadRecord(1, { memoryMode: 'disabled' }));

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { keepAlive } from '../../src/store/connect-sqlite.ts';
 import type { ThreadQuery } from '../../src/store/store.ts';
+import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
@@ -13,20 +14,13 @@ async function found(home: TempHome, searchTerm: string): Promise<string[]> {
 
 test('a database from before there was a search is searched like a new one', async () => {
   const home = tempHome();
-  await home.open().createThread(threadRecord(1, { name: 'Grüße', preview: 'an old thread', originator: 'editor' }));
-  await home.open().createThread(threadRecord(2, { preview: 'another' }));
-  await home.open().createThread(threadRecord(3, { preview: 'broken' }));
-  home.sql((db) => {
-    db.exec(`UPDATE thread SET origin = '{' WHERE id = '${idOf(3)}'`);
-    const rows = db.prepare('SELECT * FROM thread').all() as Record<string, unknown>[];
-    for (const { name, type } of [...objectsOf(db)].reverse()) db.exec(`DROP ${type} IF EXISTS ${name}`);
-    db.exec(readFileSync(`${migrationsDir}/0001_threads.sql`, 'utf8'));
-    for (const { originator: _, ...row } of rows) {
-      const columns = Object.keys(row);
-      db.prepare(`INSERT INTO thread (${columns.join()}) VALUES (${columns.map((column) => `@${column}`).join()})`).run(row);
-    }
-    db.pragma('user_version = 1');
-  });
+  const first = home.open();
+  await first.createThread(threadRecord(1, { name: 'Grüße', preview: 'an old thread', originator: 'editor' }));
+  await first.createThread(threadRecord(2, { preview: 'another' }));
+  await first.createThread(threadRecord(3, { preview: 'broken' }));
+  await first.close();
+  home.sql((db) => db.exec(`UPDATE thread SET origin = '{' WHERE id = '${idOf(3)}'`));
+  asFirstVersion(home);
   expect(await found(home, 'GRÜSSE')).toEqual([idOf(1)]);
   expect(await found(home, 'an')).toEqual([idOf(2), idOf(1)]);
   const { data } = await home.open().listThreads({ ...everyThread, originators: ['editor'] });
