@@ -12,7 +12,7 @@ RUN npm ci --ignore-scripts && npm rebuild better-sqlite3
 COPY . .
 RUN node bin/setup.js \
   && npm prune --omit=dev --ignore-scripts \
-  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/build/Release/obj*
+  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/build/Release/obj* dist/lib
 
 FROM node:22-bookworm-slim
 RUN apt-get update \

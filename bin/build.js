@@ -9,11 +9,16 @@ const { version } = require('../package.json');
 const root = join(__dirname, '..');
 const dist = join(root, 'dist');
 
+/** Builds the executable's bundle and the library. Throws when the sources do not build. */
+async function build() {
+  await Promise.all([buildExecutable(), buildLibrary()]);
+}
+
 /**
  * Bundles src/main.ts and what it imports into dist/heddle.cjs; only native packages stay outside. What is imported
- * with `import()` is in the bundle too, and runs at its first use. Throws when the sources do not build.
+ * with `import()` is in the bundle too, and runs at its first use.
  */
-async function build() {
+async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
     absWorkingDir: root,
     entryPoints: ['src/main.ts'],
@@ -39,6 +44,32 @@ async function build() {
   mkdirSync(dist, { recursive: true });
   for (const { path, text } of outputFiles) replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
   makeCodeCache();
+}
+
+/**
+ * Makes dist/lib of what package.json exports: ES modules, the packages outside, what both entries need in files of its
+ * own. Files that others may have open are not overwritten: the folder takes the place of the old one.
+ */
+async function buildLibrary() {
+  const folder = join(dist, 'lib');
+  const fresh = `${folder}.${process.pid}`;
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { index: 'src/index.ts', client: 'src/client/index.ts' },
+    outdir: fresh,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    packages: 'external',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(fresh, folder);
 }
 
 /**

@@ -1,4 +1,12 @@
-import type { Logger } from 'pino';
+/** Structured log: ids as fields, the text constant. Never a prompt, an output or a key above `debug`. A pino logger fits. */
+export interface Log {
+  debug: LogMethod;
+  info: LogMethod;
+  warn: LogMethod;
+  error: LogMethod;
+}
 
-/** Structured log: ids as fields, the text constant. Never a prompt, an output or a key above `debug`. */
-export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+export interface LogMethod {
+  (fields: object, text: string): void;
+  (text: string): void;
+}

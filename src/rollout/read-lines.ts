@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { LineSplitter } from '../transport/line-splitter.ts';
+import { LineSplitter } from '../base/line-splitter.ts';
 
 /** The largest file that is read: what it says is held in memory until all of it is stored. */
 export const FILE_BYTES_MAX = 512 * 1024 * 1024;

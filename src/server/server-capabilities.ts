@@ -1,7 +1,7 @@
 import { INPUT_CHARS_MAX } from '../agent/user-input.ts';
+import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-reader.ts';
-import { LINE_BYTES_MAX } from '../transport/line-splitter.ts';
 
 /** What `initialize` says of this server, given the names of its methods. */
 export function serverCapabilities(methods: readonly string[]): ServerCapabilities {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { LINE_BYTES_MAX, type Skipped } from './line-splitter.ts';
+import { LINE_BYTES_MAX, type Skipped } from '../base/line-splitter.ts';
 
 /** Longer than any header line: of what is longer only the beginning is looked at. */
 const HEADER_LINE_BYTES_MAX = 1024;

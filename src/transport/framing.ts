@@ -1,5 +1,5 @@
+import { LineSplitter, type Skipped } from '../base/line-splitter.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
-import { LineSplitter, type Skipped } from './line-splitter.ts';
 
 /** How one message is told from the next: by a line end, or by a header with its length, as language servers do. */
 export type Framing = 'lines' | 'content-length';

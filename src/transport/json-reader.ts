@@ -1,9 +1,10 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
 import { isObject } from '../base/json.ts';
+import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
+import { idText } from '../protocol/id-text.ts';
 import { createSplitter } from './framing.ts';
-import { LINE_BYTES_MAX } from './line-splitter.ts';
-import { idText, type RequestIds } from './request-ids.ts';
+import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
 

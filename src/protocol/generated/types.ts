@@ -46,6 +46,54 @@ export type PlanType =
   | 'sci_plus'
   | 'unknown';
 /**
+ * The agent's command, input for a command that runs, or a command of the user's.
+ */
+export type CommandExecutionApprovalKind = 'command' | 'writeStdin' | 'humanCommand';
+export type CommandAction =
+  | {
+      type: 'read';
+      command: string;
+      /**
+       * The file's name.
+       */
+      name: string;
+      path: AbsolutePathBuf;
+    }
+  | {
+      type: 'listFiles';
+      command: string;
+      path?: string | null;
+    }
+  | {
+      type: 'search';
+      command: string;
+      query?: string | null;
+      path?: string | null;
+    }
+  | {
+      type: 'unknown';
+      command: string;
+    };
+/**
+ * accept runs it; acceptForSession runs its like as well, without asking; decline lets the agent find another way; cancel interrupts the turn.
+ */
+export type CommandExecutionApprovalDecision =
+  | ('accept' | 'acceptForSession' | 'decline' | 'cancel')
+  | {
+      acceptWithExecpolicyAmendment: {
+        execpolicy_amendment: string[];
+      };
+    }
+  | {
+      applyNetworkPolicyAmendment: {
+        network_policy_amendment: NetworkPolicyAmendment;
+      };
+    };
+/**
+ * accept makes the changes; acceptForSession makes later ones to these files without asking; decline lets the agent find another way; cancel interrupts the turn.
+ */
+export type FileChangeApprovalDecision = 'accept' | 'acceptForSession' | 'decline' | 'cancel';
+/**
  * When the agent asks before it acts: one policy for all, or a choice for each kind of request.
  */
 export type AskForApproval =
@@ -350,31 +398,6 @@ export type FunctionCallOutputContentItem =
  */
 export type CommandExecutionSource = 'agent' | 'userShell' | 'unifiedExecStartup' | 'unifiedExecInteraction';
 export type CommandExecutionStatus = 'inProgress' | 'completed' | 'failed' | 'declined';
-export type CommandAction =
-  | {
-      type: 'read';
-      command: string;
-      /**
-       * The file's name.
-       */
-      name: string;
-      path: AbsolutePathBuf;
-    }
-  | {
-      type: 'listFiles';
-      command: string;
-      path?: string | null;
-    }
-  | {
-      type: 'search';
-      command: string;
-      query?: string | null;
-      path?: string | null;
-    }
-  | {
-      type: 'unknown';
-      command: string;
-    };
 export type PatchChangeKind =
   | {
       type: 'add';
@@ -1092,6 +1115,80 @@ export interface GetAccountResponse {
    * Whether the configured provider needs a login at OpenAI.
    */
   requiresOpenaiAuth: boolean;
+}
+/**
+ * May this command run? It is the commandExecution item `itemId`, which has started.
+ */
+export interface CommandExecutionRequestApprovalParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  /**
+   * Tells several questions about one item apart.
+   */
+  approvalId: string | null;
+  kind: CommandExecutionApprovalKind;
+  /**
+   * When it was asked, in Unix milliseconds.
+   */
+  startedAtMs: number;
+  /**
+   * Why it is asked, for the user to read.
+   */
+  reason: string | null;
+  command: string | null;
+  cwd: AbsolutePathBuf | null;
+  /**
+   * What the command does, as far as it can be told.
+   */
+  commandActions: CommandAction[] | null;
+  /**
+   * What is to be reached, where the question is about the network.
+   */
+  networkApprovalContext: NetworkApprovalContext | null;
+  /**
+   * The beginning of a command that can be allowed from now on, word by word.
+   */
+  proposedExecpolicyAmendment: string[] | null;
+  proposedNetworkPolicyAmendments: NetworkPolicyAmendment[] | null;
+  /**
+   * The answers that make sense, in the order to show them in.
+   */
+  availableDecisions: CommandExecutionApprovalDecision[] | null;
+}
+export interface NetworkApprovalContext {
+  host: string;
+  protocol: 'http' | 'https' | 'socks5Tcp' | 'socks5Udp';
+}
+export interface NetworkPolicyAmendment {
+  host: string;
+  action: 'allow' | 'deny';
+}
+export interface CommandExecutionRequestApprovalResponse {
+  decision: CommandExecutionApprovalDecision;
+}
+/**
+ * May these files be changed? They are the fileChange item `itemId`, which has started.
+ */
+export interface FileChangeRequestApprovalParams {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  /**
+   * When it was asked, in Unix milliseconds.
+   */
+  startedAtMs: number;
+  /**
+   * Why it is asked, for the user to read.
+   */
+  reason: string | null;
+  /**
+   * The folder below which accepting allows changes for the session.
+   */
+  grantRoot: string | null;
+}
+export interface FileChangeRequestApprovalResponse {
+  decision: FileChangeApprovalDecision;
 }
 export interface ConfigReadParams {
   /**
@@ -2725,6 +2822,8 @@ export interface ClientRequests {
 
 /** The requests that the server sends. */
 export interface ServerRequests {
+  'item/commandExecution/requestApproval': { params: CommandExecutionRequestApprovalParams; result: CommandExecutionRequestApprovalResponse };
+  'item/fileChange/requestApproval': { params: FileChangeRequestApprovalParams; result: FileChangeRequestApprovalResponse };
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
 }
 

@@ -20,6 +20,7 @@ export class LineSplitter {
   constructor(
     readonly onLine: (line: string) => void,
     readonly onSkipped: (reason: Skipped) => void,
+    readonly lineBytesMax: number = LINE_BYTES_MAX,
   ) {}
 
   push(chunk: Buffer): void {
@@ -40,7 +41,7 @@ export class LineSplitter {
   #append(part: Buffer): void {
     if (this.#dropping) return;
     this.#length += part.length;
-    if (this.#length > LINE_BYTES_MAX) {
+    if (this.#length > this.lineBytesMax) {
       this.#dropping = true;
       this.#parts = [];
       this.onSkipped('too_long');

@@ -1,0 +1,22 @@
+/** The package's `heddle/client`: a typed client of an app-server. */
+export type * from '../protocol/generated/types.ts';
+export { Client, type TurnInput } from './client.ts';
+export { ConnectionError, OverflowError, RequestError, type RequestErrorData, RequestTimeoutError } from './client-errors.ts';
+export type {
+  ClientOptions,
+  ClientTransport,
+  Notification,
+  NotificationMethod,
+  RequestArguments,
+  RequestMethod,
+  RequestOptions,
+  ServerRequestContext,
+  ServerRequestHandler,
+  ServerRequestMethod,
+  Subscriber,
+  SubscriptionOptions,
+  WireMessage,
+} from './client-types.ts';
+export { connect } from './connect.ts';
+export { type Exit, SpawnedClient, type SpawnOptions, spawnServer } from './spawn-server.ts';
+export type { TurnResult, TurnRun } from './turn-run.ts';

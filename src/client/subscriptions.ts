@@ -1,0 +1,70 @@
+import { isObject } from '../base/json.ts';
+import type { ConnectionError } from './client-errors.ts';
+import type { Notification, Subscriber, SubscriptionOptions } from './client-types.ts';
+import { NotificationStream } from './notification-stream.ts';
+
+/** Who hears the notifications of a connection. */
+export class Subscriptions {
+  readonly #subscribers = new Set<Subscriber>();
+  /** Set when the connection is over. */
+  #end: { error: ConnectionError | null } | null = null;
+
+  /** Gives what ends the subscription. */
+  add(subscriber: Subscriber): () => void {
+    if (this.#end === null) this.#subscribers.add(subscriber);
+    else subscriber.end(this.#end.error);
+    return () => {
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  deliver(notification: Notification): void {
+    for (const subscriber of [...this.#subscribers]) {
+      try {
+        subscriber.take(notification);
+      } catch (error) {
+        // A listener's fault is its own: the others hear, and the process learns of it as of any error that nobody catches.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** The connection is over: null when it was closed from this side. */
+  finish(error: ConnectionError | null): void {
+    this.#end = { error };
+    for (const subscriber of this.#subscribers) subscriber.end(error);
+    this.#subscribers.clear();
+  }
+
+  /** An iterator over what `pick` makes of each notification; what is undefined is left out. */
+  iterate<T>({ threadId, signal }: SubscriptionOptions, pick: (notification: Notification) => T | undefined): NotificationStream<T> {
+    const stop = () => {
+      unsubscribe();
+      signal?.removeEventListener('abort', onAbort);
+    };
+    const stream = new NotificationStream<T>(stop);
+    const onAbort = () => {
+      stop();
+      stream.end(null);
+    };
+    const unsubscribe = this.add({
+      take: (notification) => {
+        if (threadId !== undefined && threadOf(notification) !== threadId) return;
+        const value = pick(notification);
+        if (value !== undefined) stream.push(value);
+      },
+      end: (error) => stream.end(error),
+    });
+    signal?.addEventListener('abort', onAbort);
+    if (signal?.aborted) onAbort();
+    return stream;
+  }
+}
+
+/** The thread that a notification is about. */
+function threadOf({ params }: Notification): string | null | undefined {
+  if ('threadId' in params) return params.threadId;
+  return 'thread' in params && isObject(params.thread) ? params.thread.id : undefined;
+}

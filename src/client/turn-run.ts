@@ -1,0 +1,123 @@
+import { isObject } from '../base/json.ts';
+import type { ThreadItem, Turn, TurnStartResponse } from '../protocol/generated/types.ts';
+import { ConnectionError } from './client-errors.ts';
+import type { Notification, RequestOptions, Subscriber } from './client-types.ts';
+import { NotificationStream } from './notification-stream.ts';
+
+/** What a turn needs of its client. */
+export interface TurnHost {
+  threadId: string;
+  start(options: RequestOptions): Promise<TurnStartResponse>;
+  interrupt(turnId: string): Promise<unknown>;
+  subscribe(subscriber: Subscriber): () => void;
+}
+
+/** A turn that has ended. */
+export interface TurnResult {
+  /** As `turn/completed` has it: its `status` says how it ended. */
+  turn: Turn;
+  /** What was announced as completed, in that order. */
+  items: ThreadItem[];
+  /** The last message of the agent; empty where there is none. */
+  text: string;
+}
+
+/**
+ * A turn from its start to its end: iterate it for its notifications, of which `turn/completed` is the last and comes once,
+ * or wait for `result`, or both. Both fail with what `turn/start` was refused with, or when the connection ends before the
+ * turn does. Who stops iterating lets the turn go on.
+ */
+export class TurnRun implements AsyncIterable<Notification> {
+  /** The turn as the answer to `turn/start` has it. With input for a turn that runs already it is that one. */
+  readonly started: Promise<Turn>;
+  readonly result: Promise<TurnResult>;
+  readonly #host: TurnHost;
+  readonly #signal: AbortSignal | undefined;
+  readonly #events = new NotificationStream<Notification>(() => {});
+  readonly #items: ThreadItem[] = [];
+  #unsubscribe = () => {};
+  readonly #onAbort = () => void this.#interrupt();
+  /** What came before the answer that says which turn it is. */
+  #early: Notification[] | null = [];
+  #turnId = '';
+  #resolve: (result: TurnResult) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(host: TurnHost, signal: AbortSignal | undefined) {
+    this.#host = host;
+    this.#signal = signal;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#unsubscribe = host.subscribe({
+      take: (notification) => this.#take(notification),
+      end: (error) => this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
+    });
+    this.started = this.#start();
+    // Whoever looks at one of the three learns of the failure.
+    for (const promise of [this.started, this.result]) promise.catch(() => {});
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Notification, undefined> {
+    return this.#events;
+  }
+
+  async #start(): Promise<Turn> {
+    try {
+      const { turn } = await this.#host.start(this.#signal?.aborted ? { signal: this.#signal } : {});
+      this.#turnId = turn.id;
+      this.#signal?.addEventListener('abort', this.#onAbort);
+      if (this.#signal?.aborted) this.#onAbort();
+      const early = this.#early ?? [];
+      this.#early = null;
+      for (const notification of early) this.#take(notification);
+      return turn;
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  #take(notification: Notification): void {
+    const { method, params } = notification;
+    if (!('threadId' in params) || params.threadId !== this.#host.threadId) return;
+    if (this.#early !== null) {
+      this.#early.push(notification);
+      return;
+    }
+    if (method === 'thread/closed') this.#fail(new Error('the thread was closed before the turn ended'));
+    if (turnOf(notification) !== this.#turnId) return;
+    this.#events.push(notification);
+    if (method === 'item/completed') this.#items.push(params.item);
+    if (method === 'turn/completed') this.#complete(params.turn);
+  }
+
+  #complete(turn: Turn): void {
+    this.#settle();
+    this.#events.end(null);
+    const messages = this.#items.filter((item) => item.type === 'agentMessage');
+    this.#resolve({ turn, items: this.#items, text: messages.at(-1)?.text ?? '' });
+  }
+
+  #fail(error: unknown): void {
+    this.#settle();
+    this.#events.end(error instanceof Error ? error : new Error(String(error)));
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    this.#unsubscribe();
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Refused, the turn has just ended by itself. */
+  async #interrupt(): Promise<void> {
+    await this.#host.interrupt(this.#turnId).catch(() => {});
+  }
+}
+
+function turnOf({ params }: Notification): string | null | undefined {
+  if ('turnId' in params) return params.turnId;
+  return 'turn' in params && isObject(params.turn) ? params.turn.id : undefined;
+}

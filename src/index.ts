@@ -1,0 +1,103 @@
+/** The package's `heddle`: the server inside one's own process. */
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { createAppServer as assembleServer } from './app.ts';
+import type { Clock } from './base/clock.ts';
+import type { Ids } from './base/ids.ts';
+import type { Log } from './base/log.ts';
+import type { Client } from './client/client.ts';
+import type { ClientOptions } from './client/client-types.ts';
+import { connect } from './client/connect.ts';
+import type { Model } from './model/model.ts';
+import type { Transport } from './transport/transport.ts';
+
+export type { Clock, Timer } from './base/clock.ts';
+export type { Ids } from './base/ids.ts';
+export type { JsonObject, JsonValue } from './base/json.ts';
+export type { Log, LogMethod } from './base/log.ts';
+export type { Model, ModelEvent, ModelRequest, ToolSpec } from './model/model.ts';
+export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/scripted.ts';
+export type { ModelScript } from './protocol/generated/model-script.ts';
+export type * from './protocol/generated/types.ts';
+export type { Transport } from './transport/transport.ts';
+
+export interface AppServerOptions {
+  /** The folder of config.toml and of the threads. Made when it is needed. */
+  home: string;
+  /** The folder of threads that name none: this process's, unless given. */
+  cwd?: string;
+  /** Where keys of providers and the like are looked up: this process's environment, unless given. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** Settings over config.toml, as `key=value` texts. */
+  overrides?: readonly string[];
+  /** A client, which is connected at once. More can come by `connect`. */
+  transport?: Transport;
+  /** Answers in place of the models that config.toml names. */
+  model?: Model;
+  /** Time as the server sees it. */
+  clock?: Clock;
+  /** Makes the ids of threads, turns and items. */
+  ids?: Ids;
+  /** Where the log goes; nowhere, unless given. pino's loggers fit. */
+  log?: Log;
+}
+
+export interface AppServer {
+  /** A client of this server, without a process or a pipe between them. It ends with either of the two. */
+  connectClient(options?: ClientOptions): Client;
+  /** Serves a client over streams; resolves when it is gone and every request it had sent has been answered. */
+  connect(transport: Transport): Promise<void>;
+  /**
+   * Ends every turn, stores what there is to store and gives everything up. Resolves with what models report that check
+   * how they were used: nothing, unless a script was not followed.
+   */
+  close(): Promise<string[]>;
+}
+
+/** A server in this process. Nothing is opened before a client needs it; `close()` gives it all back. */
+export function createAppServer({ home, cwd, env, log, transport, ...given }: AppServerOptions): AppServer {
+  const server = assembleServer({
+    ...given,
+    ...installed(),
+    home: resolve(home),
+    cwd: resolve(cwd ?? '.'),
+    env: env ?? process.env,
+    log: log ?? silent,
+    platform: process.platform,
+    pid: process.pid,
+    tempDir: tmpdir(),
+  });
+  const outputs = new Set<PassThrough>();
+  if (transport !== undefined) void server.connect(transport);
+  return {
+    connect: (given) => server.connect(given),
+    connectClient(options = {}) {
+      const input = new PassThrough();
+      const output = new PassThrough();
+      outputs.add(output);
+      const end = () => {
+        outputs.delete(output);
+        output.end();
+      };
+      void server.connect({ input, output }).then(end);
+      return connect({ input: output, output: input, ...options });
+    },
+    async close() {
+      const reports = await server.close();
+      for (const output of outputs) output.end();
+      return reports;
+    },
+  };
+}
+
+/** What lies in the package, wherever this file was built or bundled to. */
+function installed(): { version: string; migrationsDir: string } {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve('heddle/package.json');
+  const { version } = require(manifest) as { version: string };
+  return { version, migrationsDir: join(dirname(manifest), 'migrations') };
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
