@@ -8,7 +8,7 @@ const root = dirname(import.meta.dirname);
 /** From the top down. A folder imports only from lines below its own, and from itself. */
 const LAYERS = [
   ['main.ts'],
-  ['cli'],
+  ['cli', 'index.ts'],
   ['app.ts'],
   ['server'],
   ['handlers'],
@@ -16,7 +16,7 @@ const LAYERS = [
   ['tools'],
   ['instructions', 'rollout'],
   ['git', 'model', 'store', 'policy', 'transport'],
-  ['config'],
+  ['config', 'client'],
   ['protocol'],
   ['base'],
 ];
@@ -41,6 +41,11 @@ describe('the source', () => {
     expect(upward).toEqual([]);
   });
 
+  test('does not know the client, but for the entry that gives one', () => {
+    const knowing = source.filter((path) => importsOf(path).some((target) => part(target) === 'client'));
+    expect(knowing.filter((path) => !['client', 'index.ts'].includes(part(path)))).toEqual([]);
+  });
+
   test('has SQL in src/store only', () => {
     const sql =
       /\b(SELECT\s[^;]*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX)|PRAGMA\s+\w+)\b/;
@@ -48,9 +53,10 @@ describe('the source', () => {
     expect(outside.filter((path) => sql.test(codeOf(path)) || /from 'better-sqlite3'/.test(codeOf(path)))).toEqual([]);
   });
 
-  test('reaches for `process` in src/main.ts only', () => {
+  test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
     const reaching = /\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
-    expect(source.filter((path) => path !== 'src/main.ts' && reaching.test(codeOf(path)))).toEqual([]);
+    const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
+    expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });
 
   test(`has no file over ${SOURCE_LINES_MAX} lines`, () => {

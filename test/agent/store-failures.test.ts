@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { RequestError } from '../../src/client/client-errors.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
-import { Refusal, text } from '../support/test-client.ts';
+import { text } from '../support/test-client.ts';
 import {
   asked,
   conversation,
@@ -175,7 +176,7 @@ test('requests that write are refused with the text, those that read are answere
   await server.client.turn(idOf(1), 'one');
   server.disk.isFull = () => true;
   const { client } = server;
-  await expect(client.request('thread/name/set', { threadId: idOf(1), name: 'x' })).rejects.toThrow(Refusal);
+  await expect(client.request('thread/name/set', { threadId: idOf(1), name: 'x' })).rejects.toThrow(RequestError);
   expect(await client.refusal('thread/resume', { threadId: idOf(1), model: 'other' })).toMatchObject({ code: -32603, message: FULL });
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({ name: null, model: 'test-model' });
   expect(client.notifications('thread/name/updated')).toEqual([]);

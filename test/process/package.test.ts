@@ -1,30 +1,75 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
-let folder: string;
+const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'scripted-test.ts'];
+const MS_MAX = 60_000;
+/** As strict as a project can be, and it reads the package's own declarations with the same eyes. */
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'es2022',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+    types: ['node'],
+  },
+};
+
+/** An empty project that has the package installed, and nothing beside it but what runs TypeScript. */
+let project: string;
+let installed: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'heddle-package-'));
-  const name = execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], { cwd: root, encoding: 'utf8' });
-  execFileSync('tar', ['-xzf', name.trim()], { cwd: folder });
-  symlinkSync(join(root, 'node_modules'), join(folder, 'package', 'node_modules'));
-});
+  project = mkdtempSync(join(tmpdir(), 'heddle-package-'));
+  installed = join(project, 'node_modules', 'heddle');
+  execFileSync(process.execPath, ['bin/build-types.js'], { cwd: root, stdio: 'inherit' });
+  const name = execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', join(project, name.trim()), '-C', installed, '--strip-components=1']);
+  link('node_modules', join(installed, 'node_modules'));
+  for (const tool of ['tsx', '@types/node']) link(join('node_modules', tool), join(project, 'node_modules', tool));
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+  for (const example of EXAMPLES) copyFileSync(join(root, 'examples', example), join(project, example));
+}, MS_MAX);
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(project, { recursive: true }));
+
+function link(path: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  symlinkSync(join(root, path), to);
+}
+
+/** The environment of whoever has no key for a model, with a home of its own. */
+function environment(): NodeJS.ProcessEnv {
+  const { OPENAI_API_KEY: _key, HEDDLE_LOG: _log, ...others } = process.env;
+  return { ...others, HEDDLE_HOME: join(project, 'home') };
+}
+
+function run(args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: project, env: environment(), encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
 
 test('the npm package has all that the server needs to start a thread', () => {
   const requests = [
     { id: 1, method: 'initialize', params: { clientInfo: { name: 'test', version: '1.0.0' } } },
     { id: 2, method: 'thread/start', params: {} },
   ];
-  const output = execFileSync(process.execPath, ['package/bin/heddle.js', 'app-server'], {
-    cwd: folder,
+  const output = execFileSync(process.execPath, [join(installed, 'bin', 'heddle.js'), 'app-server'], {
+    cwd: project,
     encoding: 'utf8',
-    env: { ...process.env, HEDDLE_HOME: join(folder, 'home') },
+    env: environment(),
     input: requests.map((request) => `${JSON.stringify(request)}\n`).join(''),
   });
   const messages = output
@@ -38,6 +83,78 @@ test.each([
   ['generate-json-schema', 'v2/ThreadStartParams.json'],
   ['generate-ts', 'v2/ThreadStartParams.ts'],
 ])('the npm package has all that %s needs', (command, file) => {
-  execFileSync(process.execPath, ['package/bin/heddle.js', command, '--out', command], { cwd: folder });
-  expect(existsSync(join(folder, command, file))).toBe(true);
+  expect(run([join(installed, 'bin', 'heddle.js'), command, '--out', command])).toMatchObject({ status: 0 });
+  expect(existsSync(join(project, command, file))).toBe(true);
 });
+
+test('the declarations need no types of other packages', () => {
+  const types = join(installed, 'dist', 'types');
+  const files = readdirSync(types, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'));
+  const specifiers = files.flatMap((name) =>
+    [...readFileSync(join(types, name), 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, one]) => one),
+  );
+  expect(specifiers.length).toBeGreaterThan(10);
+  expect(specifiers.filter((specifier) => !/^(\.{1,2}\/.*\.js|node:\w+)$/.test(specifier ?? ''))).toEqual([]);
+});
+
+test('CommonJS can have it, too', () => {
+  const { status, stdout } = run([
+    '--input-type=commonjs',
+    '-e',
+    "console.log(Object.keys({ ...require('heddle'), ...require('heddle/client') }))",
+  ]);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining("'createAppServer'") });
+});
+
+describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () => {
+  test('the compiler finds nothing to say', () => {
+    const { status, stdout } = run([join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.']);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
+  });
+
+  test('the client shows an answer, and has at most 50 lines', () => {
+    const { status, stdout, stderr } = run(['--import', 'tsx', 'client.ts', 'think A greeting.\nsay Good evening.']);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Good evening.\n' });
+    expect(stderr).toMatch(/^heddle \d+\.\d+\.\d+\nthread [\da-f-]{36}, model scripted\nturn completed\n$/);
+    expect(readFileSync(join(project, 'client.ts'), 'utf8').split('\n').length).toBeLessThanOrEqual(51);
+  });
+
+  test('the client tells of a turn that fails', () => {
+    const { status, stdout, stderr } = run(['--import', 'tsx', 'client.ts', 'fail server_error']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/turn failed\n$/);
+  });
+
+  test('the approval dialog asks for each approval, and no longer than it is awaited', async () => {
+    const asking = join(root, 'test', 'process', 'asking-server.js');
+    const args = ['--import', 'tsx', 'approval-dialog.ts', 'Tidy up.', process.execPath, asking];
+    const dialog = spawn(process.execPath, args, { cwd: project, env: environment(), stdio: ['pipe', 'pipe', 'inherit'] });
+    const keys = ['a\n', 'x\n', 'y\n'];
+    let shown = '';
+    dialog.stdout.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+      if (text.includes('[c]ancel the turn: ') && keys.length > 0) dialog.stdin.write(keys.shift() ?? '');
+    });
+    const [code] = await once(dialog, 'close');
+    expect({ code, shown: shown.replace(/\r?\n+/g, '\n') }).toEqual({ code: 0, shown: SHOWN });
+  });
+
+  test('the scripted test passes', () => {
+    const { status, stdout } = run(['--import', 'tsx', '--test', 'scripted-test.ts']);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/(#|ℹ) pass 2\n(#|ℹ) fail 0\n/) });
+  });
+});
+
+const SHOWN = `Runs outside the sandbox.
+  /work$ npm test
+[y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to change files.
+  add /work/a.txt
+[y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to change files.
+  add /work/a.txt
+[y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to run a command.
+  /work$ make
+[y]es, [a]lways, [n]o, [c]ancel the turn: 
+(no answer is needed any more)
+accept, accept, resolved
+turn completed
+`;

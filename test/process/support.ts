@@ -63,9 +63,12 @@ export class HeddleProcess extends TestClient {
   readonly #over: Promise<never>;
 
   constructor(where: Place, { args = ['app-server'], env = {}, through = [] }: ProcessOptions) {
-    super();
     const [command = '', ...rest] = [...through, process.execPath, EXECUTABLE, ...args];
     const child = spawn(command, rest, { cwd: where.work, env: { ...environment(where), ...env }, stdio: 'pipe' });
+    const over = new Promise<string>((resolve) => {
+      child.once('close', (code, signal) => resolve(`the server ended (${signal ?? code})\n${this.stderr.slice(-2000)}`));
+    });
+    super(over);
     this.#child = child;
     this.pid = child.pid ?? 0;
     this.stdin = child.stdin;
@@ -77,9 +80,7 @@ export class HeddleProcess extends TestClient {
       this.stderr += text;
     });
     this.exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
-    this.#over = new Promise((_resolve, reject) => {
-      child.once('close', (code, signal) => reject(new Error(`the server ended (${signal ?? code})\n${this.stderr.slice(-2000)}`)));
-    });
+    this.#over = over.then((how) => Promise.reject(new Error(how)));
     this.ended = this.#over.catch(() => {});
   }
 

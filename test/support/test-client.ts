@@ -1,5 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { JsonObject } from '../../src/base/json.ts';
+import { Client } from '../../src/client/client.ts';
+import { RequestError } from '../../src/client/client-errors.ts';
+import type { ClientOptions, WireMessage } from '../../src/client/client-types.ts';
 import type {
   ClientRequests,
   InitializeCapabilities,
@@ -25,23 +28,15 @@ export interface ErrorBody {
   data: JsonObject;
 }
 
-/** A request was refused. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  constructor(
-    readonly method: string,
-    readonly error: ErrorBody,
-  ) {
-    super(`${method}: ${error.code} ${error.message}`);
-  }
-}
-
 interface Waiting {
   what: string;
   take: (message: Message) => boolean;
 }
 
-/** A client over streams in memory. It checks every line that it is sent; `problems` says what was wrong with them. */
+/**
+ * The client of the package, with what only tests want: everything that came, in its order, each line checked; `problems`
+ * says what was wrong with them.
+ */
 export class TestClient {
   /** To the server. */
   readonly input = new PassThrough();
@@ -54,36 +49,48 @@ export class TestClient {
   readonly problems: string[] = [];
   /** Resolves when the server has ended the connection. */
   ended: Promise<void> = Promise.resolve();
+  readonly #received = new PassThrough();
+  readonly #client: Client;
   readonly #methods = new Map<unknown, string>();
   #waiting: Waiting[] = [];
-  #nextId = 1;
-  #rest: Buffer = Buffer.alloc(0);
+
+  /** `over` says when and why the server is gone; without it, whoever waits then waits on. */
+  constructor(over: Promise<string> = new Promise(() => {})) {
+    const options: ClientOptions = {
+      unhandledRequests: 'leave',
+      onMessage: (message) => this.#see(message),
+      onSkipped: (reason) => this.problems.push(reason),
+    };
+    this.#client = new Client({ input: this.#received, output: this.input }, options, over);
+  }
 
   /** Begins to read what the server sends. */
   read(): void {
-    this.output.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.output.pipe(this.#received);
   }
 
   /** Sends `initialize` and `initialized`. */
-  async initialize(capabilities: InitializeCapabilities | null = { experimentalApi: true }) {
-    const answer = await this.request('initialize', { clientInfo: CLIENT_INFO, capabilities });
-    this.notify('initialized');
-    return answer;
+  initialize(capabilities: InitializeCapabilities | null = { experimentalApi: true }) {
+    return this.#client.initialize({ clientInfo: CLIENT_INFO, capabilities });
   }
 
-  /** The answer to a request. Rejects with a Refusal. */
-  async request<Method extends keyof ClientRequests>(
+  /** The answer to a request. Rejects with a RequestError. */
+  request<Method extends keyof ClientRequests>(
     method: Method,
     params: ClientRequests[Method]['params'],
   ): Promise<ClientRequests[Method]['result']> {
-    return (await this.call(method, params)) as ClientRequests[Method]['result'];
+    return this.call(method, params) as Promise<ClientRequests[Method]['result']>;
   }
 
   /** As `request`, with any method and any params. */
   async call(method: string, params?: unknown): Promise<unknown> {
-    const { error, result } = await this.ask(method, params);
-    if (error !== undefined) throw new Refusal(method, error);
-    return result;
+    const waiting = { what: `the answer to ${method}`, take: () => false };
+    this.#waiting.push(waiting);
+    try {
+      return await this.#client.call(method, params);
+    } finally {
+      this.#waiting = this.#waiting.filter((one) => one !== waiting);
+    }
   }
 
   /** The error with which a request is refused. Rejects when it is not. */
@@ -93,13 +100,14 @@ export class TestClient {
     return error;
   }
 
-  /** The message that answers a request, whatever it says. */
-  ask(method: string, params?: unknown): Promise<Message> {
-    const id = this.#nextId++;
-    this.#methods.set(id, method);
-    const answer = this.next(`the answer to ${method}`, (message) => message.id === id && message.method === undefined);
-    this.send(JSON.stringify({ id, method, params }));
-    return answer;
+  /** The answer to a request, whatever it says. */
+  async ask(method: string, params?: unknown): Promise<Pick<Message, 'result' | 'error'>> {
+    try {
+      return { result: await this.call(method, params) };
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      return { error: { code: error.code, message: error.message, data: error.data as JsonObject } };
+    }
   }
 
   notify(method: string, params?: unknown): void {
@@ -176,25 +184,12 @@ export class TestClient {
     await this.ended;
   }
 
-  #receive(chunk: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
-    for (let end = this.#rest.indexOf(10); end !== -1; end = this.#rest.indexOf(10)) {
-      const line = this.#rest.subarray(0, end);
-      this.#rest = this.#rest.subarray(end + 1);
-      this.#take(line);
-    }
+  #see({ direction, line, message }: WireMessage): void {
+    if (direction === 'sent') this.#methods.set(message.id, String(message.method));
+    else this.#take(line, message);
   }
 
-  #take(bytes: Buffer): void {
-    let line: string;
-    let message: Message;
-    try {
-      line = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-      message = JSON.parse(line);
-    } catch (error) {
-      this.problems.push(`a line is not JSON in UTF-8: ${String(error)}: ${bytes.toString('latin1')}`);
-      return;
-    }
+  #take(line: string, message: Message): void {
     const problem = problemWithSent(message, (id) => this.#methods.get(id));
     if (message.method === undefined) this.#methods.delete(message.id);
     if (problem !== null) this.problems.push(`${problem}: ${line.slice(0, 2000)}`);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { LINE_BYTES_MAX } from '../../src/base/line-splitter.ts';
 import { ContentLengthSplitter } from '../../src/transport/content-length-splitter.ts';
 import { createSplitter, frame } from '../../src/transport/framing.ts';
-import { LINE_BYTES_MAX } from '../../src/transport/line-splitter.ts';
 
 /** What comes out of a splitter that is given these chunks: texts, and in angle brackets why one was skipped. */
 function split(...chunks: (Buffer | string)[]): string[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LINE_BYTES_MAX, LineSplitter } from '../../src/transport/line-splitter.ts';
+import { LINE_BYTES_MAX, LineSplitter } from '../../src/base/line-splitter.ts';
 
 /** What comes out of a splitter that is given these chunks: lines, and in angle brackets why one was skipped. */
 function split(...chunks: (Buffer | string)[]): string[] {

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import type { TurnRun } from '../../src/client/turn-run.ts';
+import { completed, delta, FakeServer, THREAD, turn, turnCompleted } from './fake-server.ts';
+
+const STARTED = { id: 1, result: { turn: turn('inProgress') } };
+
+/** The methods of a turn's notifications up to its end, and how that was. */
+async function read(run: TurnRun): Promise<string[]> {
+  const methods: string[] = [];
+  try {
+    for await (const { method } of run) methods.push(method);
+    methods.push('(end)');
+  } catch (error) {
+    methods.push(String(error));
+  }
+  return methods;
+}
+
+async function begin(options: { signal?: AbortSignal } = {}): Promise<{ server: FakeServer; run: TurnRun }> {
+  const server = new FakeServer();
+  const run = server.client.turn({ threadId: THREAD, input: 'Hello' }, options);
+  await server.message(0);
+  return { server, run };
+}
+
+describe('a turn', () => {
+  test('has its own notifications up to turn/completed, and its items and text', async () => {
+    const { server, run } = await begin();
+    expect(server.messages).toEqual([
+      { id: 1, method: 'turn/start', params: { threadId: THREAD, input: [{ type: 'text', text: 'Hello' }] } },
+    ]);
+    server.send(
+      delta('early'),
+      delta('of another turn', { turnId: 'turn-0' }),
+      STARTED,
+      delta('of another thread', { threadId: 'thread-2' }),
+      delta('on'),
+      completed('early on'),
+      { method: 'thread/status/changed', params: { threadId: THREAD, status: { type: 'idle' } } },
+      turnCompleted('completed', 'turn-0'),
+      turnCompleted(),
+      delta('late'),
+      turnCompleted(),
+    );
+    expect(await read(run)).toEqual(['item/agentMessage/delta', 'item/agentMessage/delta', 'item/completed', 'turn/completed', '(end)']);
+    expect(await run.started).toEqual(turn('inProgress'));
+    expect(await run.result).toEqual({ turn: turn('completed'), items: [completed('early on').params.item], text: 'early on' });
+  });
+
+  test('sends input as it is given, and settings beside it', async () => {
+    const server = new FakeServer();
+    const run = server.client.turn({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
+    expect((await server.message(0)).params).toEqual({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
+    server.send(STARTED, turnCompleted('failed'));
+    expect(await run.result).toEqual({ turn: turn('failed'), items: [], text: '' });
+  });
+
+  test('can be read after it has ended', async () => {
+    const { server, run } = await begin();
+    server.send(STARTED, delta('one'), turnCompleted());
+    await run.result;
+    expect(await read(run)).toEqual(['item/agentMessage/delta', 'turn/completed', '(end)']);
+    expect(await read(run)).toEqual(['(end)']);
+  });
+
+  test('that is refused fails in all that is waited for', async () => {
+    const { server, run } = await begin();
+    server.send({ id: 1, error: { code: -32600, message: 'thread not found', data: { code: 'thread_not_found' } } });
+    expect(await read(run)).toEqual(['RequestError: thread not found']);
+    await expect(run.started).rejects.toThrow('thread not found');
+    await expect(run.result).rejects.toMatchObject({ data: { code: 'thread_not_found' } });
+  });
+
+  test.each<[string, (server: FakeServer) => void, string]>([
+    ['the server is gone', (server) => server.end(), 'ConnectionError: the server has ended the connection'],
+    ['the client is closed', (server) => void server.client.close(), 'ConnectionError: this client was closed before the turn ended'],
+    [
+      'the thread is closed',
+      (server) => server.send({ method: 'thread/closed', params: { threadId: THREAD } }),
+      'Error: the thread was closed before the turn ended',
+    ],
+  ])('fails when %s, after what came before', async (_when, end, error) => {
+    const { server, run } = await begin();
+    server.send(STARTED, delta('one'));
+    await server.settled();
+    end(server);
+    expect(await read(run)).toEqual(['item/agentMessage/delta', error]);
+    await expect(run.result).rejects.toThrow(error.slice(error.indexOf(' ') + 1));
+  });
+
+  test('fails at once when the connection is over', async () => {
+    const server = new FakeServer();
+    server.end();
+    await server.client.closed;
+    const run = server.client.turn({ threadId: THREAD, input: 'Hello' });
+    expect(await read(run)).toEqual(['ConnectionError: the server has ended the connection']);
+    await expect(run.started).rejects.toThrow('turn/start: the server has ended the connection');
+  });
+
+  test('goes on when it is not read to its end', async () => {
+    const { server, run } = await begin();
+    server.send(STARTED, delta('one'), delta('two'));
+    for await (const _event of run) break;
+    server.send(completed('one two'), turnCompleted());
+    expect((await run.result).text).toBe('one two');
+  });
+});
+
+describe('the signal of a turn', () => {
+  test('interrupts it, and the turn ends by itself', async () => {
+    const controller = new AbortController();
+    const { server, run } = await begin({ signal: controller.signal });
+    server.send(STARTED);
+    await run.started;
+    controller.abort();
+    expect(await server.message(1)).toEqual({ id: 2, method: 'turn/interrupt', params: { threadId: THREAD, turnId: 'turn-1' } });
+    server.send({ id: 2, result: {} }, turnCompleted('interrupted'));
+    expect((await run.result).turn.status).toBe('interrupted');
+  });
+
+  test('interrupts a turn that is not answered for yet, as soon as it is', async () => {
+    const controller = new AbortController();
+    const { server, run } = await begin({ signal: controller.signal });
+    controller.abort();
+    server.send(STARTED);
+    expect((await server.message(1)).method).toBe('turn/interrupt');
+    server.send({ id: 2, error: { code: -32600, message: 'no active turn to interrupt' } }, turnCompleted());
+    expect((await run.result).turn.status).toBe('completed');
+  });
+
+  test('keeps it from starting, when it is aborted before', async () => {
+    const server = new FakeServer();
+    const run = server.client.turn({ threadId: THREAD, input: 'Hello' }, { signal: AbortSignal.abort(new Error('no')) });
+    await expect(run.result).rejects.toThrow('no');
+    await server.settled();
+    expect(server.messages.map(({ method }) => method)).toEqual([]);
+  });
+
+  test('does nothing any more once the turn has ended', async () => {
+    const controller = new AbortController();
+    const { server, run } = await begin({ signal: controller.signal });
+    server.send(STARTED, turnCompleted());
+    await run.result;
+    controller.abort();
+    await server.settled();
+    expect(server.messages.map(({ method }) => method)).toEqual(['turn/start']);
+  });
+});
