@@ -7,11 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Thread, ThreadItem, Turn } from '../src/protocol/generated/types.ts';
+import type { Thread, ThreadItem, Turn } from 'heddle/client';
 import { Editor, type SeenTurn } from './editor.ts';
 import { Screen } from './screen.ts';
 
-const SERVER = join(import.meta.dirname, '..', 'bin', 'heddle.js');
 /** Text still streaming is saved every second: this long into a message, there is something to find again. */
 const KILL_AFTER_MS = 2000;
 const HEADLINE_CHARS_MAX = 70;
@@ -45,8 +44,7 @@ const project = join(folder, 'project');
 const editors: Editor[] = [];
 
 function startServer(): Editor {
-  const env = { ...process.env, HEDDLE_HOME: join(folder, 'home') };
-  const editor = new Editor({ command: [process.execPath, SERVER], cwd: project, env, screen });
+  const editor = new Editor({ home: join(folder, 'home'), cwd: project, screen });
   editors.push(editor);
   return editor;
 }
@@ -108,7 +106,7 @@ async function firstProcess(sha: string) {
   await editor.until(() => cut.deltas > 0);
   await sleep(KILL_AFTER_MS);
   assert.equal(cut.end, null, 'the long turn was over before it could be killed');
-  assert.equal(await editor.client.kill(), 'SIGKILL');
+  assert.equal((await editor.client.kill()).signal, 'SIGKILL');
   screen.note(`(killed after ${cut.deltas.toLocaleString('en')} deltas)`);
   return { threadId: thread.id, first, cut };
 }
@@ -151,7 +149,8 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
       [threadId, 'idle'],
     ],
   );
-  assert.equal(await editor.client.close(), 0, 'the server exits in good order when its stdin ends');
+  await editor.client.close();
+  assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits in good order when its stdin ends');
 }
 
 async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {

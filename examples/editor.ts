@@ -1,5 +1,12 @@
-import type { ThreadItem, ThreadTokenUsage, Turn, TurnPlanStep } from '../src/protocol/generated/types.ts';
-import { Client, type Notification } from './client.ts';
+import {
+  type Notification,
+  type SpawnedClient,
+  spawnServer,
+  type ThreadItem,
+  type ThreadTokenUsage,
+  type Turn,
+  type TurnPlanStep,
+} from 'heddle/client';
 import type { Screen } from './screen.ts';
 
 /** A turn as far as it has been seen. */
@@ -15,37 +22,33 @@ export interface SeenTurn {
 }
 
 export interface EditorOptions {
-  command: [string, ...string[]];
+  home: string;
   cwd: string;
-  env: NodeJS.ProcessEnv;
   screen: Screen;
 }
 
 /** An editor's side of one server process: it shows what the server tells, and remembers it. */
 export class Editor {
-  readonly client: Client;
+  readonly client: SpawnedClient;
   readonly warnings: string[] = [];
   readonly startedThreads: string[] = [];
   readonly #screen: Screen;
   readonly #turns = new Map<string, SeenTurn>();
   readonly #looks = new Set<() => void>();
 
-  constructor({ command, cwd, env, screen }: EditorOptions) {
+  constructor({ home, cwd, screen }: EditorOptions) {
     this.#screen = screen;
-    this.client = new Client(command, {
+    this.client = spawnServer({
+      home,
       cwd,
-      env,
-      onNotification: (notification) => this.#receive(notification),
-      onLine: (direction, line) => screen.wire(direction, line),
+      onStderr: (text) => process.stderr.write(text),
+      onMessage: ({ direction, line }) => screen.wire(direction, line),
     });
+    this.client.subscribe({ take: (notification) => this.#receive(notification), end: () => {} });
   }
 
-  async shakeHands() {
-    const answer = await this.client.request('initialize', {
-      clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' },
-    });
-    this.client.notify('initialized');
-    return answer;
+  shakeHands() {
+    return this.client.initialize({ clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' } });
   }
 
   /** Sends the user's text; resolves when the turn has been accepted. */
@@ -65,7 +68,9 @@ export class Editor {
       };
       this.#looks.add(look);
       look();
-      this.client.ended.then((how) => reject(new Error(`the server has ended (${how}) in the middle of something`)), reject);
+      void this.client.exit.then(({ code, signal }) =>
+        reject(new Error(`the server has ended (${signal ?? code}) in the middle of something`)),
+      );
     });
   }
 
