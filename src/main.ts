@@ -24,8 +24,8 @@ const KEEP_ALIVE_MS = 2 ** 30;
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
-  'generate-json-schema': async () => (await import('./cli/generate-json-schema.ts')).generateJsonSchema,
-  'generate-ts': async () => (await import('./cli/generate-ts.ts')).generateTs,
+  'generate-json-schema': async () => (await import('./cli/generate/generate-json-schema.ts')).generateJsonSchema,
+  'generate-ts': async () => (await import('./cli/generate/generate-ts.ts')).generateTs,
 };
 
 function homeFolder(): string {

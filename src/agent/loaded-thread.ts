@@ -10,7 +10,6 @@ import type {
   TurnStartParams,
   TurnSteerParams,
 } from '../protocol/generated/types.ts';
-import { ModelItems } from '../store/model-items.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -21,6 +20,7 @@ import { GoalKeeper } from './goal-keeper.ts';
 import { injectItems } from './inject-items.ts';
 import { modelRequest } from './model-request.ts';
 import { Outbox, type Step } from './outbox.ts';
+import { PromptHistory } from './prompt-history.ts';
 import { runTurn } from './run-turn.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
@@ -50,10 +50,7 @@ export class LoadedThread {
   #status: 'idle' | 'active' | 'systemError' = 'idle';
   #turn: ActiveTurn | null = null;
   readonly #beginnings = new TurnBeginnings();
-  /** What the model has read and said, once a turn has needed it. */
-  #history: ModelItems | null = null;
-  /** How often something was stored: tells whether what was read is still the whole. */
-  #appends = 0;
+  readonly #history: PromptHistory;
 
   constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
     this.id = record.id;
@@ -64,8 +61,9 @@ export class LoadedThread {
     this.#outbox = new Outbox({
       writer,
       announce: (announcement) => this.#announce(announcement),
-      onAppended: (entries) => this.#remember(entries),
+      onAppended: (entries) => this.#history.add(entries),
     });
+    this.#history = new PromptHistory(() => deps.store.readModelItems(this.id), this.#outbox);
     this.goal = new GoalKeeper({
       clock: deps.clock,
       outbox: this.#outbox,
@@ -197,7 +195,7 @@ export class LoadedThread {
     await this.#outbox.commit({});
     await this.#deps.store.revertThread(this.id, beforeTurnId, patch);
     this.#record = { ...this.#record, ...patch };
-    this.#history = null;
+    this.#history.forget();
     // If the last turn failed, it is gone.
     this.#status = 'idle';
   }
@@ -282,25 +280,12 @@ export class LoadedThread {
   }
 
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
-    const history = this.#history ?? (await this.#readHistory());
-    return modelRequest(turn, { threadId: this.id, runtime: this.#runtime, history: history.list(), tools: this.#tools() });
+    const history = await this.#history.list();
+    return modelRequest(turn, { threadId: this.id, runtime: this.#runtime, history, tools: this.#tools() });
   }
 
   #tools(): Tool[] {
     return this.goal.available ? [updatePlan, ...goalTools(this.goal)] : [updatePlan];
-  }
-
-  /** Reads again where something was stored meanwhile: it may be in what was read, or not. */
-  async #readHistory(): Promise<ModelItems> {
-    for (;;) {
-      const before = this.#appends;
-      const history = new ModelItems(await this.#deps.store.readModelItems(this.id));
-      const isWhole = await this.#outbox.between(() => {
-        if (this.#appends === before) this.#history = history;
-        return this.#history === history;
-      });
-      if (isWhole) return history;
-    }
   }
 
   #host(): TurnHost {
@@ -345,10 +330,5 @@ export class LoadedThread {
 
   #announce({ method, params }: Announcement): void {
     this.#deps.publisher.publish({ threadId: this.id }, method, params);
-  }
-
-  #remember(entries: readonly LogEntry[]): void {
-    this.#appends++;
-    for (const entry of entries) this.#history?.add(entry);
   }
 }

@@ -1,46 +1,21 @@
-import { join } from 'node:path';
 import type { Timer } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
-import { loadConfig } from '../config/load-config.ts';
-import { NoModelError } from '../config/providers.ts';
-import { readGitInfo } from '../git/git-info.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
-import { PROTOCOL_VERSION } from '../protocol/version.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/store.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { historyFacts } from './history-facts.ts';
 import { importRollout } from './import-rollout.ts';
-import { Instructions } from './instructions.ts';
 import { LoadedThread } from './loaded-thread.ts';
-import type { ThreadRuntime } from './thread-runtime.ts';
-import { keptSettings, resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
+import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
+import { keptSettings } from './thread-settings.ts';
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
 
 /** Of a history that is cut it is not known what the model was told last, nor what it had cost by then. */
 const OF_A_CUT_HISTORY = { tokenUsage: null, told: null };
-
-/** Nobody interrupts the start of a thread; git has its own time limit. */
-const NEVER = new AbortController().signal;
-
-/** What a request says of a thread that it begins, resumes or forks. */
-export interface ThreadRequest {
-  overrides: ThreadOverrides;
-  /** Settings over config.toml, by dotted keys. */
-  config: JsonObject | null;
-}
-
-export interface NewThread extends ThreadRequest {
-  ephemeral: boolean;
-  threadSource: string | null;
-  daybreakEnabled: boolean | null;
-  /** The client's name. */
-  originator: string | null;
-}
 
 /** The loaded threads, and the ways to load one. */
 export class Threads {
@@ -83,7 +58,7 @@ export class Threads {
 
   /** Begins a thread, with the history that is given. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
-    const { record, runtime } = await this.#newThread(request, {});
+    const { record, runtime } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
     const writer = await this.#deps.store.createThread(begun, history);
     return this.#load(new LoadedThread({ record: begun, writer, runtime, deps: this.#deps }));
@@ -98,7 +73,7 @@ export class Threads {
       const record = await this.#deps.store.getThread(threadId);
       if (record === null) throw noRolloutFound(threadId);
       if (record.archivedAtMs !== null) throw threadArchived(threadId);
-      const { settings, runtime } = await this.#configure(request, keptSettings(record.settings));
+      const { settings, runtime } = await configureThread(this.#deps, request, keptSettings(record.settings));
       const writer = await this.#deps.store.openWriter(threadId);
       const thread = new LoadedThread({ record, writer, runtime, deps: this.#deps });
       await thread.update({ settings });
@@ -113,7 +88,7 @@ export class Threads {
 
   /** A new thread that has the source's history up to the point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { record, runtime } = await this.#newThread(request, keptSettings(source.settings));
+    const { record, runtime } = await newThread(this.#deps, request, keptSettings(source.settings));
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
@@ -239,77 +214,9 @@ export class Threads {
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
     if (thread.turn !== null || !saysAnything(request)) return thread;
-    const { settings, runtime } = await this.#configure(request, thread.settings);
+    const { settings, runtime } = await configureThread(this.#deps, request, thread.settings);
     if (thread.turn === null) await thread.reconfigure(settings, runtime);
     return thread;
-  }
-
-  async #newThread(request: NewThread, last: Partial<ThreadSettings>): Promise<{ record: ThreadRecord; runtime: ThreadRuntime }> {
-    const { clock, ids, home } = this.#deps;
-    const { settings, runtime } = await this.#configure(request, last);
-    const gitInfo = await readGitInfo({ cwd: settings.cwd, env: this.#deps.env }, NEVER);
-    const id = ids.next();
-    const now = clock.now();
-    return {
-      runtime,
-      record: {
-        id,
-        sessionId: id,
-        createdAtMs: now,
-        updatedAtMs: now,
-        recencyAtMs: now,
-        listed: false,
-        archivedAtMs: null,
-        ephemeral: request.ephemeral,
-        name: null,
-        preview: '',
-        path: request.ephemeral ? null : rolloutPath(home, id, now),
-        forkedFromId: null,
-        source: 'vscode',
-        threadSource: request.threadSource,
-        originator: request.originator,
-        cliVersion: PROTOCOL_VERSION,
-        gitInfo,
-        settings,
-        tokenUsage: null,
-        told: null,
-        memoryMode: null,
-        daybreakEnabled: request.daybreakEnabled,
-        goal: null,
-      },
-    };
-  }
-
-  async #configure(
-    { overrides, config: requestConfig }: ThreadRequest,
-    last: Partial<ThreadSettings>,
-  ): Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }> {
-    const { home, env, modelFor } = this.#deps;
-    const cwd = threadCwd(overrides.cwd ?? last.cwd, this.#deps.cwd);
-    const config = await loadConfig({ home, cwd, env, overrides: this.#deps.overrides, request: requestConfig });
-    const { settings, provider } = await this.#resolve({ overrides, requested: requestConfig ?? {}, last, config, cwd });
-    const instructions = await Instructions.load(config, cwd);
-    return {
-      settings,
-      runtime: {
-        model: await modelFor(provider),
-        instructions,
-        goals: config.get('features.goals'),
-        showRawReasoning: config.get('show_raw_agent_reasoning'),
-        verbosity: config.get('model_verbosity'),
-        contextWindow: config.get('model_context_window'),
-      },
-    };
-  }
-
-  async #resolve(sources: SettingsSources): Promise<ReturnType<typeof resolveSettings>> {
-    try {
-      return resolveSettings(sources);
-    } catch (error) {
-      if (!(error instanceof NoModelError)) throw error;
-      const { missingModelError } = await import('./missing-model.ts');
-      throw await missingModelError(error, this.#deps.installedModels);
-    }
   }
 }
 
@@ -319,10 +226,4 @@ function checkThreadId(threadId: string): void {
 
 function saysAnything({ overrides, config }: ThreadRequest): boolean {
   return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
-}
-
-/** Where an exported rollout of the thread would lie. */
-function rolloutPath(home: string, id: string, createdAtMs: number): string {
-  const [date = '', time = ''] = new Date(createdAtMs).toISOString().slice(0, 19).split('T');
-  return join(home, 'sessions', ...date.split('-'), `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`);
 }

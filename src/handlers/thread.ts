@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { LoadedThread } from '../agent/loaded-thread.ts';
+import type { NewThread, ThreadRequest } from '../agent/new-thread.ts';
 import { threadView } from '../agent/thread-view.ts';
-import type { NewThread, ThreadRequest } from '../agent/threads.ts';
 import type { JsonObject } from '../base/json.ts';
 import { emptyHistory, invalidParams } from '../protocol/errors.ts';
 import type {

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { keepAlive } from '../../src/store/connect-sqlite.ts';
 import type { ThreadQuery } from '../../src/store/store.ts';
 import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord } from './samples.ts';
-import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
+import { type TempHome, tempHome } from './temp-home.ts';
 
 async function found(home: TempHome, searchTerm: string): Promise<string[]> {
   const { data } = await home.open().listThreads({ ...everyThread, searchTerm });
@@ -94,13 +93,4 @@ describe('no thread is read that is not returned', () => {
 
 function planOf(home: TempHome, sql: string): string {
   return home.sql((db) => (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]).map(({ detail }) => detail).join('\n'));
-}
-
-/** What 0002 and 0001 have made, in that order's reverse. */
-function objectsOf(db: Database.Database): { name: string; type: string }[] {
-  return db
-    .prepare(
-      "SELECT name, type FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'thread_index\\_%' ESCAPE '\\' AND name <> 'sqlite_sequence'",
-    )
-    .all() as { name: string; type: string }[];
 }

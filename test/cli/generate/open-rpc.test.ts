@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readMethodTable } from '../../schema/bundle.ts';
-import { type OpenRpcMethod, openRpc } from '../../src/cli/open-rpc.ts';
-import { readProtocolSchemas } from '../../src/cli/protocol-schemas.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { readMethodTable } from '../../../schema/bundle.ts';
+import { type OpenRpcMethod, openRpc } from '../../../src/cli/generate/open-rpc.ts';
+import { readProtocolSchemas } from '../../../src/cli/generate/protocol-schemas.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
 
-const schemaDir = join(dirname(dirname(import.meta.dirname)), 'schema');
+const schemaDir = join(dirname(dirname(dirname(import.meta.dirname))), 'schema');
 const document = openRpc(readProtocolSchemas(schemaDir, true));
 const all = [...document.methods, ...document['x-serverRequests'], ...document['x-serverNotifications']];
 

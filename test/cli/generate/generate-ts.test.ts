@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { generateTs } from '../../src/cli/generate-ts.ts';
-import { tempFolder, writeFiles } from '../config/temp-folder.ts';
+import { generateTs } from '../../../src/cli/generate/generate-ts.ts';
+import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 
-const root = dirname(dirname(import.meta.dirname));
+const root = dirname(dirname(dirname(import.meta.dirname)));
 const schemaDir = join(root, 'schema');
 const STRICT = ['--strict', '--noEmit', '--noUnusedLocals', '--verbatimModuleSyntax', '--isolatedModules', '--exactOptionalPropertyTypes'];
 const NODE = ['--module', 'nodenext', '--target', 'es2023'];

@@ -1,4 +1,4 @@
-import { type Definitions, definitionName, type Schema } from '../../schema/bundle.ts';
+import { type Definitions, definitionName, type Schema } from '../../../schema/bundle.ts';
 import { messageUnions } from './message-unions.ts';
 import { openRpc } from './open-rpc.ts';
 import { type ProtocolSchemas, reachable, readProtocolSchemas } from './protocol-schemas.ts';

@@ -1,4 +1,4 @@
-import { definitionName, type Schema } from '../../schema/bundle.ts';
+import { definitionName, type Schema } from '../../../schema/bundle.ts';
 
 /** A schema as a TypeScript type; `indent` stands before each line of it but the first. References are types of that name. */
 export function typeText(schema: Schema | boolean, indent = ''): string {

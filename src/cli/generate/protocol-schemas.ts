@@ -7,7 +7,7 @@ import {
   mapDefinitions,
   readMethodTable,
   type Schema,
-} from '../../schema/bundle.ts';
+} from '../../../schema/bundle.ts';
 
 /** What is published of the protocol: the methods that are served, and the types that they are made of. */
 export interface ProtocolSchemas {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Schema } from '../../schema/bundle.ts';
+import type { Schema } from '../../../schema/bundle.ts';
 import type { GenerateOptions } from './generate-json-schema.ts';
 import { messageUnions, methodMaps } from './message-unions.ts';
 import { reachable, readProtocolSchemas, referencesIn } from './protocol-schemas.ts';

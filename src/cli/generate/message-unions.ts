@@ -1,4 +1,4 @@
-import { type Definitions, definitionName, type Schema } from '../../schema/bundle.ts';
+import { type Definitions, definitionName, type Schema } from '../../../schema/bundle.ts';
 import type { ProtocolSchemas } from './protocol-schemas.ts';
 
 /** What each side may send, as one union of messages for requests and one for notifications. */

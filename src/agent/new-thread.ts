@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import type { JsonObject } from '../base/json.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { NoModelError } from '../config/providers.ts';
+import { readGitInfo } from '../git/git-info.ts';
+import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import { Instructions } from './instructions.ts';
+import type { ThreadRuntime } from './thread-runtime.ts';
+import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
+
+/** Nobody interrupts the start of a thread; git has its own time limit. */
+const NEVER = new AbortController().signal;
+
+/** What a request says of a thread that it begins, resumes or forks. */
+export interface ThreadRequest {
+  overrides: ThreadOverrides;
+  /** Settings over config.toml, by dotted keys. */
+  config: JsonObject | null;
+}
+
+export interface NewThread extends ThreadRequest {
+  ephemeral: boolean;
+  threadSource: string | null;
+  daybreakEnabled: boolean | null;
+  /** The client's name. */
+  originator: string | null;
+}
+
+/** A thread that nothing has happened in yet. `last`: what it keeps of the settings of another one. */
+export async function newThread(
+  deps: AgentDeps,
+  request: NewThread,
+  last: Partial<ThreadSettings>,
+): Promise<{ record: ThreadRecord; runtime: ThreadRuntime }> {
+  const { clock, ids, home, env } = deps;
+  const { settings, runtime } = await configureThread(deps, request, last);
+  const gitInfo = await readGitInfo({ cwd: settings.cwd, env }, NEVER);
+  const id = ids.next();
+  const now = clock.now();
+  return {
+    runtime,
+    record: {
+      id,
+      sessionId: id,
+      createdAtMs: now,
+      updatedAtMs: now,
+      recencyAtMs: now,
+      listed: false,
+      archivedAtMs: null,
+      ephemeral: request.ephemeral,
+      name: null,
+      preview: '',
+      path: request.ephemeral ? null : rolloutPath(home, id, now),
+      forkedFromId: null,
+      source: 'vscode',
+      threadSource: request.threadSource,
+      originator: request.originator,
+      cliVersion: PROTOCOL_VERSION,
+      gitInfo,
+      settings,
+      tokenUsage: null,
+      told: null,
+      memoryMode: null,
+      daybreakEnabled: request.daybreakEnabled,
+      goal: null,
+    },
+  };
+}
+
+/** What a thread runs with: its settings, and what is made of the configuration as it is now. */
+export async function configureThread(
+  deps: AgentDeps,
+  { overrides, config: requestConfig }: ThreadRequest,
+  last: Partial<ThreadSettings>,
+): Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }> {
+  const { home, env, modelFor } = deps;
+  const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
+  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig });
+  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
+  const instructions = await Instructions.load(config, cwd);
+  return {
+    settings,
+    runtime: {
+      model: await modelFor(provider),
+      instructions,
+      goals: config.get('features.goals'),
+      showRawReasoning: config.get('show_raw_agent_reasoning'),
+      verbosity: config.get('model_verbosity'),
+      contextWindow: config.get('model_context_window'),
+    },
+  };
+}
+
+/** Where no model is named, the provider is asked for what it has. */
+async function resolveOrAdvise({ installedModels }: AgentDeps, sources: SettingsSources): Promise<ReturnType<typeof resolveSettings>> {
+  try {
+    return resolveSettings(sources);
+  } catch (error) {
+    if (!(error instanceof NoModelError)) throw error;
+    const { missingModelError } = await import('./missing-model.ts');
+    throw await missingModelError(error, installedModels);
+  }
+}
+
+/** Where an exported rollout of the thread would lie. */
+function rolloutPath(home: string, id: string, createdAtMs: number): string {
+  const [date = '', time = ''] = new Date(createdAtMs).toISOString().slice(0, 19).split('T');
+  return join(home, 'sessions', ...date.split('-'), `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`);
+}
