@@ -16,6 +16,12 @@ const SCRIPTED = {
   settings: { type: 'customGateway', auth: { mode: 'none' } },
 };
 
+function local(id: string, name: string, port: number) {
+  return { ...SCRIPTED, id, name, baseUrl: `http://localhost:${port}/v1` };
+}
+
+const KEYLESS = [local('ollama', 'Ollama', 11434), local('lmstudio', 'LM Studio', 1234), SCRIPTED];
+
 function gateway(id: string, auth: object) {
   return { id, name: id, canEdit: false, baseUrl: `https://${id}.example`, settings: { type: 'customGateway', auth } };
 }
@@ -39,7 +45,7 @@ http_headers = { Authorization = "Bearer secret" }
         gateway('open', { mode: 'none' }),
         gateway('headed', { mode: 'externallyConfigured', envKey: null }),
         OPENAI,
-        SCRIPTED,
+        ...KEYLESS,
       ],
       defaultProviderId: 'keyed',
       canChangeDefault: false,
@@ -63,7 +69,7 @@ query_params = { key = "secret-2" }
     const config = `[model_providers.openai]\nname = "Proxy"\nbase_url = "https://proxy.example/v1"\n`;
     const { client } = await startServer({ config, env: { OPENAI_API_KEY: 'x' } });
     expect(await client.request('modelProvider/list', {})).toEqual({
-      data: [{ ...OPENAI, name: 'Proxy', baseUrl: 'https://proxy.example/v1' }, SCRIPTED],
+      data: [{ ...OPENAI, name: 'Proxy', baseUrl: 'https://proxy.example/v1' }, ...KEYLESS],
       defaultProviderId: 'openai',
       canChangeDefault: false,
     });
@@ -71,13 +77,13 @@ query_params = { key = "secret-2" }
 
   test('names the scripted model as the default where nothing is configured', async () => {
     const { client } = await startServer({ config: '' });
-    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, SCRIPTED] });
+    expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, ...KEYLESS] });
   });
 
   test('leaves out a provider that is configured wrongly, though it be the default', async () => {
     const { client } = await startServer({ config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n' });
     expect(await client.request('modelProvider/list', {})).toEqual({
-      data: [OPENAI, SCRIPTED],
+      data: [OPENAI, ...KEYLESS],
       defaultProviderId: 'bad',
       canChangeDefault: false,
     });
