@@ -14,20 +14,24 @@ async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
+/** The validators of requests: nothing but the handshake's is needed for the first answer, and they are a third of all. */
+const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script: 'validate-params.cjs' };
+
 /**
- * Bundles src/main.ts and what it imports into dist/heddle.cjs; only native packages stay outside. What is imported
- * with `import()` is in the bundle too, and runs at its first use.
+ * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own;
+ * only native packages stay outside. What is imported with `import()` runs at its first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ['src/main.ts'],
-    outfile: 'dist/heddle.cjs',
+    entryPoints: { heddle: 'src/main.ts', 'validate-params': VALIDATORS.source },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
     bundle: true,
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // yaml is read for skills alone.
+    // yaml is read for skills and model scripts alone.
     external: ['better-sqlite3', 'yaml'],
     // Imported lazily all the same: as `require` at the first use, which code loaded through node:vm can do.
     supported: { 'dynamic-import': false },
@@ -37,7 +41,7 @@ async function buildExecutable() {
     sourcesContent: false,
     legalComments: 'none',
     define: { HEDDLE_VERSION: JSON.stringify(version) },
-    plugins: [lateCrypto],
+    plugins: [lateCrypto, validatorsApart],
     logLevel: 'warning',
     write: false,
   });
@@ -90,24 +94,37 @@ const lateCrypto = {
   },
 };
 
+/** Lets the bundle load the validators as bin/load-main.js gives them to it. */
+const validatorsApart = {
+  name: 'validators-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/validate-params\.js$/ }, ({ kind }) =>
+      kind === 'entry-point' ? null : { path: `./${VALIDATORS.script}`, external: true },
+    );
+  },
+};
+
 /** With the mark that bin/load-main.js knows the compiled code of this very text by. */
 function signed(text) {
   return `${text}// build ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n`;
 }
 
 /**
- * Lets the server answer `initialize`, so that V8 keeps what it compiles for that. What only later requests need stays
- * out: a larger cache takes longer to load than it saves.
+ * Lets the server answer `initialize`, so that V8 keeps what it compiles for that, and refuse one more request, for which
+ * it loads the validators. What else later requests need stays out: a larger cache takes longer to load than it saves.
  */
 function makeCodeCache() {
   for (const name of readdirSync(dist)) if (name.endsWith('.cache')) rmSync(join(dist, name));
   const home = mkdtempSync(join(tmpdir(), 'heddle-build-'));
-  const request = { id: 1, method: 'initialize', params: { clientInfo: { name: 'build', version } } };
+  const requests = [
+    { id: 1, method: 'initialize', params: { clientInfo: { name: 'build', version } } },
+    { id: 2, method: 'thread/start', params: { cwd: 0 } },
+  ];
   try {
     spawnSync(process.execPath, [join(__dirname, 'make-code-cache.js')], {
       cwd: home,
       env: { PATH: process.env.PATH, HEDDLE_HOME: home },
-      input: `${JSON.stringify(request)}\n`,
+      input: requests.map((request) => `${JSON.stringify(request)}\n`).join(''),
       stdio: ['pipe', 'ignore', 'inherit'],
     });
   } finally {

@@ -18,13 +18,17 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
 /** A module: for each export, a table from method to the definition that it validates. */
 export type Exports = Record<string, Record<string, string>>;
 
-/** The validators of params: what clients send. */
-export function paramsExports(methods: MethodTable): Exports {
+/**
+ * The validators of params, which clients send: that of the handshake apart, since the server's start waits for it and for
+ * nothing else.
+ */
+export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
   for (const [method, row] of Object.entries(methods.clientRequests)) {
     if (row.params) params[method] = definitionName(row.params);
   }
-  return { validateParams: params };
+  const { initialize = '', ...others } = params;
+  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others } };
 }
 
 /** The validators of results, notifications and requests: what the server sends. */

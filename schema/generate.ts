@@ -19,8 +19,10 @@ const required = readRequired('ItemStartedNotification');
 write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
 write('src/protocol/generated/methods.ts', generateMethods(definitions, methods));
 write('src/protocol/generated/model-script.ts', await generateModelScript(readSchema(join(schemaFolder, 'model-script.schema.json'))));
-write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params));
-write('src/protocol/generated/validate-params.d.ts', declareValidators(params));
+write('src/protocol/generated/validate-handshake.js', await generateValidators(accepted, params.handshake));
+write('src/protocol/generated/validate-handshake.d.ts', declareValidators(params.handshake));
+write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params.others));
+write('src/protocol/generated/validate-params.d.ts', declareValidators(params.others));
 write('test/support/generated/validate-sent.js', await generateValidators(definitions, sent));
 write('test/support/generated/validate-sent.d.ts', declareValidators(sent));
 write(

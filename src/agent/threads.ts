@@ -6,7 +6,6 @@ import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/st
 import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { historyFacts } from './history-facts.ts';
-import { importRollout } from './import-rollout.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings } from './thread-settings.ts';
@@ -83,7 +82,10 @@ export class Threads {
 
   /** The record of the thread that a rollout file holds, which is stored with it. One file is read at a time: it may be large. */
   import(path: string): Promise<ThreadRecord> {
-    return this.#loading.run('import', () => importRollout(path, this.#deps));
+    return this.#loading.run('import', async () => {
+      const { importRollout } = await import('./import-rollout.ts');
+      return importRollout(path, this.#deps);
+    });
   }
 
   /** A new thread that has the source's history up to the point. */

@@ -12,7 +12,6 @@ import type {
   ThreadStartResponse,
   ThreadStatus,
 } from '../protocol/generated/types.ts';
-import { historyEntries } from '../rollout/history-entries.ts';
 import type { ForkPoint, ThreadRecord } from '../store/store.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
@@ -153,6 +152,7 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
       daybreakEnabled: null,
       originator: caller.client?.clientInfo.name ?? null,
     };
+    const { historyEntries } = await import('../rollout/history-entries.ts');
     return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
   }
   const id = path ? (await threadAt(deps, path)).id : threadId;

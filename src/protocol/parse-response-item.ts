@@ -1,6 +1,7 @@
 import { isObject } from '../base/json.ts';
 import type { ResponseItem } from './generated/types.ts';
-import { paramsProblem } from './validate.ts';
+import { validateParams } from './generated/validate-params.js';
+import { problemBy } from './validate.ts';
 
 /** Where params of a served method hold such an item, and so have it validated. */
 const PLACE = 'params.history[0]';
@@ -17,10 +18,10 @@ export function parseResponseItem(value: unknown): { item: ResponseItem | null }
 }
 
 function isResponseItem(value: unknown): value is ResponseItem {
-  return paramsProblem('thread/resume', { threadId: '', history: [value] }) === null;
+  return problemBy(validateParams, 'thread/resume', { threadId: '', history: [value] }) === null;
 }
 
 function problemOf(value: unknown): string {
-  const problem = paramsProblem('thread/resume', { threadId: '', history: [value] }) ?? '';
+  const problem = problemBy(validateParams, 'thread/resume', { threadId: '', history: [value] }) ?? '';
   return problem.startsWith(PLACE) ? problem.slice(PLACE.length).replace(/^(\.|: )/, '') : problem;
 }

@@ -1,11 +1,32 @@
 import { isObject } from '../base/json.ts';
 import { explainProblem } from './explain-problem.ts';
 import { methods } from './generated/methods.ts';
-import { type Validator, validateParams } from './generated/validate-params.js';
+import { validateHandshake } from './generated/validate-handshake.js';
+import type { Validator } from './generated/validate-params.js';
 
-/** Null when the params of a served method are valid, else a sentence: which field, what was expected, what was found. */
-export function paramsProblem(method: string, params: unknown): string | null {
-  const validate = Object.hasOwn(validateParams, method) ? (validateParams[method] as Validator) : null;
+type Validators = Readonly<Record<string, Validator>>;
+
+/** All but the handshake's are loaded with the first request that needs them: the server's start does not wait for them. */
+let loaded: Validators | null = null;
+let loading: Promise<Validators> | null = null;
+
+/**
+ * Null when the params of a served method are valid, else a sentence: which field, what was expected, what was found. At
+ * once, but for the first requests after the handshake, which wait for the validators and go on in their order.
+ */
+export function paramsProblem(method: string, params: unknown): string | null | Promise<string | null> {
+  const validators = Object.hasOwn(validateHandshake, method) ? validateHandshake : loaded;
+  if (validators !== null) return problemBy(validators, method, params);
+  loading ??= import('./generated/validate-params.js').then(({ validateParams }) => {
+    loaded = validateParams;
+    return validateParams;
+  });
+  return loading.then((others) => problemBy(others, method, params));
+}
+
+/** The same, with validators that are there. */
+export function problemBy(validators: Validators, method: string, params: unknown): string | null {
+  const validate = Object.hasOwn(validators, method) ? (validators[method] as Validator) : null;
   if (validate !== null) return validate(params) ? null : explainProblem(validate, params);
   if (params === undefined || params === null || isObject(params)) return null;
   return 'params is not an object';

@@ -50,7 +50,8 @@ export class Dispatcher {
     if (known === undefined) throw unknownMethod(method);
     if (known.stability === 'experimental' && !caller.experimentalApi) throw needsExperimentalApi(method);
     if (!isServed(this.#rows, method)) throw notServed(method);
-    const problem = paramsProblem(method, params);
+    const checked = paramsProblem(method, params);
+    const problem = checked instanceof Promise ? await checked : checked;
     if (problem !== null) throw invalidParams(problem);
     const field = caller.experimentalApi ? null : experimentalField(method, params);
     if (field !== null) throw needsExperimentalApi(field);

@@ -24,35 +24,44 @@ interface Term {
   to: string;
 }
 
+type Finder = Statement<[Term], string>;
+
 /** Finds threads by what their names and previews hold, by way of the index of trigrams. */
 export class ThreadSearch {
-  readonly #byTrigrams: Statement<[Term], string>;
-  readonly #byBeginning: Statement<[Term], string>;
+  readonly #db: Database;
+  /** Prepared with the first search, since that opens the index. */
+  #finders: { byTrigrams: Finder; byBeginning: Finder } | null = null;
 
   constructor(db: Database) {
-    const holding = `(instr(thread_text.name, @term) OR instr(thread_text.preview, @term)) LIMIT ${HITS_MAX + 1}`;
-    this.#byTrigrams = db
-      .prepare<[Term], string>(
-        `SELECT thread_id FROM thread_index CROSS JOIN thread_text ON number = thread_index.rowid
-         WHERE thread_index MATCH @trigrams AND ${holding}`,
-      )
-      .pluck();
-    this.#byBeginning = db
-      .prepare<[Term], string>(
-        `SELECT DISTINCT thread_id FROM thread_trigram CROSS JOIN thread_text ON number = doc
-         WHERE thread_trigram.term >= @from AND thread_trigram.term < @to AND ${holding}`,
-      )
-      .pluck();
+    this.#db = db;
   }
 
   /** A term is taken character for character, but for its case. */
   find(searchTerm: string): Search {
     const term = foldCase(searchTerm);
     const trigrams = trigramsOf(term);
-    const statement = trigrams.length === 0 ? this.#byBeginning : this.#byTrigrams;
+    this.#finders ??= prepareFinders(this.#db);
+    const statement = trigrams.length === 0 ? this.#finders.byBeginning : this.#finders.byTrigrams;
     const ids = statement.all({ term, trigrams: trigrams.join(' AND '), from: term, to: term + LAST_CHARACTER.repeat(3) });
     return { term, hits: ids.length > HITS_MAX ? null : JSON.stringify(ids) };
   }
+}
+
+function prepareFinders(db: Database): { byTrigrams: Finder; byBeginning: Finder } {
+  const holding = `(instr(thread_text.name, @term) OR instr(thread_text.preview, @term)) LIMIT ${HITS_MAX + 1}`;
+  const byTrigrams = db
+    .prepare<[Term], string>(
+      `SELECT thread_id FROM thread_index CROSS JOIN thread_text ON number = thread_index.rowid
+       WHERE thread_index MATCH @trigrams AND ${holding}`,
+    )
+    .pluck();
+  const byBeginning = db
+    .prepare<[Term], string>(
+      `SELECT DISTINCT thread_id FROM thread_trigram CROSS JOIN thread_text ON number = doc
+       WHERE thread_trigram.term >= @from AND thread_trigram.term < @to AND ${holding}`,
+    )
+    .pluck();
+  return { byTrigrams, byBeginning };
 }
 
 /** The trigrams that a text begins with, quoted for a query; none where it is shorter than one. */

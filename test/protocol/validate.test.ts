@@ -102,8 +102,8 @@ describe('wrong params are refused with the field, what was expected and what wa
       { threadId: 'x', history: [{ type: 'function_call_output', call_id: 'c', output: { success: true } }] },
       'params.history[0].output.body is missing: a string or an array is expected',
     ],
-  ])('%s %j', (method, params, problem) => {
-    expect(paramsProblem(method, params)).toBe(problem);
+  ])('%s %j', async (method, params, problem) => {
+    expect(await paramsProblem(method, params)).toBe(problem);
   });
 });
 
@@ -116,8 +116,8 @@ describe('right params pass', () => {
     ['configRequirements/read', undefined],
     ['configRequirements/read', null],
     ['configRequirements/read', { future: 1 }],
-  ])('%s %j', (method, params) => {
-    expect(paramsProblem(method, params)).toBe(null);
+  ])('%s %j', async (method, params) => {
+    expect(await paramsProblem(method, params)).toBe(null);
   });
 });
 

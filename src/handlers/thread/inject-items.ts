@@ -1,6 +1,6 @@
 import { emptyItems, invalidItem } from '../../protocol/errors.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { parseResponseItem } from '../../protocol/parse-response-item.ts';
+import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -11,7 +11,8 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
       async handle({ threadId, items }, { after }) {
         const thread = threads.require(threadId);
         if (items.length === 0) throw emptyItems();
-        const known = items.map(knownItem).filter((item) => item !== null);
+        const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
+        const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);
         if (known.length > 0) after(await thread.inject(known));
         return {};
       },
@@ -20,8 +21,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
 }
 
 /** Null for an item of a type that no model here reads. */
-function knownItem(value: unknown, index: number): ResponseItem | null {
-  const parsed = parseResponseItem(value);
+function knownItem(parsed: ReturnType<typeof parseResponseItem>, index: number): ResponseItem | null {
   if ('problem' in parsed) throw invalidItem(index, parsed.problem);
   return parsed.item;
 }
