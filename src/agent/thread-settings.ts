@@ -100,7 +100,8 @@ export function withTurnOverrides(settings: ThreadSettings, params: TurnOverride
   const { sandboxPolicy: sandbox, approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
   const model = mode?.settings.model ?? params.model ?? settings.model;
-  const effort = mode?.settings.reasoning_effort ?? params.effort ?? settings.effort;
+  // A mode that says null takes the effort away; one that says nothing leaves it.
+  const effort = mode?.settings.reasoning_effort === null ? null : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
   const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
   return {
     ...settings,

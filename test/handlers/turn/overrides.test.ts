@@ -200,6 +200,15 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(await settings(server)).toMatchObject({ model: 'mode-model', reasoningEffort: 'low', collaborationMode });
   });
 
+  test('a collaborationMode takes the effort away by a null, and leaves it by saying nothing', async () => {
+    const server = await withThread();
+    const mode = (settings: object) => ({ collaborationMode: { mode: 'default' as const, settings: { model: 'm', ...settings } } });
+    await server.client.turn(idOf(1), 'one', { effort: 'low' });
+    await server.client.turn(idOf(1), 'two', mode({}));
+    await server.client.turn(idOf(1), 'three', mode({ reasoning_effort: null }));
+    expect(server.model.requests.map(({ effort }) => effort)).toEqual(['low', 'low', null]);
+  });
+
   test('plan mode, until another mode is given', async () => {
     const server = await withThread();
     const mode = (name: 'plan' | 'default') => ({
