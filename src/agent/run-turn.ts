@@ -38,6 +38,10 @@ export async function runTurn(host: TurnHost, turn: ActiveTurn): Promise<void> {
     outcome = { status: 'failed', error: unexpected(error, host), cutOff: run.cutOff };
   }
   await finish(run, outcome);
+  host.log.info(
+    { threadId: host.threadId, turnId: turn.id, status: outcome.status, ms: host.clock.now() - turn.startedAtMs },
+    'turn ended',
+  );
   turn.markFinished();
 }
 

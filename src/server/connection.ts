@@ -125,11 +125,17 @@ export class Connection {
   }
 
   async #answer(method: string, params: unknown): Promise<unknown> {
+    const { clock, log, onRequest } = this.#options;
+    const startedMs = clock.monotonic();
+    const took = () => ({ method, ms: Math.round(clock.monotonic() - startedMs) });
     try {
-      return await this.#options.onRequest(this, method, params);
+      const result = await onRequest(this, method, params);
+      log.debug(took(), 'answered');
+      return result;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
       const { code, message, data } = errorBody(error);
+      log.debug({ ...took(), error: error.data.code }, 'refused');
       return new ResponseError(code, message, data);
     }
   }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { makeFolder } from '../base/make-folder.ts';
 import type { Connect } from './connect-sqlite.ts';
 import type { HeldLogs } from './held-logs.ts';
 import { activeWriter } from './store-errors.ts';
@@ -109,7 +110,7 @@ export class Leases {
 
   /** Becomes an owner, and clears away what dead ones left. What fails here leaves nothing, so that it can be tried again. */
   #enter(): Database {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder, 0o700);
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
     try {

@@ -1,19 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, constants, copyFileSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { makeFolder } from '../base/make-folder.ts';
 import type { Connect } from './connect-sqlite.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
@@ -120,7 +109,7 @@ function removeIfPossible(folder: string): void {
  * never one in the making. Another process may do the same: the first one wins.
  */
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   assertNoOrphan(file);
   const draft = `${file}.${randomUUID()}.new`;
   try {
