@@ -47,12 +47,16 @@ export class Threads {
     return thread;
   }
 
-  /** The record of a thread that is loaded or stored; `notFound` makes the error that says there is none. */
+  /**
+   * The record of a thread, loaded or not; `notFound` makes the error that says there is none. What any process may change
+   * is always read from the store: a loaded thread does not learn of it.
+   */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
-    const record = this.find(threadId)?.record ?? (await this.#deps.store.getThread(threadId));
-    if (record === null) throw notFound(threadId);
-    return record;
+    const stored = await this.#deps.store.getThread(threadId);
+    if (stored === null) throw notFound(threadId);
+    const { name, gitInfo, memoryMode, daybreakEnabled } = stored;
+    return { ...(this.find(threadId)?.record ?? stored), name, gitInfo, memoryMode, daybreakEnabled };
   }
 
   /** Begins a thread, with the history that is given. */
@@ -171,7 +175,7 @@ export class Threads {
       };
       if (thread === null) return store.revertThread(threadId, beforeTurnId, patch);
       await thread.revert(beforeTurnId, patch);
-      return thread.record;
+      return this.record(threadId);
     });
   }
 

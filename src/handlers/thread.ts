@@ -165,7 +165,7 @@ async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: Thre
   const lastTurn = await deps.store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' });
   const lastItem = await deps.store.listItems(thread.id, { direction: 'desc', limit: 1 });
   return {
-    thread: threadView(thread.record, thread.status, turns),
+    thread: threadView(await deps.threads.record(thread.id), thread.status, turns),
     ...settingsAnswer(thread),
     collaborationMode: thread.settings.collaborationMode,
     initialTurnsPage: page

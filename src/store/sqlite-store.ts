@@ -20,6 +20,7 @@ import {
   type StoredItem,
   type StoredTurn,
   StoreError,
+  type ThreadChange,
   type ThreadPatch,
   type ThreadQuery,
   type ThreadRecord,
@@ -94,10 +95,10 @@ class SqliteStore implements ThreadStore {
     return this.#read((connection) => firstOf(connection, (database) => database.threads.findByPath(path)));
   }
 
-  async updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRecord> {
+  async updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord> {
     return this.#use((connection) => {
       const database = connection.writable(connection.databaseOf(threadId));
-      return connection.write(database, () => database.threads.update(threadId, patch));
+      return connection.write(database, () => database.threads.update(threadId, change));
     });
   }
 
@@ -188,8 +189,6 @@ class SqliteStore implements ThreadStore {
     }
   }
 }
-
-/** Loaded at the first use, since it costs more than all of a server's start that does not need it. */
 
 function firstOf(connection: StoreConnection, find: (database: ThreadDatabase) => ThreadRecord | null): ThreadRecord | null {
   for (const database of connection.databases()) {

@@ -225,7 +225,7 @@ export class StoreConnection {
       this.disk.write(giveUp);
     } catch (error) {
       if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
-      this.#options.log.warn({ ...fields, err: error }, 'the lease of a thread is kept for now');
+      this.#options.log.warn({ ...fields, err: error }, 'what a thread held is kept for now');
     }
   }
 

@@ -105,6 +105,9 @@ export type ThreadPatch = Partial<
   >
 >;
 
+/** A patch, or what makes one of the thread as it is. */
+export type ThreadChange = ThreadPatch | ((before: ThreadRecord) => ThreadPatch);
+
 /**
  * One record of a thread's log. Records are appended and never rewritten.
  *
@@ -226,7 +229,11 @@ export interface ThreadStore {
   getThread(threadId: string): Promise<ThreadRecord | null>;
   /** The thread whose `path` this is, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
-  updateThread(threadId: string, patch: ThreadPatch): Promise<ThreadRecord>;
+  /**
+   * Changes a thread, whoever holds it, by what it says in the same transaction: for what any process may say of it. What
+   * the thread runs with is its writer's to change.
+   */
+  updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**
    * Puts a thread away: from then on it has no new writer, and only the list of archived threads shows it. Rejects with
    * `active_writer` while another process holds the thread, and with `thread_archived`.

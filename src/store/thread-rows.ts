@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { SessionSource, ThreadMemoryMode } from '../protocol/generated/types.ts';
 import type { Blobs } from './blobs.ts';
 import { defineFolded, storable } from './fold-case.ts';
-import type { ThreadPatch, ThreadRecord } from './store.ts';
+import type { ThreadChange, ThreadPatch, ThreadRecord } from './store.ts';
 import { threadNotFound } from './store-errors.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
@@ -157,8 +157,7 @@ export class ThreadRows {
 
   /** Gives a thread another log for its own, which from then on keeps the blobs of the record itself too. */
   move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
-    const record = this.get(threadId);
-    if (record === null) throw threadNotFound(threadId);
+    const record = this.#existing(threadId);
     this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
     const { gitInfo, settings, tokenUsage, told, goal } = record;
     this.patch(threadId, { gitInfo, settings, tokenUsage, told, goal }, logId);
@@ -168,13 +167,12 @@ export class ThreadRows {
     this.#remove.run(threadId);
   }
 
-  /** Applies a patch to whatever the thread is. Throws `thread_not_found`. */
-  update(threadId: string, patch: ThreadPatch): ThreadRecord {
+  /** Within a transaction: changes a thread, and gives it as it is then. Throws `thread_not_found`. */
+  update(threadId: string, change: ThreadChange): ThreadRecord {
     const tip = this.tip(threadId);
-    if (tip !== null) this.patch(threadId, patch, tip.logId);
-    const record = this.get(threadId);
-    if (record === null) throw threadNotFound(threadId);
-    return record;
+    if (tip === null) throw threadNotFound(threadId);
+    this.patch(threadId, typeof change === 'function' ? change(this.#existing(threadId)) : change, tip.logId);
+    return this.#existing(threadId);
   }
 
   patch(threadId: string, patch: ThreadPatch, logId: number): void {
@@ -188,6 +186,12 @@ export class ThreadRows {
       this.#updates.set(key, statement);
     }
     statement.run({ ...changes, id: threadId });
+  }
+
+  #existing(threadId: string): ThreadRecord {
+    const record = this.get(threadId);
+    if (record === null) throw threadNotFound(threadId);
+    return record;
   }
 
   #changes(patch: ThreadPatch, logId: number): Changes {

@@ -97,7 +97,7 @@ describe('a full disk', () => {
     const writer = await threadWithTurns(store, 1, ['t1']);
     db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.lease BEGIN SELECT RAISE(ABORT, 'full'); END");
     await writer.close();
-    expect(home.warnings).toEqual(['the lease of a thread is kept for now']);
+    expect(home.warnings).toEqual(['what a thread held is kept for now']);
     const again = await store.openWriter(idOf(1));
     db().exec('DROP TRIGGER full');
     await again.append(turnEntries('t2'));

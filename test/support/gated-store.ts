@@ -4,8 +4,8 @@ type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;
 
 /**
- * A store that calls back before each append and each change of unfinished items, which waits or fails as the callback
- * does. `count` numbers the writes from 1; the latter have no entries.
+ * A store that calls back before each append, each change of unfinished items and each update of a thread, which waits or fails as the callback
+ * does. `count` numbers the writes from 1; only appends have entries.
  */
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;
@@ -27,7 +27,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     openWriter: async (threadId) => writer(await store.openWriter(threadId)),
     getThread: (threadId) => store.getThread(threadId),
     findThreadByPath: (path) => store.findThreadByPath(path),
-    updateThread: (threadId, patch) => store.updateThread(threadId, patch),
+    updateThread: (threadId, change) => write({ entries: [], durable: false }, () => store.updateThread(threadId, change)),
     archiveThread: (threadId, atMs) => store.archiveThread(threadId, atMs),
     unarchiveThread: (threadId, atMs) => store.unarchiveThread(threadId, atMs),
     revertThread: (threadId, beforeTurnId, patch) => store.revertThread(threadId, beforeTurnId, patch),

@@ -7,7 +7,7 @@ export function memoryModeMethods(deps: ThreadDeps) {
     'thread/memoryMode/set': {
       queue: perThread,
       async handle({ threadId, mode }) {
-        await updateRecord(deps, threadId, () => ({ memoryMode: mode }));
+        await updateRecord(deps, threadId, { memoryMode: mode });
         return {};
       },
     },

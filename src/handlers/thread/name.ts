@@ -10,7 +10,7 @@ export function nameMethods(deps: ThreadDeps) {
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();
-        const { id } = await updateRecord(deps, threadId, () => ({ name: threadName }));
+        const { id } = await updateRecord(deps, threadId, { name: threadName });
         after(() => deps.publisher.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
         return {};
       },

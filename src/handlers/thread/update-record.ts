@@ -1,15 +1,12 @@
-import type { ThreadPatch, ThreadRecord } from '../../store/store.ts';
+import type { ThreadChange, ThreadRecord } from '../../store/store.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Changes a thread's record, loaded or not, by what the record says now; gives it as it is then. */
-export async function updateRecord(
-  { threads, store }: Pick<ThreadDeps, 'threads' | 'store'>,
-  threadId: string,
-  patchOf: (record: ThreadRecord) => ThreadPatch,
-): Promise<ThreadRecord> {
-  const record = await threads.record(threadId);
-  const loaded = threads.find(record.id);
-  if (loaded === null) return store.updateThread(record.id, patchOf(record));
-  await loaded.update(patchOf(loaded.record));
-  return loaded.record;
+/**
+ * Changes what any process may say of a thread, also while another one runs it: its name, gitInfo, memoryMode and
+ * daybreakEnabled. Gives the thread as it is then.
+ */
+export async function updateRecord({ threads, store }: ThreadDeps, threadId: string, change: ThreadChange): Promise<ThreadRecord> {
+  const { id } = await threads.record(threadId);
+  await store.updateThread(id, change);
+  return threads.record(id);
 }
