@@ -85,6 +85,11 @@ export function emptyThreadName(): RpcError {
   return refused('empty_name', 'thread name must not be empty');
 }
 
+export function threadNameTooLong(charsMax: number, charsFound: number): RpcError {
+  const text = `thread name must be at most ${charsMax} characters, not ${charsFound}`;
+  return refused('name_too_long', text, { maxChars: charsMax, actualChars: charsFound });
+}
+
 export function emptyObjective(): RpcError {
   return refused('empty_objective', 'goal objective must not be empty');
 }
@@ -146,6 +151,12 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
 /** For thread/inject_items. */
 export function emptyItems(): RpcError {
   return refused('empty_items', 'items must not be empty');
+}
+
+/** For thread/inject_items. */
+export function tooManyItems(itemsMax: number, itemsFound: number): RpcError {
+  const text = `items must be at most ${itemsMax}, not ${itemsFound}: inject them in several requests`;
+  return refused('too_many_items', text, { maxItems: itemsMax, actualItems: itemsFound });
 }
 
 /** `problem` says which of the item's fields is wrong. */

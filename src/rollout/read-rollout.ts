@@ -1,7 +1,8 @@
+import { cutText } from '../base/cut-text.ts';
 import type { Ids } from '../base/ids.ts';
 import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/errors.ts';
 import type { ThreadTokenUsage } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/store.ts';
+import { type LogEntry, NAME_CHARS_MAX } from '../store/store.ts';
 import { findRollout } from './find-rollout.ts';
 import { readLines } from './read-lines.ts';
 import { parseRecord } from './record.ts';
@@ -47,7 +48,7 @@ export async function readRollout(path: string, { ids }: { ids: Ids }): Promise<
     for (const part of parts) skippedLines += await readPart(part, reader);
     return {
       meta,
-      name: (await threadName(meta.id, path)) ?? reader.name,
+      name: cutName((await threadName(meta.id, path)) ?? reader.name),
       last: reader.last,
       tokenUsage: reader.tokenUsage,
       entries: reader.log.entries(),
@@ -102,4 +103,8 @@ async function readPart({ path, bytes }: Part, reader: RolloutReader): Promise<n
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+function cutName(name: string | null): string | null {
+  return name === null ? null : cutText(name, NAME_CHARS_MAX);
 }

@@ -52,6 +52,9 @@ export interface GoalRecord {
   held: boolean;
 }
 
+/** The longest name of a thread, in UTF-16 units: all of it is in the index of searches. */
+export const NAME_CHARS_MAX = 1_000;
+
 /** A thread without its history. Times are Unix milliseconds. */
 export interface ThreadRecord {
   id: string;
@@ -64,6 +67,7 @@ export interface ThreadRecord {
   listed: boolean;
   archivedAtMs: number | null;
   ephemeral: boolean;
+  /** At most NAME_CHARS_MAX long. */
   name: string | null;
   /** The first user message's text; empty before it. */
   preview: string;

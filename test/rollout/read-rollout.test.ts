@@ -506,6 +506,11 @@ describe('the name', () => {
   test('is the one in the file where no index has one', async () => {
     expect((await readText(text([sessionMeta(THREAD), event(1, 'thread_name_updated', { thread_name: 'told' })]))).name).toBe('told');
   });
+
+  test('is cut where it is too long', async () => {
+    const told = event(1, 'thread_name_updated', { thread_name: `${'x'.repeat(999)}🧵` });
+    expect((await readText(text([sessionMeta(THREAD), told]))).name).toBe('x'.repeat(999));
+  });
 });
 
 test.each([

@@ -1,8 +1,11 @@
-import { emptyItems, invalidItem } from '../../protocol/errors.ts';
+import { emptyItems, invalidItem, tooManyItems } from '../../protocol/errors.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+
+/** How many items one request may bring: they are checked and stored at once. */
+const INJECTED_ITEMS_MAX = 1_000;
 
 export function injectItemsMethods({ threads }: ThreadDeps) {
   return {
@@ -11,6 +14,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
       async handle({ threadId, items }, { after }) {
         const thread = threads.require(threadId);
         if (items.length === 0) throw emptyItems();
+        if (items.length > INJECTED_ITEMS_MAX) throw tooManyItems(INJECTED_ITEMS_MAX, items.length);
         const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
         const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);
         if (known.length > 0) after(await thread.inject(known));

@@ -1,4 +1,5 @@
-import { emptyThreadName } from '../../protocol/errors.ts';
+import { emptyThreadName, threadNameTooLong } from '../../protocol/errors.ts';
+import { NAME_CHARS_MAX } from '../../store/store.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { updateRecord } from './update-record.ts';
@@ -10,6 +11,7 @@ export function nameMethods(deps: ThreadDeps) {
       async handle({ threadId, name }, { after }) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();
+        if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
         const { id } = await updateRecord(deps, threadId, { name: threadName });
         after(() => deps.publisher.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
         return {};

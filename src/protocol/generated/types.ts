@@ -2431,7 +2431,7 @@ export interface ThreadForkParams {
 export interface ThreadInjectItemsParams {
   threadId: string;
   /**
-   * ResponseItems, at least one. An item of a type that is not known here is left out.
+   * ResponseItems, 1 to 1,000. An item of a type that is not known here is left out.
    */
   items: unknown[];
 }
@@ -2545,6 +2545,9 @@ export interface TokenUsageBreakdown {
 }
 export interface ThreadSetNameParams {
   threadId: string;
+  /**
+   * At most 1,000 characters, without the spaces around it.
+   */
   name: string;
 }
 export interface ThreadUnsubscribeParams {

@@ -44,6 +44,20 @@ describe('thread/inject_items refuses', () => {
     ]);
   });
 
+  test('more than 1,000 items, and takes none of them', async () => {
+    const server = await startServer({ model: new TestModel(response(message('ok'))) });
+    await server.client.request('thread/start', {});
+    const items = Array.from({ length: 1_001 }, () => fact);
+    expect(await server.client.refusal('thread/inject_items', { threadId: idOf(1), items })).toEqual({
+      code: -32600,
+      message: 'items must be at most 1000, not 1001: inject them in several requests',
+      data: { code: 'too_many_items', maxItems: 1000, actualItems: 1001 },
+    });
+    await inject(server, items.slice(1));
+    await server.client.turn(idOf(1), 'hi');
+    expect(conversation(server.model.request(1))).toHaveLength(1_001);
+  });
+
   test('a thread that is not loaded', async () => {
     const server = await startServer();
     await threadWith(server, [['one', 'first']]);

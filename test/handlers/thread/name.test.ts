@@ -18,6 +18,19 @@ test('thread/name/set refuses an empty name and threads that it does not know', 
   expect(server.client.notifications('thread/name/updated')).toEqual([]);
 });
 
+test('thread/name/set refuses a name that is longer than 1,000 characters, and keeps the name that is there', async () => {
+  const { client } = await startServer();
+  await client.request('thread/start', {});
+  const longest = 'é'.repeat(1_000);
+  await client.request('thread/name/set', { threadId: idOf(1), name: ` ${longest} ` });
+  expect(await client.refusal('thread/name/set', { threadId: idOf(1), name: `${longest}é` })).toEqual({
+    code: -32600,
+    message: 'thread name must be at most 1000 characters, not 1001',
+    data: { code: 'name_too_long', maxChars: 1000, actualChars: 1001 },
+  });
+  expect((await client.request('thread/read', { threadId: idOf(1) })).thread.name).toBe(longest);
+});
+
 test('thread/name/set answers, then tells every client; the name stays over a restart', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
