@@ -6,7 +6,7 @@ export const LINE_BYTES_MAX = 32 * 1024 * 1024;
 const LF = 0x0a;
 
 /** Why a message was not handed on. */
-export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length';
+export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length' | 'cut_off';
 
 /**
  * Cuts bytes into lines of text. Only LF ends a line (a CR before it is white space to JSON), since what else counts as

@@ -14,6 +14,7 @@ import type {
 } from '../protocol/generated/types.ts';
 import type { ForkPoint, ThreadRecord } from '../store/store.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
+import { latestCursors } from './thread/latest-cursors.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
@@ -162,8 +163,6 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
 async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: ThreadResumeParams): Promise<ThreadResumeResponse> {
   const { initialTurnsPage: page, excludeTurns } = params;
   const turns = excludeTurns === true ? [] : await allTurns(deps, thread.id);
-  const lastTurn = await deps.store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' });
-  const lastItem = await deps.store.listItems(thread.id, { direction: 'desc', limit: 1 });
   return {
     thread: threadView(await deps.threads.record(thread.id), thread.status, turns),
     ...settingsAnswer(thread),
@@ -175,8 +174,7 @@ async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: Thre
           view: page.itemsView ?? 'summary',
         })
       : null,
-    turnsBackwardsCursor: lastTurn.backwardsCursor,
-    itemsBackwardsCursor: lastItem.backwardsCursor,
+    ...(await latestCursors(deps, thread.id)),
   };
 }
 

@@ -9,7 +9,7 @@ const LF = 0x0a;
 /**
  * Cuts the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many bytes
  * as `Content-Length` says. A message that is too long or not UTF-8 costs that message; a header that says no length is
- * passed over, and what follows is taken for the next header.
+ * passed over, and what follows is taken for the next header. Where messages come as lines, each line is told of.
  */
 export class ContentLengthSplitter {
   #line: Buffer = Buffer.alloc(0);
@@ -30,8 +30,15 @@ export class ContentLengthSplitter {
     while (rest.length > 0) rest = this.#missing > 0 ? this.#takeBody(rest) : this.#takeHeader(rest);
   }
 
-  /** What is not whole is no message. */
+  /** What is not whole is no message, and is told of. */
   end(): void {
+    if (this.#missing > 0) {
+      if (this.#body !== null) this.onSkipped('cut_off');
+    } else {
+      this.#takeHeaderLine();
+      if (this.#headerLines > 0) this.onSkipped(this.#length === null ? 'no_content_length' : 'cut_off');
+    }
+    this.#startHeader();
     this.#body = null;
     this.#missing = 0;
   }
@@ -42,25 +49,38 @@ export class ContentLengthSplitter {
     const part = bytes.subarray(0, end === -1 ? bytes.length : end);
     this.#line = Buffer.concat([this.#line, part.subarray(0, HEADER_LINE_BYTES_MAX - this.#line.length)]);
     if (end === -1) return bytes.subarray(bytes.length);
+    if (!this.#takeHeaderLine()) this.#endHeader();
+    return bytes.subarray(end + 1);
+  }
+
+  /** False where the line is blank. */
+  #takeHeaderLine(): boolean {
     const line = this.#line.toString('latin1').replace(/\r$/, '');
     this.#line = Buffer.alloc(0);
-    if (line === '') this.#endHeader();
-    else {
-      this.#headerLines++;
-      const [, length] = CONTENT_LENGTH.exec(line) ?? [];
-      if (length !== undefined) this.#length = Number(length);
+    if (line === '') return false;
+    if (line.startsWith('{')) {
+      // A message of the other framing: no blank line may ever come behind it.
+      this.onSkipped('no_content_length');
+      return true;
     }
-    return bytes.subarray(end + 1);
+    this.#headerLines++;
+    const [, length] = CONTENT_LENGTH.exec(line) ?? [];
+    if (length !== undefined) this.#length = Number(length);
+    return true;
   }
 
   #endHeader(): void {
     const length = this.#length;
     if (length === null && this.#headerLines > 0) this.onSkipped('no_content_length');
     if (length !== null && length > LINE_BYTES_MAX) this.onSkipped('too_long');
-    this.#length = null;
-    this.#headerLines = 0;
+    this.#startHeader();
     this.#missing = length ?? 0;
     this.#body = this.#missing > LINE_BYTES_MAX ? null : [];
+  }
+
+  #startHeader(): void {
+    this.#length = null;
+    this.#headerLines = 0;
   }
 
   /** Takes what is there of a body; gives what is behind it. */

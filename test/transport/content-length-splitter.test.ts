@@ -52,9 +52,22 @@ test('a message that is not UTF-8, or too long, costs that message alone', () =>
   expect(split(`Content-Length: ${LINE_BYTES_MAX}\r\n\r\n`, ...body).map(({ length }) => length)).toEqual([LINE_BYTES_MAX]);
 });
 
-test('what is not whole at the end is no message', () => {
-  expect(split('Content-Length: 5\r\n\r\n{}')).toEqual([]);
-  expect(split('Content-Length: 5\r\n')).toEqual([]);
+test('what is not whole at the end is no message, and is told of', () => {
+  expect(split('Content-Length: 5\r\n\r\n{}')).toEqual(['<cut_off>']);
+  expect(split('Content-Length: 5\r\n')).toEqual(['<cut_off>']);
+  expect(split('Content-Length: 5')).toEqual(['<cut_off>']);
+  expect(split('Content-Ty')).toEqual(['<no_content_length>']);
+  expect(split(`Content-Length: ${LINE_BYTES_MAX + 1}\r\n\r\n{}`)).toEqual(['<too_long>']);
+  expect(split('Content-Length: 2\r\n\r\n{}\r\n\r\n')).toEqual(['{}']);
+});
+
+test('each message that comes as a line, without a header, is told of as soon as its line ends', () => {
+  const out: string[] = [];
+  const splitter = new ContentLengthSplitter(expect.unreachable, (reason) => out.push(reason));
+  splitter.push(Buffer.from('{"id":1}\n{"id":2}\n\n{"id":'));
+  expect(out).toEqual(['no_content_length', 'no_content_length']);
+  splitter.end();
+  expect(out).toEqual(['no_content_length', 'no_content_length', 'no_content_length']);
 });
 
 test('what either framing writes, its splitter reads, however it is cut', () => {

@@ -2,6 +2,7 @@ import { threadView } from '../../agent/thread-view.ts';
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../protocol/errors.ts';
 import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../protocol/generated/types.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { updateRecord } from './update-record.ts';
 
@@ -18,7 +19,7 @@ export function metadataMethods(deps: ThreadDeps) {
           ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
         }));
-        return { thread: threadView(record, deps.threads.find(record.id)?.status ?? { type: 'notLoaded' }) };
+        return { thread: threadView(record, statusOf(deps, record.id)) };
       },
     },
   } satisfies Partial<MethodTable>;

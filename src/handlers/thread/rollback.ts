@@ -1,6 +1,7 @@
 import { threadView } from '../../agent/thread-view.ts';
 import { invalidParams, turnActive } from '../../protocol/errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 import { allTurns } from './turns.ts';
@@ -20,7 +21,7 @@ export function rollbackMethods(deps: ThreadDeps) {
         const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
         const first = data.at(-1);
         const record = first === undefined ? before : await revert(deps, { threadId, beforeTurnId: first.id }, context);
-        return { thread: threadView(record, loaded?.status ?? { type: 'notLoaded' }, await allTurns(deps, threadId)) };
+        return { thread: threadView(record, statusOf(deps, threadId), await allTurns(deps, threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;
