@@ -210,7 +210,7 @@ export class StoreConnection {
   }
 
   #openMemory(): ThreadDatabase {
-    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), true);
+    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log: this.#options.log });
     return this.#memory;
   }
 
@@ -235,9 +235,9 @@ export class StoreConnection {
   }
 }
 
-function onDisk({ db }: OpenedDatabase, { file, pid, connect }: ConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
+function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: ConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
   try {
-    const disk = new ThreadDatabase(db, false);
+    const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);
     return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
   } catch (error) {

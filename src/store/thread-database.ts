@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3';
+import type { Log } from '../base/log.ts';
 import { Blobs } from './blobs.ts';
 import { DiscardedLogs } from './discarded-logs.ts';
 import { LogRows } from './log-rows.ts';
 import { PartialRows } from './partial-rows.ts';
+import { isIndexDamage, rebuildIndex } from './search-index.ts';
 import { ThreadRows } from './thread-rows.ts';
 
 /** One SQLite database of threads: the file, or the one in memory for ephemeral threads. Both have the same tables. */
@@ -13,11 +15,13 @@ export class ThreadDatabase {
   readonly logs: LogRows;
   readonly partials: PartialRows;
   readonly discarded: DiscardedLogs;
+  readonly #log: Log;
   readonly #transaction;
 
-  constructor(db: Database, inMemory: boolean) {
+  constructor(db: Database, { inMemory, log }: { inMemory: boolean; log: Log }) {
     this.db = db;
     this.inMemory = inMemory;
+    this.#log = log;
     const blobs = new Blobs(db);
     this.threads = new ThreadRows(db, blobs);
     this.logs = new LogRows(db, blobs, inMemory);
@@ -28,17 +32,30 @@ export class ThreadDatabase {
 
   /** Reads that belong together see one state. */
   read<T>(work: () => T): T {
-    return this.#transaction.deferred(work) as T;
+    return this.#withIndex(() => this.#transaction.deferred(work) as T);
   }
 
   /** All of it or nothing, and no other process writes between. With `durable` it survives the death of the machine. */
   write<T>(work: () => T, durable = false): T {
-    if (!durable) return this.#transaction.immediate(work) as T;
+    const run = () => this.#withIndex(() => this.#transaction.immediate(work) as T);
+    if (!durable) return run();
     this.db.exec('PRAGMA synchronous = FULL');
     try {
-      return this.#transaction.immediate(work) as T;
+      return run();
     } finally {
       this.db.exec('PRAGMA synchronous = NORMAL');
+    }
+  }
+
+  /** A damaged index of searches costs nothing but the time to make it anew: what failed by it has left nothing, and is repeated. */
+  #withIndex<T>(transact: () => T): T {
+    try {
+      return transact();
+    } catch (error) {
+      if (!isIndexDamage(error) || this.db.inTransaction) throw error;
+      this.#transaction.immediate(() => rebuildIndex(this.db));
+      this.#log.warn({ err: error }, 'the index of searches was damaged, and has been made anew');
+      return transact();
     }
   }
 }

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import type { ThreadQuery } from '../../src/store/store.ts';
+import type { ThreadQuery, ThreadStore } from '../../src/store/store.ts';
 import { asFirstVersion } from './first-version.ts';
-import { everyThread, idOf, threadRecord } from './samples.ts';
+import { everyThread, idOf, threadRecord, turnStarted } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
 async function found(home: TempHome, searchTerm: string): Promise<string[]> {
@@ -49,16 +49,75 @@ test('a change of anything else leaves the index alone', async () => {
   await expect(writer.append([], { patch: { name: 'new name' } })).rejects.toThrow('touched');
 });
 
-test('a damaged index is told to searches and to what would change it, and is no harm to anything else', async () => {
-  const home = tempHome();
-  const writer = await home.open().createThread(threadRecord(1, { name: 'name' }));
-  home.sql((db) => db.unsafeMode().exec('DELETE FROM thread_index_data'));
-  const store = home.open();
-  const damaged = { code: 'store_damaged', message: expect.stringContaining(home.file) };
-  for (const searchTerm of ['name', 'na']) await expect(store.listThreads({ ...everyThread, searchTerm })).rejects.toMatchObject(damaged);
-  await expect(store.updateThread(idOf(1), { name: 'new name' })).rejects.toMatchObject(damaged);
-  await writer.append([], { patch: { updatedAtMs: 9 } });
-  expect((await store.listThreads(everyThread)).data).toEqual([threadRecord(1, { name: 'name', updatedAtMs: 9 })]);
+describe('a damaged index', () => {
+  const damages: [string, string][] = [
+    ['emptied', 'DELETE FROM thread_index_data'],
+    ['without its structure', 'DELETE FROM thread_index_data WHERE id = 10'],
+    ['overwritten', "UPDATE thread_index_data SET block = x'00ff00ff00ff00ff' WHERE id > 10"],
+    ['without its pages', 'DELETE FROM thread_index_data WHERE id > 10'],
+  ];
+  const anew = 'the index of searches was damaged, and has been made anew';
+
+  /** A home with two named threads whose index is damaged behind the store's back. */
+  async function damagedHome(sql: string): Promise<TempHome> {
+    const home = tempHome();
+    const store = home.open();
+    await store.createThread(threadRecord(1, { name: 'first name' }));
+    await store.createThread(threadRecord(2, { name: 'second name' }));
+    await store.close();
+    home.sql((db) => db.unsafeMode().exec(sql));
+    return home;
+  }
+
+  test.each(damages)('%s is made anew by the first search, once', async (_name, sql) => {
+    for (const searchTerm of ['name', 'na']) {
+      const home = await damagedHome(sql);
+      const store = home.open();
+      for (let time = 1; time <= 2; time++) {
+        expect((await store.listThreads({ ...everyThread, searchTerm })).data.map(({ id }) => id)).toEqual([idOf(2), idOf(1)]);
+      }
+      expect(home.warnings).toEqual([anew]);
+    }
+  });
+
+  test.each(damages.slice(0, 2))('%s is made anew by the first write that would change it', async (_name, sql) => {
+    const changes: ((store: ThreadStore) => Promise<unknown>)[] = [
+      (store) => store.updateThread(idOf(1), { name: 'new name' }),
+      async (store) => (await store.openWriter(idOf(1))).append([turnStarted('t1')], { patch: { name: 'new name' } }),
+      (store) => store.deleteThread(idOf(1)),
+      (store) => store.createThread(threadRecord(3, { name: 'new name' })),
+    ];
+    for (const change of changes) {
+      const home = await damagedHome(sql);
+      const store = home.open();
+      await change(store);
+      expect(home.warnings).toEqual([anew]);
+      const named = (await store.listThreads(everyThread)).data.filter(({ name }) => name === 'new name');
+      expect(await found(home, 'new name')).toEqual(named.map(({ id }) => id));
+      expect(await found(home, 'second')).toEqual([idOf(2)]);
+      expect(home.count('thread_text')).toBe(home.count('thread'));
+    }
+  });
+
+  test('is no harm to what does not need it', async () => {
+    const home = await damagedHome('DELETE FROM thread_index_data');
+    const store = home.open();
+    const writer = await store.openWriter(idOf(1));
+    await writer.append([], { patch: { updatedAtMs: 9 } });
+    expect(await store.getThread(idOf(1))).toEqual(threadRecord(1, { name: 'first name', updatedAtMs: 9 }));
+    expect((await store.listThreads(everyThread)).data).toHaveLength(2);
+    expect(home.warnings).toEqual([]);
+  });
+
+  test('that cannot be made anew fails what needs it, with the reason', async () => {
+    const home = await damagedHome(
+      "DELETE FROM thread_index_data; CREATE TRIGGER full BEFORE DELETE ON thread_text BEGIN SELECT RAISE(ABORT, 'no room'); END",
+    );
+    const failed = { code: 'store_failed', message: expect.stringContaining('no room') };
+    await expect(home.open().listThreads({ ...everyThread, searchTerm: 'name' })).rejects.toMatchObject(failed);
+    await expect(home.open().updateThread(idOf(1), { name: 'new name' })).rejects.toMatchObject(failed);
+    expect((await home.open().listThreads(everyThread)).data.map(({ name }) => name)).toEqual(['second name', 'first name']);
+  });
 });
 
 describe('no thread is read that is not returned', () => {
