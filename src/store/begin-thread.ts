@@ -25,7 +25,7 @@ export function forkThread(connection: StoreConnection, source: { id: string; po
 
 function begin(connection: StoreConnection, record: ThreadRecord, beginning: () => HistoryCut): SqliteWriter {
   const database = connection.databaseFor(record);
-  const place = connection.write(database, () => {
+  const place = connection.writeAsOwner(database, () => {
     const { segments, entries } = beginning();
     const logId = database.logs.create();
     const tip = entries.length;

@@ -54,10 +54,34 @@ export class Leases {
     this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id NOT IN (SELECT value FROM json_each(?))');
   }
 
-  /** Within a transaction. Throws `active_writer` while another owner lives that has the thread. */
+  /**
+   * Becomes an owner, which comes before taking and holding anything, and clears away what dead ones left, in a transaction
+   * of its own: it stays cleared whatever becomes of what it is done for. False where this is an owner already. What fails
+   * here leaves nothing, so that it can be tried again.
+   */
+  enter(transact: (work: () => void) => void): boolean {
+    if (this.#lock !== null) return false;
+    makeFolder(this.#folder, 0o700);
+    const file = this.#file(this.#owner);
+    let lock: Database | null = null;
+    try {
+      closeSync(openSync(file, 'w', 0o600));
+      lock = this.#connect(file);
+      lock.pragma('journal_mode = MEMORY');
+      lock.exec('BEGIN EXCLUSIVE');
+      transact(() => this.#clearDead());
+      this.#lock = lock;
+      return true;
+    } catch (error) {
+      lock?.close();
+      rmSync(file, { force: true });
+      throw error;
+    }
+  }
+
+  /** Within a transaction, as an owner. Throws `active_writer` while another owner lives that has the thread. */
   take(threadId: string): void {
     this.assertNotElsewhere(threadId);
-    this.#lock ??= this.#enter();
     this.#put.run(threadId, this.#owner, this.#pid);
   }
 
@@ -72,9 +96,8 @@ export class Leases {
     this.#forgetThread.run(threadId);
   }
 
-  /** Within a transaction: an ephemeral thread of this process holds these logs from now on, and no others. */
+  /** Within a transaction, as an owner: an ephemeral thread of this process holds these logs from now on, and no others. */
   hold(threadId: string, logIds: readonly number[]): void {
-    this.#lock ??= this.#enter();
     this.#held.replace(this.#owner, threadId, logIds);
   }
 
@@ -106,25 +129,6 @@ export class Leases {
     this.#lock.close();
     this.#lock = null;
     rmSync(this.#file(this.#owner), { force: true });
-  }
-
-  /** Becomes an owner, and clears away what dead ones left. What fails here leaves nothing, so that it can be tried again. */
-  #enter(): Database {
-    makeFolder(this.#folder, 0o700);
-    const file = this.#file(this.#owner);
-    let lock: Database | null = null;
-    try {
-      closeSync(openSync(file, 'w', 0o600));
-      lock = this.#connect(file);
-      lock.pragma('journal_mode = MEMORY');
-      lock.exec('BEGIN EXCLUSIVE');
-      this.#clearDead();
-      return lock;
-    } catch (error) {
-      lock?.close();
-      rmSync(file, { force: true });
-      throw error;
-    }
   }
 
   #clearDead(): void {

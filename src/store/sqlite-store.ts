@@ -72,7 +72,9 @@ class SqliteStore implements ThreadStore {
   async openWriter(threadId: string): Promise<ThreadWriter> {
     return this.#use((connection) => {
       const database = connection.writable(connection.databaseOf(threadId));
-      const place = connection.write(database, () => {
+      // Whoever is refused so tries again, and may be the one that clears away what the other leaves.
+      connection.assertNotHeldElsewhere(threadId);
+      const place = connection.writeAsOwner(database, () => {
         connection.takeThread(database, threadId);
         if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
         const { history, tip } = loadHistory(connection, threadId);

@@ -92,13 +92,17 @@ export class StoreConnection {
     return database;
   }
 
-  /** Within a transaction: makes this process the one that may append. Throws `active_writer`. */
+  /** Does a write in which this process may take threads of the database. */
+  writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
+    // What dead processes held was let go of.
+    if (!database.inMemory && this.#leases.enter((clear) => database.write(clear))) this.#idleWork.discarded();
+    return this.write(database, work);
+  }
+
+  /** Within `writeAsOwner`: makes this process the one that may append. Throws `active_writer`. */
   takeThread(database: ThreadDatabase, threadId: string): void {
     if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
-    if (database.inMemory) return;
-    this.#leases.take(threadId);
-    // With the first one, what dead processes held was let go of.
-    this.#idleWork.discarded();
+    if (!database.inMemory) this.#leases.take(threadId);
   }
 
   /** Throws `active_writer` while another process has the thread. */
@@ -118,7 +122,7 @@ export class StoreConnection {
   holdLogs<T extends { segments: { logId: number }[] }>(threadId: string, cut: () => T): T {
     return this.guard(() => {
       const disk = this.writable(this.disk);
-      return this.write(disk, () => {
+      return this.writeAsOwner(disk, () => {
         const found = cut();
         const logIds = found.segments.map(({ logId }) => logId).filter((logId) => logId > 0);
         if (logIds.length === 0) return found;

@@ -60,3 +60,17 @@ test('nor is one stopped for good by the file of a dead writer that it could not
   await threadWithTurns(store, 1, ['t1']);
   expect(readdirSync(writers)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
 });
+
+test('what a dead process left is cleared away also where the thread that it is done for is then refused', async () => {
+  const home = tempHome();
+  const first = home.open();
+  await threadWithTurns(first, 1, ['t1']);
+  await first.archiveThread(idOf(1), 5);
+  await first.close();
+  home.sql((db) => {
+    db.exec("INSERT INTO lease (thread_id, owner, pid) VALUES ('gone', 'dead', 77)");
+    db.exec("INSERT INTO held_log (owner, thread_id, log_id) SELECT 'dead', 'gone', id FROM log");
+  });
+  await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'thread_archived' });
+  expect([home.count('lease'), home.count('held_log')]).toEqual([0, 0]);
+});
