@@ -81,6 +81,7 @@ export class Leases {
 
   /** Within a transaction, as an owner. Throws `active_writer` while another owner lives that has the thread. */
   take(threadId: string): void {
+    this.#assertEntered();
     this.assertNotElsewhere(threadId);
     this.#put.run(threadId, this.#owner, this.#pid);
   }
@@ -98,6 +99,7 @@ export class Leases {
 
   /** Within a transaction, as an owner: an ephemeral thread of this process holds these logs from now on, and no others. */
   hold(threadId: string, logIds: readonly number[]): void {
+    this.#assertEntered();
     this.#held.replace(this.#owner, threadId, logIds);
   }
 
@@ -129,6 +131,11 @@ export class Leases {
     this.#lock.close();
     this.#lock = null;
     rmSync(this.#file(this.#owner), { force: true });
+  }
+
+  /** Without the lock on its file others would take this owner for dead. */
+  #assertEntered(): void {
+    if (this.#lock === null) throw new Error('a lease is taken by what is no owner yet');
   }
 
   #clearDead(): void {
