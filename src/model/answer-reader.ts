@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**
@@ -33,15 +33,7 @@ export class AnswerReader {
   /** The answer is over: gives what it ended with, if that was there in full. */
   end(): ReadEvents {
     if (this.#form !== 'whole') return this.#events.end();
-    const value = parsed(this.#pieces.join(''));
+    const value = parsedJson(this.#pieces.join(''));
     return { events: isObject(value) ? [value] : [], done: false, problem: null };
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../base/json.ts';
+import { isObject, type JsonObject, parsedJson } from '../base/json.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../protocol/generated/types.ts';
 
 /** What stands between two texts that become one. */
@@ -159,10 +159,6 @@ function outputBody(output: FunctionCallOutput): { text: string; pictures: Part[
 /** Arguments as servers take them back, which is an object: what a model wrote in another form is put into one. */
 function objectText(args: string): string {
   if (args.trim() === '') return '{}';
-  try {
-    if (isObject(JSON.parse(args))) return args;
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
-  }
+  if (isObject(parsedJson(args))) return args;
   return JSON.stringify({ arguments: args });
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 
 /** More calls in one answer than any model means. */
@@ -114,19 +114,11 @@ function argumentsText(args: unknown): string {
 }
 
 function isWhole(args: string): boolean {
-  return args.trimEnd().endsWith('}') && parsed(args) !== undefined;
+  return args.trimEnd().endsWith('}') && parsedJson(args) !== undefined;
 }
 
 /** The one argument; where a model did not keep to that, all that it wrote. */
 function customInput(args: string): string {
-  const value = parsed(args);
+  const value = parsedJson(args);
   return isObject(value) && typeof value.input === 'string' ? value.input : args;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 
 /** What a user's text asks the embedded model to do; docs/scripted-model.md is its manual. */
 export type EmbeddedStep =
@@ -45,7 +45,7 @@ function readStep(line: string): EmbeddedStep | null {
 /** `NAME {json}`; a sentence that happens to begin with "call" is none. */
 function readCall(rest: string): EmbeddedStep | null {
   const match = /^(\S+)\s+(\{.*\})$/.exec(rest);
-  if (match?.[1] === undefined || match[2] === undefined || !isJsonObject(match[2])) return null;
+  if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2]))) return null;
   return { do: 'call', name: match[1], arguments: match[2] };
 }
 
@@ -53,12 +53,4 @@ function readRepeat(rest: string): EmbeddedStep | null {
   const match = /^(\d+)\s+(\S{1,32})$/.exec(rest);
   if (match?.[1] === undefined || match[2] === undefined) return null;
   return { do: 'repeat', times: Math.min(Number(match[1]), REPEAT_TIMES_MAX), word: match[2] };
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 
 /** The longest single event, in characters. */
 export const EVENT_CHARS_MAX = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ export class EventReader {
       this.#result.done = true;
       return;
     }
-    const value = parsed(data);
+    const value = parsedJson(data);
     if (value === undefined) this.#fail('sent an event that is not JSON');
     else if (!isObject(value)) this.#fail('sent an event that is not a JSON object');
     else this.#result.events.push(value.type === undefined && name !== undefined ? { ...value, type: name } : value);
@@ -61,13 +61,5 @@ export class EventReader {
 
   #fail(problem: string): void {
     this.#result.problem ??= problem;
-  }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
   }
 }

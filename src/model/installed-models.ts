@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import { HttpClient, type HttpExchange } from './http-exchange.ts';
@@ -56,17 +56,9 @@ async function body(exchange: HttpExchange): Promise<string> {
 
 /** Of `{data: [{id}]}`; a server that has none may say null in place of the list. */
 function modelIds(text: string): string[] | null {
-  const listing = parsed(text);
+  const listing = parsedJson(text);
   if (!isObject(listing) || listing.data === undefined) return null;
   const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];
   const ids = entries.flatMap((entry) => (isObject(entry) && typeof entry.id === 'string' && entry.id !== '' ? [entry.id] : []));
   return [...new Set(ids)].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

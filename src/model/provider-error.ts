@@ -1,5 +1,5 @@
 import { cutText } from '../base/cut-text.ts';
-import { isObject } from '../base/json.ts';
+import { isObject, parsedJson } from '../base/json.ts';
 import type { TurnError } from '../protocol/generated/types.ts';
 import { refusalAdvice } from './advice.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -76,7 +76,7 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
 
 /** The failure that an answer in one piece tells though its status is that of success; null: it tells none. */
 export function wholeFailure(endpoint: Endpoint, body: unknown): ModelFailure | null {
-  const value = typeof body === 'string' ? parsed(body) : body;
+  const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   const stated = statedError(value, endpoint.secrets);
   const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: false };
@@ -104,7 +104,7 @@ function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFail
 
 /** Text and codes of an error in the shapes in use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
 function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
-  const value = typeof body === 'string' ? parsed(body) : body;
+  const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value)) return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
   const error = isObject(value.error) ? value.error : value;
   const texts = [error.message, value.error, value.message, value.detail];
@@ -117,14 +117,6 @@ function statedError(body: unknown, secrets: string[]): { text: string; codes: s
 function pageTitle(text: string): string {
   if (!/^\s*<(?:!doctype html|html)\b/i.test(text)) return text;
   return `It is a web page: ${/<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() || 'without a title'}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Secrets go before the text is cut, which could leave a part of one. */

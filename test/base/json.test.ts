@@ -1,0 +1,6 @@
+import { expect, test } from 'vitest';
+import { parsedJson } from '../../src/base/json.ts';
+
+test('a text that is no JSON is told from one that says null', () => {
+  expect(['{"a":[1]}', 'null', '', '{', 'undefined'].map(parsedJson)).toEqual([{ a: [1] }, null, undefined, undefined, undefined]);
+});
