@@ -11,6 +11,7 @@ import { loadConfig } from './config/load-config.ts';
 import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
 import { methodTable } from './handlers/methods.ts';
+import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
 import { Clients } from './server/clients.ts';
@@ -81,7 +82,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     const { createModel } = await import('./model/create-model.ts');
     return createModel(provider, modelDeps);
   });
-  const installedModels = async (provider: ProviderConfig): Promise<string[] | null> => {
+  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
     const listing = await import('./model/installed-models.ts');
     return listing.installedModels(provider, modelDeps);
   };

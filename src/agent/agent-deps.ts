@@ -3,6 +3,7 @@ import type { Ids } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { Env } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
+import type { InstalledModels } from '../model/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { ThreadStore } from '../store/store.ts';
 import type { Publisher } from './publisher.ts';
@@ -24,7 +25,7 @@ export interface AgentDeps {
   /** The model behind a provider. */
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
-  installedModels(provider: ProviderConfig): Promise<string[] | null>;
+  installedModels(provider: ProviderConfig): Promise<InstalledModels>;
   /** Called when a turn has ended and been told. */
   onTurnEnded(threadId: string): void;
 }

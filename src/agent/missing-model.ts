@@ -1,6 +1,6 @@
 import type { LocalServer, ProviderConfig } from '../config/provider.ts';
 import { NoModelError } from '../config/providers.ts';
-import { startAdvice } from '../model/advice.ts';
+import type { InstalledModels } from '../model/installed-models.ts';
 
 /** More names than this do not help anybody to choose. */
 const NAMED_MAX = 20;
@@ -14,15 +14,13 @@ const GET_ONE: Record<LocalServer, string> = {
 /** An error of a missing model, for a provider on this machine with what is installed there. */
 export async function missingModelError(
   error: NoModelError,
-  installedModels: (provider: ProviderConfig) => Promise<string[] | null>,
+  installedModels: (provider: ProviderConfig) => Promise<InstalledModels>,
 ): Promise<NoModelError> {
   const { provider } = error;
   const { localServer } = provider;
   if (localServer === null) return error;
   const names = await installedModels(provider);
-  if (names === null) {
-    return new NoModelError(provider, `set model in config.toml. Nothing answers at ${provider.baseUrl}. ${startAdvice(localServer)}`);
-  }
+  if ('problem' in names) return new NoModelError(provider, `set model in config.toml. ${names.problem}`);
   if (names.length === 0) return new NoModelError(provider, GET_ONE[localServer]);
   const more = names.length > NAMED_MAX ? `, and ${names.length - NAMED_MAX} more` : '';
   return new NoModelError(provider, `set model in config.toml to one that is installed: ${names.slice(0, NAMED_MAX).join(', ')}${more}`);

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
+import type { InstalledModels } from '../model/installed-models.ts';
 import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
 import { configMethods } from './config.ts';
@@ -33,7 +34,7 @@ export interface MethodDeps extends ThreadDeps {
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
-  installedModels: (provider: ProviderConfig) => Promise<string[] | null>;
+  installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
 /** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */

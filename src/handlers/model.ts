@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { chooseModel, chooseProvider } from '../config/providers.ts';
+import type { InstalledModels } from '../model/installed-models.ts';
 import type { Model } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
 
@@ -22,7 +23,7 @@ const LOCAL_EFFORTS = new Set(['low', 'medium', 'high']);
 
 interface ModelDeps {
   config: () => Promise<Config>;
-  installedModels: (provider: ProviderConfig) => Promise<string[] | null>;
+  installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
 export function modelMethods({ config, installedModels }: ModelDeps) {
@@ -44,8 +45,8 @@ async function modelsOf(config: Config, installedModels: ModelDeps['installedMod
   const provider = orNull(() => chooseProvider(config, null).provider);
   if (provider === null) return [];
   const configured = orNull(() => chooseModel(config, provider, null));
-  const installed = provider.localServer === null ? [] : ((await installedModels(provider)) ?? []);
-  const others = installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
+  const installed = provider.localServer === null ? [] : await installedModels(provider);
+  const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
   return models.map((model, place) => listed({ model, provider, config, isDefault: place === 0 }));
 }

@@ -2,10 +2,13 @@ import type { LocalServer } from '../config/provider.ts';
 import { type Endpoint, shownUrl } from './endpoint.ts';
 
 const UNKNOWN_MODEL_CODE = 'model_not_found';
+const WRONG_KEY_CODE = 'invalid_api_key';
 const UNKNOWN_MODEL = /\bmodel\b.*\b(?:not found|not exist|is unknown)|\b(?:unknown|invalid) model\b/i;
 const NONE_LOADED = /\bno models? (?:is |are )?loaded\b/i;
 const NO_TOOLS = /\bdoes not support (?:tools|tool|function)\b/i;
 const HTTP_TO_HTTPS = /\bplain HTTP request was sent to HTTPS port\b|\bHTTP request to an HTTPS server\b/i;
+/** How servers that answer every path with success say that there is nothing there. */
+const WRONG_PATH = /\b(?:unexpected|unknown|invalid) (?:endpoint|path|route|url)\b|\b(?:endpoint|page|path|route|url) not found\b/i;
 const PROXY_WANTS_CREDENTIALS = 407;
 
 /** A refusal as far as advice needs it. */
@@ -22,7 +25,7 @@ export interface Refused {
 /** What to do about a refusal, as a sentence with a blank before it; empty: the provider's own text has to do. */
 export function refusalAdvice(endpoint: Endpoint, refused: Refused): string {
   const { status, text, codes } = refused;
-  if (status === 401 || status === 403) return keyAdvice(endpoint);
+  if (status === 401 || status === 403 || codes.includes(WRONG_KEY_CODE)) return keyAdvice(endpoint);
   if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);
   if (codes.includes(UNKNOWN_MODEL_CODE) || (status < 500 && UNKNOWN_MODEL.test(text)))
     return modelAdvice(endpoint.localServer, refused.model);
@@ -30,6 +33,7 @@ export function refusalAdvice(endpoint: Endpoint, refused: Refused): string {
   if (status >= 300 && status < 400) {
     return ` It points to ${target(endpoint, refused.location)}; redirects are not followed: change base_url.`;
   }
+  if (WRONG_PATH.test(text)) return ' Check base_url of the provider.';
   if (NO_TOOLS.test(text)) return ' Choose a model that can call tools: every turn offers some.';
   if (HTTP_TO_HTTPS.test(text)) return ' Write https in base_url of the provider.';
   if (status === PROXY_WANTS_CREDENTIALS) return ' That is a proxy on the way, which wants credentials of its own.';

@@ -94,9 +94,9 @@ export class Attempt {
 
   async #unreadable({ headers }: AnswerHead, exchange: HttpExchange): Promise<ModelFailure> {
     const type = headers['content-type'] ?? '';
-    const { endpoint } = this.#options;
+    const { endpoint, model } = this.#options;
     if (isPlain(headers) && JSON_TYPE.test(type)) {
-      const failure = wholeFailure(endpoint, await this.#shortBody(exchange));
+      const failure = wholeFailure(endpoint, { body: await this.#shortBody(exchange), model });
       if (failure !== null) return failure;
     }
     const form = isPlain(headers) ? type : `${headers['content-encoding']} encoding`;
@@ -134,9 +134,10 @@ export class Attempt {
   /** The answer ended (null) or broke off. */
   #end(why: Break | null): ModelEvent[] {
     const events: ModelEvent[] = [];
+    const { endpoint, model } = this.#options;
     const { events: last } = this.#reader.end();
     for (const event of why === null ? last : []) {
-      const failure = this.#reader.isWhole ? wholeFailure(this.#options.endpoint, event) : null;
+      const failure = this.#reader.isWhole ? wholeFailure(endpoint, { body: event, model }) : null;
       if (!this.#over) this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
     }
     if (!this.#over) this.#conclude({ said: this.#reader.isWhole, why }, events);

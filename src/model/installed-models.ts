@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { isObject, parsedJson } from '../base/json.ts';
 import type { ProviderConfig } from '../config/provider.ts';
-import { resolveEndpoint } from './endpoint.ts';
-import { HttpClient, type HttpExchange } from './http-exchange.ts';
+import { startAdvice } from './advice.ts';
+import { type Endpoint, resolveEndpoint } from './endpoint.ts';
+import { type Break, HttpClient, type HttpExchange } from './http-exchange.ts';
+import { unansweredFailure } from './network-error.ts';
+import { httpFailure, wholeFailure } from './provider-error.ts';
 
 /** How long a server on this machine may take to say what it has. */
 export const LISTING_MS_MAX = 1_000;
@@ -18,10 +21,13 @@ interface ListingDeps {
   userAgent: string;
 }
 
-/** The ids of the models that a provider says it has, those for conversations; null: it did not say so in time. Never rejects. */
-export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<string[] | null> {
+/** The ids of what is installed; or, where a server did not say, why: sentences for people, without secrets. */
+export type InstalledModels = string[] | { problem: string };
+
+/** The models for conversations that a provider says it has. Never rejects. */
+export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
-  if ('message' in endpoint) return null;
+  if ('message' in endpoint) return { problem: endpoint.message };
   const { url, headers } = endpoint;
   const tooLate = new AbortController();
   const timer = deps.clock.setTimer(() => tooLate.abort(), LISTING_MS_MAX);
@@ -34,16 +40,31 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
   };
   const exchange = await new HttpClient(deps.clock).ask(question, tooLate.signal);
   try {
-    return modelIds(await body(exchange));
+    return await readListing(endpoint, exchange, deps.clock.now());
   } finally {
     timer.clear();
     exchange.close();
   }
 }
 
-async function body(exchange: HttpExchange): Promise<string> {
+async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: number): Promise<InstalledModels> {
   const head = await exchange.head();
-  if ('broken' in head || head.status !== SUCCESS) return '';
+  if ('broken' in head) return { problem: unansweredText(endpoint, head) };
+  const body = await wholeBody(exchange);
+  if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
+  const ids = modelIds(body);
+  if (ids !== null) return ids;
+  const told = wholeFailure(endpoint, { body, model: 'NAME' });
+  return { problem: told?.error.message ?? `${endpoint.label} answered with no list of models. Check base_url of the provider.` };
+}
+
+function unansweredText(endpoint: Endpoint, why: Break): string {
+  if (why.broken === 'network') return unansweredFailure(endpoint, why, LISTING_MS_MAX).error.message;
+  return `${endpoint.label} did not answer within ${LISTING_MS_MAX / 1_000} s. ${startAdvice(endpoint.localServer)}`;
+}
+
+/** Empty where it is too long, or breaks off. */
+async function wholeBody(exchange: HttpExchange): Promise<string> {
   let text = '';
   while (text.length < LISTING_CHARS_MAX) {
     const chunk = await exchange.read();

@@ -74,14 +74,23 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
   return waitingFailure(failure, waitInTextMs(stated.text));
 }
 
-/** The failure that an answer in one piece tells though its status is that of success; null: it tells none. */
-export function wholeFailure(endpoint: Endpoint, body: unknown): ModelFailure | null {
+/** The failure that an answer in one piece, a text or its JSON, tells though its status is that of success; null: it tells none. */
+export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknown; model: string }): ModelFailure | null {
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
   const stated = statedError(value, endpoint.secrets);
   const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: false };
-  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'it gives no reason')} Check base_url of the provider.`;
+  const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
+  const refused = { ...stated, status: statedStatus(value.error), location: undefined, model, quotaIsUsedUp };
+  const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
+  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'it gives no reason')}${advice}`;
   return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+}
+
+/** What the error says to be its status; else that of the answer which it came in. */
+function statedStatus(error: unknown): number {
+  const code = isObject(error) ? Number(error.code) : 0;
+  return Number.isInteger(code) && code >= 400 && code < 600 ? code : 200;
 }
 
 function knownMeaning(codes: string[]): Meaning | undefined {

@@ -88,13 +88,41 @@ describe('a provider on this machine', () => {
     expect(await server.client.refusal('thread/start', {})).toEqual(refused(problem));
   });
 
-  test('without a model, and without an answer, says how to start it', async () => {
-    await using server = await local('ollama', refusing(500));
-    const baseUrl = `http://127.0.0.1:${server.provider.port}/v1`;
+  /** What a thread without a model is refused with, where the server is at this address, which reads as URL. */
+  async function refusalWithoutModel(port: number): Promise<unknown> {
+    const baseUrl = `http://someuser:hunter22@127.0.0.1:${port}/v1?key=in-query-1`;
+    const overrides = ['model_provider=ollama', `model_providers.ollama.base_url="${baseUrl}"`];
+    const { client } = await startServer({ config: '', overrides, model: null });
+    const refusal = JSON.stringify(await client.refusal('thread/start', {}));
+    return JSON.parse(refusal.replace(`http://127.0.0.1:${port}/v1/models`, 'URL'));
+  }
+
+  test('without a model, and without an answer, says how to start it, and shows no secret of its address', async () => {
+    const provider = await ProviderServer.start(refusing(500));
+    const { port } = provider;
+    await provider[Symbol.asyncDispose]();
     const start = 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.';
-    expect(await server.client.refusal('thread/start', {})).toEqual(
-      refused(`ollama: set model in config.toml. Nothing answers at ${baseUrl}. ${start}`),
+    expect(await refusalWithoutModel(port)).toEqual(
+      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection is refused. ${start}`),
     );
+  });
+
+  test.each<[string, Reply, string]>([
+    [
+      'a refused key',
+      refusing(401, { error: 'unauthorized' }),
+      'answered HTTP 401. unauthorized. Check the key in base_url of the provider.',
+    ],
+    ['a fault', refusing(500, { error: 'broken' }), 'answered HTTP 500. broken.'],
+    [
+      'an error with success',
+      refusing(200, { error: 'Unexpected endpoint' }),
+      'answered with an error: Unexpected endpoint. Check base_url of the provider.',
+    ],
+    ['something else', refusing(200, '<p>'), 'answered with no list of models. Check base_url of the provider.'],
+  ])('without a model, and with an answer that has none, says what was answered: %s', async (_, reply, said) => {
+    await using provider = await ProviderServer.start(reply);
+    expect(await refusalWithoutModel(provider.port)).toEqual(refused(`ollama: set model in config.toml. Ollama (URL) ${said}`));
   });
 
   test('answers a turn, found by its name', async () => {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LocalServer } from '../../src/config/provider.ts';
-import { installedModels, LISTING_MS_MAX } from '../../src/model/installed-models.ts';
+import { type InstalledModels, installedModels, LISTING_MS_MAX } from '../../src/model/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
@@ -231,17 +231,23 @@ test.each<[LocalServer, string]>([
 describe('the models that are installed', () => {
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
-    return await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' });
+    const listing = await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' });
+    return JSON.parse(JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'));
   }
-  test.each<[string, Reply, string[] | null]>([
+  const noList = { problem: 'P (URL) answered with no list of models. Check base_url of the provider.' };
+  test.each<[string, Reply, InstalledModels]>([
     ['of Ollama', ollama({ models: ['llama3.2:latest', 'nomic-embed-text:latest', 'qwen3:8b'] }), ['llama3.2:latest', 'qwen3:8b']],
     ['of LM Studio', lmStudio({ models: ['qwen3-8b', 'text-embedding-nomic-embed-text-v1.5'] }), ['qwen3-8b']],
     ['are none', ollama({ models: [] }), []],
-    ['are not told by a server that fails', refusing(500, { error: 'no' }), null],
-    ['are not told on a wrong path', refusing(200, { error: 'Unexpected endpoint or method. (GET /models)' }), null],
-    ['are not told in a form that is known', refusing(200, '[]'), null],
+    ['are not told by a server that fails', refusing(500, { error: 'no' }), { problem: 'P (URL) answered HTTP 500. no.' }],
+    [
+      'are not told on a wrong path',
+      refusing(200, { error: 'Unexpected endpoint or method. (GET /models)' }),
+      { problem: 'P (URL) answered with an error: Unexpected endpoint or method. (GET /models). Check base_url of the provider.' },
+    ],
+    ['are not told in a form that is known', refusing(200, '[]'), noList],
     ['are told once each, whatever else the list holds', refusing(200, { data: [{ id: 'a' }, 7, { id: '' }, { id: 'a' }, null] }), ['a']],
-    ['are not told by a list without an end', (res) => res.writeHead(200).end(`{"data":[${' '.repeat(2 * 1024 * 1024)}]}`), null],
+    ['are not told by a list without an end', (res) => res.writeHead(200).end(`{"data":[${' '.repeat(2 * 1024 * 1024)}]}`), noList],
   ])('%s', async (_, reply, models) => {
     expect(await listed(reply)).toEqual(models);
   });
@@ -255,7 +261,8 @@ describe('the models that are installed', () => {
     const models = installedModels(providerAt(port), { env: {}, clock, userAgent: 'test/1' });
     await clock.timerOf(LISTING_MS_MAX);
     clock.advance(LISTING_MS_MAX);
-    expect(await models).toBe(null);
+    const problem = `P (http://127.0.0.1:${port}/v1/models) did not answer within 1 s. Is the server running, and base_url right?`;
+    expect(await models).toEqual({ problem });
     expect(clock.timers).toEqual([]);
   });
 
@@ -263,6 +270,7 @@ describe('the models that are installed', () => {
     const server = await ProviderServer.start(refusing(500));
     const { port } = server;
     await server[Symbol.asyncDispose]();
-    expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' })).toBe(null);
+    const problem = `P (http://127.0.0.1:${port}/v1/models) cannot be reached: the connection is refused. Is the server running, and base_url right?`;
+    expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' })).toEqual({ problem });
   });
 });

@@ -104,6 +104,25 @@ test.each(refusals)('HTTP %s, whichever API is asked', async (_, reply, text, in
   expect(await lastEvent(reply, { wireApi: 'chat' })).toEqual(failed(text, info));
 });
 
+test.each<[string, object, string, CodexErrorInfo]>([
+  [
+    'a model that is not there',
+    { error: 'model "m" not found' },
+    'model "m" not found. The provider has no model "m" for this key: check the name.',
+    'other',
+  ],
+  ['a wrong key', error('invalid_api_key'), `why.${NO_KEY}`, 'other'],
+  ['a wrong key, told by a status', { error: { code: 401, message: 'why' } }, `why.${NO_KEY}`, 'other'],
+  ['quota that is used up', error('insufficient_quota'), `why.${USED_UP}`, 'usageLimitExceeded'],
+  ['a wrong path', { error: 'Unknown path /x' }, 'Unknown path /x. Check base_url of the provider.', 'other'],
+  ['something else', { error: 'out of memory' }, 'out of memory.', 'other'],
+  ['no reason', { error: {} }, 'it gives no reason. Check base_url of the provider.', 'other'],
+])('an error in an answer with status 200 is advised about as any other: %s', async (_, body, said, info) => {
+  const expected = failed(`P (URL) answered with an error: ${said}`, info);
+  expect(await lastEvent(refusing(200, body))).toEqual(expected);
+  expect(await lastEvent(refusing(200, body), { wireApi: 'chat' })).toEqual(expected);
+});
+
 test('429 with a wait that is too long is told with the wait, and not waited for', async () => {
   const text = 'P (URL) answered HTTP 429. slow. It asks to wait 3600 s, which is too long to wait here.';
   const info = { responseTooManyFailedAttempts: { httpStatusCode: 429 } };
