@@ -8,7 +8,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 /**
  * What must not be shown of a request: credentials and query values of its URL, as they are sent and decoded, and these
- * header values, whole and word by word. The longest is first, as `redact` wants it.
+ * header values, whole and word by word; each also as JSON and URLs write it. The longest is first, as `redact` wants it.
  */
 export function secretsOf(url: URL, headerValues: string[]): string[] {
   const user = decodeURIComponent(url.username);
@@ -22,5 +22,15 @@ export function secretsOf(url: URL, headerValues: string[]): string[] {
       .map((pair) => pair.slice(pair.indexOf('=') + 1)),
     ...url.searchParams.values(),
   ];
-  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+  const forms = secrets.filter(({ length }) => length >= SECRET_CHARS_MIN).flatMap(writtenForms);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** A text as it is, within a text of JSON (some escape the slash, too), and percent-encoded, in a form's way too. */
+function writtenForms(text: string): string[] {
+  const json = JSON.stringify(text).slice(1, -1);
+  const percent = encodeURIComponent(text);
+  const lowerCase = percent.replace(/%../g, (code) => code.toLowerCase());
+  const form = new URLSearchParams({ '': text }).toString().slice(1);
+  return [text, json, json.replaceAll('/', '\\/'), percent, lowerCase, form];
 }

@@ -45,6 +45,22 @@ test('of a secret that stands where the text is cut, no part is shown', async ()
   expect(text).toBe(`answered HTTP 401. ${'x '.repeat(995)}… tail. ${NO_KEY}`);
 });
 
+test.each<[string, (key: string) => string]>([
+  ['as JSON writes it', (key) => JSON.stringify(key).slice(1, -1)],
+  ['as JSON writes it, slashes too', (key) => JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/')],
+  ['percent-encoded', encodeURIComponent],
+  ['percent-encoded in lower case', (key) => encodeURIComponent(key).replace(/%../g, (code) => code.toLowerCase())],
+  ['as forms encode it', (key) => new URLSearchParams([['', key]]).toString().slice(1)],
+])('a key that is repeated %s is not shown', async (_, written) => {
+  const key = 'tok"en\\val/ue+1~(23)=';
+  const text = await refusal(
+    () => `Bad token ${written(key)}`,
+    () => ({ envKey: 'K' }),
+    { K: key },
+  );
+  expect(text).toBe('answered HTTP 401. Bad token … Check the key in the environment variable K.');
+});
+
 test('query values of base_url are not shown, as they are written and decoded', async () => {
   const changes: Changes = (port) => ({ baseUrl: `http://127.0.0.1:${port}/v1?key=plain%21value&justtoken` });
   expect(await refusal(({ url }) => `${url} plain!value`, changes)).toBe(`answered HTTP 401. /v1/responses?key=…&… … ${NO_KEY}`);
