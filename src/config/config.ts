@@ -44,7 +44,7 @@ export class Config {
     const value = this.rawValue(path);
     if (value === undefined) return setting.absent;
     const read = setting.read(value);
-    if (read === undefined) throw this.wrongValue(path, setting.expected, value);
+    if (read === undefined) throw this.error(path, `expected ${setting.expected}, found ${describe(value, setting.secret === true)}`);
     return read;
   }
 
@@ -52,7 +52,7 @@ export class Config {
   keys(path: readonly string[]): string[] {
     const value = this.rawValue(path);
     if (value === undefined) return [];
-    if (!isTable(value)) throw this.wrongValue(path, 'a table', value);
+    if (!isTable(value)) throw this.noTable(path, value);
     return Object.keys(value);
   }
 
@@ -72,17 +72,19 @@ export class Config {
     for (let length = 1; length < path.length; length++) {
       const outer = path.slice(0, length);
       const value = valueAt(this.values, outer);
-      if (value !== undefined && !isTable(value)) throw this.wrongValue(outer, 'a table', value);
+      if (value !== undefined && !isTable(value)) throw this.noTable(outer, value);
     }
     return valueAt(this.values, path);
   }
 
-  private wrongValue(path: readonly string[], expected: string, found: JsonValue): ConfigError {
-    return this.error(path, `expected ${expected}, found ${describe(found)}`);
+  /** A text in place of a table is not quoted: it may be an address with a password, or a key. */
+  private noTable(path: readonly string[], found: JsonValue): ConfigError {
+    return this.error(path, `expected a table, found ${describe(found, true)}`);
   }
 }
 
-function describe(value: JsonValue): string {
+function describe(value: JsonValue, secret: boolean): string {
+  if (secret && typeof value === 'string') return value === '' ? 'an empty text' : 'a text';
   if (Array.isArray(value)) return 'a list';
   if (isTable(value)) return 'a table';
   const written = JSON.stringify(value);

@@ -27,10 +27,10 @@ function sessionLayer(config: JsonObject, label: string): Layer {
 }
 
 function parseOverride(text: string, toml: Toml): JsonObject {
-  const where = `-c ${shorten(text)}`;
   const equals = text.indexOf('=');
-  if (equals === -1) throw new ConfigError(`${where}: expected key=value`);
-  return tableWith(splitKey(text.slice(0, equals).trim(), where), parseValue(text.slice(equals + 1).trim(), toml));
+  if (equals === -1) throw new ConfigError(`-c ${shorten(text)}: expected key=value`);
+  const key = text.slice(0, equals).trim();
+  return tableWith(splitKey(key, `-c ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
 }
 
 /** TOML where it is TOML, else the text itself: `-c model=name` needs no quotes. */

@@ -87,7 +87,7 @@ function readProvider(config: Config, id: string): ProviderConfig {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
     baseUrl,
-    envKey: read('env_key', nullable(name())) ?? defaults.envKey,
+    envKey: read('env_key', nullable(ENV_KEY)) ?? defaults.envKey,
     wireApi,
     localServer: defaults.localServer,
     script: null,
@@ -129,7 +129,7 @@ function scriptPath(config: Config, providerPath: string[]): string | null {
 /** A header whose variable is not set, or empty, is not sent. */
 function headersFromEnv(config: Config, path: string[]): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const [header, variable] of Object.entries(config.read(path, HEADERS))) {
+  for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
     const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
     if (!value) continue;
     if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} is not on one line`);
@@ -151,20 +151,46 @@ const WIRE_API: Setting<ProviderConfig['wireApi']> = {
 const HTTP_URL: Setting<string> = {
   expected: 'an http or https address',
   absent: '',
+  secret: true,
   read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
+const ENV_KEY: Setting<string> = {
+  expected: 'the name of an environment variable, not a key itself',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && isVariableName(value) ? value : undefined),
 };
 
 const TEXTS: Setting<Record<string, string>> = {
   expected: 'a table of texts',
   absent: {},
+  secret: true,
   read: (value) => readTexts(value, () => true),
 };
 
 const HEADERS: Setting<Record<string, string>> = {
   expected: 'a table of header names and their texts, each on one line',
   absent: {},
-  read: (value) => readTexts(value, (key, text) => /^[\w!#$%&'*+.^`|~-]+$/.test(key) && isHeaderText(text)),
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
 };
+
+const HEADER_VARIABLES: Setting<Record<string, string>> = {
+  expected: 'a table of header names and the names of environment variables',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
+};
+
+function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+}
+
+/** Names that are used; systems would take more, and a key in the place of a name is to be noticed. */
+function isVariableName(text: string): boolean {
+  return /^[a-z_]\w*$/i.test(text);
+}
 
 function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
   if (!isObject(value)) return undefined;

@@ -9,6 +9,8 @@ export interface Setting<T> {
   expected: string;
   /** The value where nothing is set. */
   absent: T;
+  /** Texts of it may hold a key or a password: errors do not quote them. */
+  secret?: true;
   /** Undefined: not a good value. */
   read(value: JsonValue): T | undefined;
 }

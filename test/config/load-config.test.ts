@@ -66,7 +66,8 @@ describe('-c overrides', () => {
   const refused: [string, RegExp][] = [
     ['model', /-c model: expected key=value/],
     ['', /-c : expected key=value/],
-    ['=x', /-c =x: "" is not a key/],
+    ['=x', /-c =…: "" is not a key/],
+    ['a..api_key=sk-secret', /^invalid config: -c a\.\.api_key=…: "a\.\.api_key" is not a key: expected names with dots between them$/],
     ['a..b=1', /"a\.\.b" is not a key/],
     ['.a=1', /"\.a" is not a key/],
     ['a.=1', /"a\." is not a key/],

@@ -55,19 +55,22 @@ describe('a provider defined wrongly is refused', () => {
   test.each([
     ['', /config\.toml:1:18: model_providers\.p: base_url is missing/],
     ['base_url = 5', /base_url: expected an http or https address, found 5/],
-    ['base_url = "127.0.0.1:1"', /base_url: expected an http or https address, found "127\.0\.0\.1:1"/],
+    ['base_url = "127.0.0.1:1"', /base_url: expected an http or https address, found a text/],
     ['base_url = "file:///etc/passwd"', /base_url: expected an http or https address/],
     ['base_url = "http://"', /base_url: expected an http or https address/],
     [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a text/],
-    [`${BASE}env_key = ""`, /env_key: expected a text that is not empty, found ""/],
+    [`${BASE}env_key = ""`, /env_key: expected the name of an environment variable, not a key itself, found an empty text/],
     [`${BASE}wire_api = "grpc"`, /wire_api: expected "responses", "chat" or "scripted", found "grpc"/],
     [`${BASE}script = "a.yaml"`, /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" has a script/],
     ['script = ""', /script: expected a text that is not empty, found ""/],
-    [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found "x"/],
+    [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found a text/],
     [`${BASE}http_headers = { a = 1 }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { "a b" = "x" }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { a = "x\\r\\ny: z" }`, /http_headers: expected a table of header names/],
-    [`${BASE}env_http_headers = ["A"]`, /env_http_headers: expected a table of header names/],
+    [
+      `${BASE}env_http_headers = ["A"]`,
+      /env_http_headers: expected a table of header names and the names of environment variables, found a list/,
+    ],
     [`${BASE}query_params = { a = true }`, /query_params: expected a table of texts, found a table/],
     [`${BASE}request_max_retries = -1`, /request_max_retries: expected a whole number, 0 or more, found -1/],
     [`${BASE}stream_max_retries = 1.5`, /stream_max_retries: expected a whole number, 0 or more, found 1.5/],
@@ -80,10 +83,29 @@ describe('a provider defined wrongly is refused', () => {
 
   test.each([
     ['model_providers = 5\n', /config\.toml:1:1: model_providers: expected a table, found 5/],
-    ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found "http:\/\/x"/],
+    ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found a text/],
   ])('%j', async (text, message) => {
     const config = await load(text);
     expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
+  });
+
+  const texts = 'expected a table of header names and their texts, each on one line';
+  const variables = 'expected a table of header names and the names of environment variables';
+  test.each([
+    ['model_providers.p = "sk-secret"', 'p: expected a table, found a text'],
+    [`[model_providers.p]\nbase_url = "ws://user:sk-secret@h/"`, 'p.base_url: expected an http or https address, found a text'],
+    [`[model_providers.p]\n${BASE}http_headers = "sk-secret"`, `p.http_headers: ${texts}, found a text`],
+    [`[model_providers.p]\n${BASE}http_headers = { x = "sk-secret\\n" }`, `p.http_headers: ${texts}, found a table`],
+    [`[model_providers.p]\n${BASE}query_params = "sk-secret"`, 'p.query_params: expected a table of texts, found a text'],
+    [
+      `[model_providers.p]\n${BASE}env_key = "sk-secret"`,
+      'p.env_key: expected the name of an environment variable, not a key itself, found a text',
+    ],
+    [`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "sk-secret" }`, `p.env_http_headers: ${variables}, found a table`],
+  ])('without a word of what may be secret: %j', async (text, problem) => {
+    const config = await load(`${text}\n`);
+    const { message } = await configErrorOf(() => providerConfig(config, 'p'));
+    expect(message.replace(/^.*model_providers\./, '')).toBe(problem);
   });
 
   test('and does not disturb the others', async () => {
