@@ -15,7 +15,7 @@ Serves coding agents' threads to an editor or a test harness: JSON-RPC, one mess
       --listen stdio://    where to listen; stdio is what there is
       --framing FRAMING    lines (the default), or content-length: a header before each message, as language servers do
       --drain              at the end of the input, let running turns end first
-      --deterministic      the same bytes for the same input: fixed time and ids, the scripted model, nothing kept
+      --deterministic      the same bytes for the same input: fixed time and ids, the embedded model, nothing kept
       --log-level LEVEL    off, error, warn (the default), info or debug
       --log-file FILE      log to this file, not to stderr
       --wire-log FILE      write every message of both directions to this file: secrets hidden, long texts cut

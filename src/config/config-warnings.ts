@@ -70,7 +70,7 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   if (failureOf(() => chooseProvider(config, null)) !== null || !chooseProvider(config, null).embeddedDefault) return [];
   return [
     {
-      summary: 'No model provider is configured: answers come from the built-in scripted model, offline.',
+      summary: 'No model provider is configured: answers come from the embedded model, offline.',
       details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
       path: null,
       range: null,

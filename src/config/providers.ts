@@ -13,13 +13,13 @@ const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
 
 export interface ChosenProvider {
   provider: ProviderConfig;
-  /** Nobody chose it: without configuration and key, the scripted model answers. */
+  /** Nobody chose it: without configuration and key, the embedded model answers. */
   embeddedDefault: boolean;
 }
 
 /**
  * The provider of a thread: the requested one, else `model_provider`, else openai where its key is in the environment,
- * else the built-in scripted one. Throws a ConfigError for a name that nothing defines, or one defined wrongly.
+ * else the embedded one. Throws a ConfigError for a name that nothing defines, or one defined wrongly.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
@@ -102,7 +102,7 @@ function readProvider(config: Config, id: string): ProviderConfig {
 function scriptedProvider(id: string): ProviderConfig {
   return {
     id,
-    name: id === 'scripted' ? 'Built-in scripted model' : id,
+    name: id === 'scripted' ? 'Embedded model' : id,
     baseUrl: null,
     envKey: null,
     wireApi: 'scripted',

@@ -77,7 +77,7 @@ function listed({ model, provider, config, isDefault }: Listed): Model {
     upgradeInfo: null,
     availabilityNux: null,
     displayName: model,
-    description: `Answers through ${provider.name}`,
+    description: described(provider),
     modelSpecialty: null,
     hidden: false,
     supportedReasoningEfforts: efforts,
@@ -91,4 +91,11 @@ function listed({ model, provider, config, isDefault }: Listed): Model {
     availableAccessPrograms: null,
     isDefault,
   };
+}
+
+function described({ name, wireApi, script }: ProviderConfig): string {
+  if (wireApi !== 'scripted') return `Answers through ${name}`;
+  return script === null
+    ? 'Works offline and follows requests in the message: see docs/scripted-model.md'
+    : 'Answers from a script: see docs/scripted-model.md';
 }

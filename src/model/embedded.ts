@@ -6,7 +6,7 @@ import type { Model, ModelRequest } from './model.ts';
 import { streamFailure } from './provider-error.ts';
 import { readConversation, type ScriptedConversation } from './scripted-conversation.ts';
 
-const LABEL = 'The scripted model';
+const LABEL = 'The embedded model';
 const QUOTED_CHARS_MAX = 400;
 
 /**
@@ -63,7 +63,7 @@ function* closing(
 
 function introduction(userText: string): string {
   return [
-    'I am the built-in scripted model: I work offline and follow a script.',
+    'I am the embedded model: I work offline and do what a message asks for.',
     userText === '' ? '' : `You wrote: ${quoted(userText)}`,
     'Ask me for more, one request a line: `call NAME {"json": "arguments"}`, `say TEXT`, `think TEXT`, `repeat N WORD`, `wait MS`, `fail CODE`. For a real model, set model_provider in config.toml.',
   ]

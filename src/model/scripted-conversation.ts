@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 
-/** What the scripted model needs to know of a request's input. */
+/** What the embedded model and scripted ones need to know of a request's input. */
 export interface ScriptedConversation {
   /** The last text that a person wrote. */
   userText: string;

@@ -5,7 +5,7 @@ import { tempFolder } from './temp-folder.ts';
 
 const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
 const EMBEDDED = {
-  summary: 'No model provider is configured: answers come from the built-in scripted model, offline.',
+  summary: 'No model provider is configured: answers come from the embedded model, offline.',
   details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
   path: null,
   range: null,

@@ -19,7 +19,7 @@ const OPENAI = {
 };
 const SCRIPTED = {
   id: 'scripted',
-  name: 'Built-in scripted model',
+  name: 'Embedded model',
   baseUrl: null,
   envKey: null,
   wireApi: 'scripted',
@@ -264,7 +264,7 @@ describe('the provider of a thread', () => {
     { rule: 'then model_provider', toml: chosen, requested: null, env: key, id: 'a', embeddedDefault: false },
     { rule: 'then openai, if its key is there', toml: text, requested: null, env: key, id: 'openai', embeddedDefault: false },
     { rule: 'an empty key is none', toml: text, requested: null, env: { OPENAI_API_KEY: '' }, id: 'scripted', embeddedDefault: true },
-    { rule: 'then the scripted model, which nobody chose', toml: '', requested: null, env: {}, id: 'scripted', embeddedDefault: true },
+    { rule: 'then the embedded model, which nobody chose', toml: '', requested: null, env: {}, id: 'scripted', embeddedDefault: true },
     { rule: 'scripted can be chosen', toml: '', requested: 'scripted', env: key, id: 'scripted', embeddedDefault: false },
   ])('$rule', async ({ toml, requested, env, id, embeddedDefault }) => {
     const chosenProvider = chooseProvider(await load(toml, { env }), requested);

@@ -10,7 +10,7 @@ const OPENAI = {
 };
 const SCRIPTED = {
   id: 'scripted',
-  name: 'Built-in scripted model',
+  name: 'Embedded model',
   canEdit: false,
   baseUrl: null,
   settings: { type: 'customGateway', auth: { mode: 'none' } },
@@ -75,7 +75,7 @@ query_params = { key = "secret-2" }
     });
   });
 
-  test('names the scripted model as the default where nothing is configured', async () => {
+  test('names the embedded model as the default where nothing is configured', async () => {
     const { client } = await startServer({ config: '' });
     expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, ...KEYLESS] });
   });

@@ -20,6 +20,15 @@ test('model/list gives the configured model as the default, with efforts that cl
   ).toEqual([]);
 });
 
+test.each([
+  ['', 'Works offline and follows requests in the message: see docs/scripted-model.md'],
+  ['model_provider = "s"\n[model_providers.s]\nscript = "/a.yaml"\n', 'Answers from a script: see docs/scripted-model.md'],
+])('model/list says what a model is that no provider stands behind: %j', async (config, description) => {
+  const { client } = await startServer({ config, model: null });
+  const { data } = await client.request('model/list', {});
+  expect(data.map((model) => [model.id, model.description])).toEqual([['scripted', description]]);
+});
+
 describe('a provider on this machine', () => {
   /** A client of a server that was started for a model of this provider, which answers like this. */
   async function local(id: string, reply: Reply, model: string[] = []) {

@@ -30,7 +30,7 @@ test('an answer streams reasoning and a message that shows what was written and 
   ]);
   const text = events.map((event) => (event.type === 'textDelta' ? event.delta : '')).join('');
   expect(said(events)).toEqual([text]);
-  expect(text).toContain('built-in scripted model');
+  expect(text).toContain('I am the embedded model');
   expect(text).toContain('You wrote: "Hello there"');
   expect(text).toContain('call NAME');
 });
@@ -129,7 +129,7 @@ test('fail ends in the error that a provider’s code stands for', async () => {
     {
       type: 'failed',
       error: {
-        message: 'The scripted model could not answer: asked to fail with rate_limit_exceeded.',
+        message: 'The embedded model could not answer: asked to fail with rate_limit_exceeded.',
         codexErrorInfo: 'rateLimitExceeded',
         additionalDetails: null,
       },
@@ -170,7 +170,7 @@ test.each([
 
 test('nothing written, or nothing but an image, is answered too', async () => {
   const image: ResponseItem = { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'data:,' }] };
-  for (const input of [[], [image]]) expect(said(await ask(...input))).toEqual([expect.stringContaining('scripted model')]);
+  for (const input of [[], [image]]) expect(said(await ask(...input))).toEqual([expect.stringContaining('embedded model')]);
 });
 
 test('after an abort there is no event', async () => {

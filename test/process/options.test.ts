@@ -129,7 +129,7 @@ describe('--deterministic', () => {
     expect([readdirSync(where.home), readdirSync(where.temp)]).toEqual([[], []]);
   });
 
-  test('the scripted model answers, whatever the configuration says', () => {
+  test('the embedded model answers, whatever the configuration says', () => {
     const where = place({ 'config.toml': 'model_provider = "x"\n[model_providers.x]\nbase_url = "http://127.0.0.1:9"\n' });
     const messages = messagesOf(run(['--deterministic'], script, { where, env: { OPENAI_API_KEY: 'unused-key' } }).stdout);
     expect(messages.filter(({ method }) => method === 'turn/completed').map(({ params }) => params?.turn?.status)).toEqual([

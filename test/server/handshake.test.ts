@@ -129,7 +129,7 @@ test('what is wrong with the configuration is told after the handshake, to the c
 
 test('without any configuration a client is told that the embedded model answers', async () => {
   const { client } = await startServer({ config: '' });
-  expect((await client.waitFor('configWarning')).summary).toContain('built-in scripted model');
+  expect((await client.waitFor('configWarning')).summary).toContain('the embedded model');
 });
 
 test('a deprecated setting is told to each client after its handshake', async () => {
