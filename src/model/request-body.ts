@@ -34,7 +34,7 @@ export function requestBody(request: ModelRequest): JsonObject {
   return {
     model: request.model,
     instructions: request.instructions,
-    input: request.input.filter((item) => SENT_TYPES.has(item.type)).map(inputItem),
+    input: withoutEarlierRawReasoning(request.input.filter((item) => SENT_TYPES.has(item.type))).map(inputItem),
     tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
     tool_choice: 'auto',
     parallel_tool_calls: true,
@@ -46,6 +46,19 @@ export function requestBody(request: ModelRequest): JsonObject {
     prompt_cache_key: request.promptCacheKey,
     ...(Object.keys(text).length > 0 ? { text } : {}),
   };
+}
+
+/**
+ * Raw reasoning that only shows what a model thought is refused by providers that did not write it, and of use to others
+ * only within the turn that it led to: it stays behind the last message that is not the model's.
+ */
+function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
+  const turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant');
+  return input.filter((item, index) => index > turnStart || !isRawReasoning(item));
+}
+
+function isRawReasoning(item: ResponseItem): boolean {
+  return item.type === 'reasoning' && !item.encrypted_content && item.summary.length === 0 && (item.content ?? []).length > 0;
 }
 
 /** Without the id: nothing is stored with the provider that an id could name, and ids made elsewhere are refused. */

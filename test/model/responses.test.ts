@@ -152,6 +152,24 @@ test('everything that a request can set is sent', async () => {
   });
 });
 
+test('raw reasoning of earlier turns, as a chat API leaves it, is not sent; that of the running turn is', async () => {
+  await using server = await ProviderServer.start(answered);
+  const said = (role: string, text: string): ModelRequest['input'][number] => ({
+    type: 'message',
+    role,
+    content: [{ type: role === 'assistant' ? 'output_text' : 'input_text', text }],
+  });
+  const raw = (text: string) => ({ type: 'reasoning' as const, summary: [], content: [{ type: 'reasoning_text' as const, text }] });
+  const encrypted = { ...raw('b'), encrypted_content: 'sealed' };
+  const summed = { ...raw('c'), summary: [{ type: 'summary_text' as const, text: 'c' }] };
+  const call = { type: 'function_call' as const, call_id: 'c', name: 'n', arguments: '{}' };
+  const output = { type: 'function_call_output' as const, call_id: 'c', output: 'done' };
+  const turn = [said('user', 'go on'), raw('d'), call, output];
+  const input = [said('user', 'hi'), raw('a'), encrypted, summed, said('assistant', 'ok'), ...turn];
+  await collect(modelAt(server.port).model.stream({ ...request, input }, never));
+  expect(server.requests[0]?.body).toMatchObject({ input: [said('user', 'hi'), encrypted, summed, said('assistant', 'ok'), ...turn] });
+});
+
 test('a stream cut anywhere, inside characters and lines, with any line ends, gives the same events', async () => {
   const text = 'Grüße 👋🏽 und “mehr”';
   const expected = (await eventsOf([...message(text), completed])).slice(1);
