@@ -13,6 +13,7 @@ export interface Schema {
   minimum?: number;
   maximum?: number;
   minLength?: number;
+  minItems?: number;
   maxItems?: number;
   items?: Schema | boolean;
   required?: string[];
@@ -106,4 +107,11 @@ function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   const local = `#/definitions/${definitionName(node.$ref)}`;
   if (node.$ref !== `${owners.get(definitionName(node.$ref))}${local}`) throw new Error(`nothing is defined at ${node.$ref}`);
   return { ...node, $ref: local };
+}
+
+/** Without the lengths of a list that must hold something: those are for clients; the method's handler checks them, in words of its own. */
+export function withoutLengths(node: Schema): Schema {
+  if (node.minItems === undefined) return node;
+  const { minItems, maxItems, ...list } = node;
+  return list;
 }

@@ -1,5 +1,5 @@
 import { compile } from 'json-schema-to-typescript';
-import { type Definitions, definitionName, type MethodTable, mapDefinitions, type Schema } from './bundle.ts';
+import { type Definitions, definitionName, type MethodTable, mapDefinitions, type Schema, withoutLengths } from './bundle.ts';
 
 /** A schema with what json-schema-to-typescript reads beyond the standard. */
 interface TypeSchema extends Schema {
@@ -22,7 +22,15 @@ export async function generateTypes(definitions: Definitions, methods: MethodTab
 
 /** What only validation needs is left out, and what would not become a plain type is said in another way. */
 function forTypeScript(node: Schema): TypeSchema {
-  const { discriminator, format, minimum, minLength, 'x-experimental': experimental, 'x-null-is-absent': lenient, ...schema } = node;
+  const {
+    discriminator,
+    format,
+    minimum,
+    minLength,
+    'x-experimental': experimental,
+    'x-null-is-absent': lenient,
+    ...schema
+  } = withoutLengths(node);
   if (schema.oneOf) {
     const { type, ...union } = schema;
     return union;

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
-import { type Definitions, definitionName, type MethodTable, mapDefinitions, mapSchema, type Schema } from './bundle.ts';
+import { type Definitions, definitionName, type MethodTable, mapDefinitions, mapSchema, type Schema, withoutLengths } from './bundle.ts';
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.';
 
@@ -90,7 +90,7 @@ function forAjv(definitions: Definitions): Definitions {
   const orNull: Definitions = {};
   const change = (node: Schema): Schema => {
     const name = nullableName(node);
-    if (name === null) return withTags(withRange(withoutNotes(node)));
+    if (name === null) return withTags(withRange(withoutLengths(withoutNotes(node))));
     const nullableOf = `${name}OrNull`;
     if (!(nullableOf in orNull)) {
       // Known before it is made, so that a type may contain itself.

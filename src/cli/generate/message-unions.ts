@@ -42,11 +42,11 @@ function exchange(params: string | null, result: string | undefined): Schema {
   return withParams({ result: reference(result ?? '') }, params);
 }
 
-/** Where a method takes no params, they may be missing. */
+/** Where a method takes no params, they may be empty, null or missing. */
 function withParams(members: Definitions, params: string | null): Schema {
   if (params !== null) return message({ ...members, params: reference(params) });
   const required = message(members);
-  return { ...required, properties: { ...required.properties, params: { type: 'null' } } };
+  return { ...required, properties: { ...required.properties, params: { type: ['object', 'null'] } } };
 }
 
 /** An object that has all of these members. */

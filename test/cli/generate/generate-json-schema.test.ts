@@ -127,7 +127,20 @@ describe('generate-json-schema', () => {
     expect(notification?.({ method: 'turn/started', params: {} })).toBe(false);
     expect(request?.({ id: 1, method: 'turn/start', params: { threadId: 'x', input: text('hi'), model: null } })).toBe(true);
     expect(request?.({ id: 1, method: 'turn/start', params: { threadId: 'x' } })).toBe(false);
-    expect(request?.({ id: 1, method: 'configRequirements/read' })).toBe(true);
+    const none = { id: 1, method: 'configRequirements/read' };
+    expect([none, { ...none, params: null }, { ...none, params: {} }, { ...none, params: [] }].map((sent) => request?.(sent))).toEqual([
+      ...[true, true, true],
+      false,
+    ]);
+    for (const [count, fits] of [
+      [0, false],
+      [1, true],
+      [100, true],
+      [101, false],
+    ] as const) {
+      const params = { threadId: 'x', turnId: 'y', itemIds: Array.from({ length: count }, () => 'z') };
+      expect(request?.({ id: 1, method: 'thread/items/read', params })).toBe(fits);
+    }
     expect(request?.({ id: 1, method: 'no/such/method', params: {} })).toBe(false);
   });
 });
