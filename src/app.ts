@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Threads } from './agent/threads.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { type Ids, systemIds } from './base/ids.ts';
+import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import type { Config, Env } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
@@ -24,7 +25,7 @@ import type { ThreadStore } from './store/store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
-export interface AppServerOptions {
+export interface AppParts {
   /** Absolute: the folder of config.toml and of the database. Made when it is needed. */
   home: string;
   /** Absolute: the folder of threads that name none. */
@@ -56,10 +57,10 @@ export interface AppServerOptions {
   tap?: WireTap;
 }
 
-export interface AppServer {
+export interface App {
   /**
-   * Serves a client; resolves when it is gone and every request it had sent has been answered. With `drain`, the turns
-   * that run when it closes its side end first, and it is told of them.
+   * Serves a client; resolves when it is gone and every request it had sent has been answered, or when this server is
+   * closed. With `drain`, the turns that run when it closes its side end first, and it is told of them.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /** How many turns run now. */
@@ -72,9 +73,10 @@ export interface AppServer {
 }
 
 /** Puts the parts together. The only file that knows them all. */
-export function createAppServer(options: AppServerOptions): AppServer {
+export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home } = options;
+  const keepAlive = new KeepAlive();
   const clients = new Clients();
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
@@ -89,7 +91,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
-    { store, publisher: clients, clock, ids, log, home, cwd, env, overrides, modelFor, installedModels },
+    { store, publisher: clients, clock, ids, log, keepAlive, home, cwd, env, overrides, modelFor, installedModels },
     (threadId) => clients.isFollowed(threadId),
   );
   const rows = methodTable({
@@ -130,6 +132,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
           transport,
           log,
           clock,
+          keepAlive,
           tap: options.tap ?? null,
           onInputEnd: async () => {
             if (drain) await threads.turnsEnded();
@@ -148,13 +151,22 @@ export function createAppServer(options: AppServerOptions): AppServer {
     get turnsRunning() {
       return threads.turnsRunning;
     },
-    async close() {
-      await threads.close();
-      // A client that does not read is waited for; whoever wants its threads need not.
-      await Promise.all([clients.close(), store.close()]);
-      return models.reports();
-    },
+    close: () => keepAlive.during(close({ threads, clients, store, models })),
   };
+}
+
+interface Parts {
+  threads: Threads;
+  clients: Clients;
+  store: ThreadStore;
+  models: ModelPool;
+}
+
+async function close({ threads, clients, store, models }: Parts): Promise<string[]> {
+  await threads.close();
+  // A client that does not read is waited for; whoever wants its threads need not.
+  await Promise.all([clients.close(), store.close()]);
+  return models.reports();
 }
 
 /** Null where the configuration does not say: what only lists must work without it. */

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { createAppServer as assembleServer } from './app.ts';
+import { createApp } from './app.ts';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
@@ -18,6 +18,7 @@ export type { Ids } from './base/ids.ts';
 export type { JsonObject, JsonValue } from './base/json.ts';
 export type { Log, LogMethod } from './base/log.ts';
 export type { Model, ModelEvent, ModelRequest, ToolSpec } from './model/model.ts';
+export { ScriptError, type ScriptProblem } from './model/script/script-error.ts';
 export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './model/scripted.ts';
 export type { ModelScript } from './protocol/generated/model-script.ts';
 export type * from './protocol/generated/types.ts';
@@ -45,20 +46,26 @@ export interface AppServerOptions {
 }
 
 export interface AppServer {
-  /** A client of this server, without a process or a pipe between them. It ends with either of the two. */
+  /** A client of this server, without a process or a pipe between them. It ends with either of the two. Throws once this is closed. */
   connectClient(options?: ClientOptions): Client;
-  /** Serves a client over streams; resolves when it is gone and every request it had sent has been answered. */
+  /**
+   * Serves a client over streams. Resolves when it is gone and every request it had sent has been answered, or when this is
+   * closed; `output` has been ended then. Rejects once this is closed.
+   */
   connect(transport: Transport): Promise<void>;
   /**
-   * Ends every turn, stores what there is to store and gives everything up. Resolves with what models report that check
-   * how they were used: nothing, unless a script was not followed.
+   * Ends every turn, stores what there is to store, ends every client and gives everything up. Resolves with what models
+   * report that check how they were used: nothing, unless a script was not followed. Can be called again.
    */
   close(): Promise<string[]>;
 }
 
-/** A server in this process. Nothing is opened before a client needs it; `close()` gives it all back. */
+/**
+ * A server in this process. Nothing is opened before a client needs it; `close()` gives it all back. It keeps the process
+ * alive while it answers a request or a turn runs, and not otherwise.
+ */
 export function createAppServer({ home, cwd, env, log, transport, ...given }: AppServerOptions): AppServer {
-  const server = assembleServer({
+  const server = createApp({
     ...given,
     ...installed(),
     home: resolve(home),
@@ -69,28 +76,29 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
     pid: process.pid,
     tempDir: tmpdir(),
   });
-  const outputs = new Set<PassThrough>();
-  if (transport !== undefined) void server.connect(transport);
+  let closing: Promise<string[]> | null = null;
+  const serve = (client: Transport) => server.connect(client).then(() => void client.output.end());
+  if (transport !== undefined) void serve(transport);
   return {
-    connect: (given) => server.connect(given),
+    async connect(client) {
+      if (closing !== null) throw new Error(CLOSED);
+      await serve(client);
+    },
     connectClient(options = {}) {
+      if (closing !== null) throw new Error(CLOSED);
       const input = new PassThrough();
       const output = new PassThrough();
-      outputs.add(output);
-      const end = () => {
-        outputs.delete(output);
-        output.end();
-      };
-      void server.connect({ input, output }).then(end);
+      void serve({ input, output });
       return connect({ input: output, output: input, ...options });
     },
-    async close() {
-      const reports = await server.close();
-      for (const output of outputs) output.end();
-      return reports;
+    close() {
+      closing ??= server.close();
+      return closing;
     },
   };
 }
+
+const CLOSED = 'the server is closed';
 
 /** What lies in the package, wherever this file was built or bundled to. */
 function installed(): { version: string; migrationsDir: string } {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type AppServer, type AppServerOptions, createAppServer } from './app.ts';
+import { type App, type AppParts, createApp } from './app.ts';
 import { systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
@@ -18,8 +18,6 @@ declare const HEDDLE_VERSION: string;
 
 /** How long an orderly end may take before the process ends anyway. */
 const CLOSE_MS_MAX = 5000;
-
-const KEEP_ALIVE_MS = 2 ** 30;
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
@@ -42,7 +40,7 @@ function createLog({ logLevel, logFile }: ServeOptions): Log {
 }
 
 interface Service {
-  server: AppServer;
+  server: App;
   transport: Transport;
   /** Clears away what the server leaves nothing in. */
   end(): void;
@@ -56,7 +54,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     modelScript === null
       ? {}
       : { model: (await import('./model/load-scripted-model.ts')).loadScriptedModel(resolve(modelScript), { log }) };
-  const parts: AppServerOptions = {
+  const parts: AppParts = {
     home: homeFolder(),
     cwd: process.cwd(),
     env,
@@ -72,17 +70,17 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     ...model,
   };
   if (options.deterministic) return startDeterministic(parts, framing);
-  const server = createAppServer(parts);
+  const server = createApp(parts);
   return { server, transport: { input: process.stdin, output: process.stdout, framing }, end: () => {} };
 }
 
 /** Time and ids are made up, the model is scripted, and what is stored goes with the process. */
-async function startDeterministic(parts: AppServerOptions, framing: Framing): Promise<Service> {
+async function startDeterministic(parts: AppParts, framing: Framing): Promise<Service> {
   const { CountingIds, pacedInput, VirtualClock } = await import('./cli/deterministic.ts');
   const clock = new VirtualClock();
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
   const overrides = [...(parts.overrides ?? []), 'model_provider="scripted"'];
-  const server = createAppServer({ ...parts, overrides, clock, ids: new CountingIds(), storeDir });
+  const server = createApp({ ...parts, overrides, clock, ids: new CountingIds(), storeDir });
   const input = pacedInput({
     from: process.stdin,
     framing,
@@ -96,7 +94,7 @@ async function startDeterministic(parts: AppServerOptions, framing: Framing): Pr
 async function serve(options: ServeOptions): Promise<void> {
   const log = createLog(options);
   const { server, transport, end: clearAway } = await start(options, log);
-  const end = async (exitCode: number) => {
+  const endOnce = async (exitCode: number) => {
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
     const reports = await server.close().catch((error: unknown) => {
       log.error({ err: error }, 'closing failed');
@@ -106,10 +104,13 @@ async function serve(options: ServeOptions): Promise<void> {
     for (const report of reports) process.stderr.write(`heddle: ${report}\n`);
     process.exit(reports.length > 0 ? 1 : exitCode);
   };
+  let ending: Promise<void> | null = null;
+  const end = (exitCode: number) => {
+    ending ??= endOnce(exitCode);
+    return ending;
+  };
   for (const [signal, number] of Object.entries(SIGNALS)) process.once(signal, () => void end(128 + number));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
-  // Timers do not keep the process alive, and stdin does not once it has ended: a turn that waits must not be lost so.
-  setInterval(() => {}, KEEP_ALIVE_MS);
   await server.connect(transport, { drain: options.drain });
   await end(0);
 }

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../src/client/connect.ts';
-import { type AppServerOptions, createAppServer } from '../src/index.ts';
+import { type AppServer, type AppServerOptions, createAppServer, createScriptedModel, ScriptError, type Transport } from '../src/index.ts';
 import { tempFolder } from './config/temp-folder.ts';
 import { CountingIds, idOf } from './support/counting-ids.ts';
 import { FakeClock } from './support/fake-clock.ts';
@@ -83,6 +84,60 @@ test('the end of the server ends its clients, and whoever waits is told', async 
   await expect(client.request('thread/list')).rejects.toThrow('thread/list: the server has ended the connection');
 });
 
+describe('close()', () => {
+  test.each<[string, (server: AppServer, client: Transport) => void]>([
+    ['the option `transport`', () => {}],
+    ['connect()', (server, client) => void server.connect(client)],
+  ])('ends a client that came by %s', async (way, attach) => {
+    const [there, back] = [new PassThrough(), new PassThrough()];
+    const streams = { input: there, output: back };
+    const { server } = start(way === 'connect()' ? {} : { transport: streams });
+    attach(server, streams);
+    const client = connect({ input: back, output: there });
+    await client.initialize({ clientInfo: CLIENT_INFO });
+    await server.close();
+    await client.closed;
+    await expect(client.request('thread/list')).rejects.toThrow('thread/list: the server has ended the connection');
+  });
+
+  test('ends what connect() gives, and a client that does not read gets what it is owed when it does', async () => {
+    const { server } = start();
+    const input = new PassThrough();
+    const output = new PassThrough({ highWaterMark: 1 });
+    const over = server.connect({ input, output });
+    const requests = [
+      { id: 1, method: 'initialize', params: { clientInfo: CLIENT_INFO } },
+      { id: 2, method: 'thread/loaded/list' },
+    ];
+    for (const request of requests) input.write(`${JSON.stringify(request)}\n`);
+    await once(output, 'readable');
+    await server.close();
+    await over;
+    const lines = (await output.setEncoding('utf8').toArray()).join('').trimEnd().split('\n');
+    expect(lines.flatMap((line) => (JSON.parse(line) as { id?: number }).id ?? [])).toEqual([1, 2]);
+  });
+
+  test('is the end: no client is taken any more, and to be called again does no harm', async () => {
+    const { server } = start();
+    const closed = server.close();
+    expect(() => server.connectClient()).toThrow(new Error('the server is closed'));
+    await expect(server.connect({ input: new PassThrough(), output: new PassThrough() })).rejects.toThrow(
+      new Error('the server is closed'),
+    );
+    expect(await closed).toEqual([]);
+    expect(await server.close()).toEqual([]);
+  });
+});
+
+test('whoever breaks the connection off ends it, and the server goes on', async () => {
+  const { server } = start();
+  const output = new PassThrough();
+  const over = server.connect({ input: new PassThrough(), output });
+  output.destroy(new Error('gone'));
+  await over;
+  expect((await server.connectClient().initialize({ clientInfo: CLIENT_INFO })).serverInfo.name).toBe('heddle');
+});
+
 test('the end of a client leaves the server to others, and its home to the next server', async () => {
   const { server, home } = start({ model: new TestModel(response(message('Good day.'))) });
   const first = server.connectClient();
@@ -95,4 +150,10 @@ test('the end of a client leaves the server to others, and its home to the next 
   await next.initialize({ clientInfo: CLIENT_INFO });
   const resumed = await next.request('thread/resume', { threadId: thread.id });
   expect(resumed.thread.turns.map(({ status }) => status)).toEqual(['completed']);
+});
+
+test('a script that cannot be used is told by an error that has its problems', () => {
+  const problem = { text: expect.any(String), place: expect.anything() };
+  expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(ScriptError);
+  expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(expect.objectContaining({ problems: [problem] }));
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import type { Env } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
@@ -15,6 +16,7 @@ export interface AgentDeps {
   clock: Clock;
   ids: Ids;
   log: Log;
+  keepAlive: KeepAlive;
   /** Absolute: where config.toml and the threads are. */
   home: string;
   /** Absolute: the folder of threads that name none. */

@@ -243,7 +243,7 @@ export class LoadedThread {
     this.#status = 'active';
     const afterAnswer = () => {
       for (const announcement of news) this.#announce(announcement);
-      void this.#run(turn);
+      void this.#deps.keepAlive.during(this.#run(turn));
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }

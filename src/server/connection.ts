@@ -1,5 +1,6 @@
 import { createMessageConnection, type MessageConnection, ResponseError } from 'vscode-jsonrpc/node';
 import { type Clock, sleep } from '../base/clock.ts';
+import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import { alreadyInitialized, overloaded, RpcError } from '../protocol/errors.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
@@ -13,6 +14,7 @@ export interface ConnectionOptions {
   transport: Transport;
   log: Log;
   clock: Clock;
+  keepAlive: KeepAlive;
   tap: WireTap | null;
   /** Answers a request, or throws. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
@@ -20,7 +22,7 @@ export interface ConnectionOptions {
   onResponse: (response: ClientResponse) => void;
   /** The client has closed its side: resolves when what it is still to be sent has been made. */
   onInputEnd: () => Promise<void>;
-  /** The client is gone, and has been sent the answer to every request of its own. May be called twice. */
+  /** The connection is over: the client is gone and has its answers, or this side has ended it. May be called twice. */
   onClosed: () => void;
 }
 
@@ -53,7 +55,7 @@ export class Connection {
       tap,
       onResponse: options.onResponse,
       onOverload: (idText) => this.#refuse(idText),
-      onEnd: () => void this.#finish(),
+      onEnd: () => void options.keepAlive.during(this.#finish()),
     });
     this.#rpc = createMessageConnection(this.#reader, this.#writer, {
       error: (text) => log.error({ text }, 'json-rpc error'),
@@ -107,6 +109,7 @@ export class Connection {
   async close(): Promise<void> {
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
     this.#rpc.dispose();
+    this.#options.onClosed();
   }
 
   /**
@@ -125,11 +128,11 @@ export class Connection {
   }
 
   async #answer(method: string, params: unknown): Promise<unknown> {
-    const { clock, log, onRequest } = this.#options;
+    const { clock, keepAlive, log, onRequest } = this.#options;
     const startedMs = clock.monotonic();
     const took = () => ({ method, ms: Math.round(clock.monotonic() - startedMs) });
     try {
-      const result = await onRequest(this, method, params);
+      const result = await keepAlive.during(onRequest(this, method, params));
       log.debug(took(), 'answered');
       return result;
     } catch (error) {

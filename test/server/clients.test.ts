@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Answer } from '../../src/agent/publisher.ts';
+import { KeepAlive } from '../../src/base/keep-alive.ts';
 import type { InitializeParams, ToolRequestUserInputParams, ToolRequestUserInputResponse } from '../../src/protocol/generated/types.ts';
 import { Clients } from '../../src/server/clients.ts';
 import { Connection } from '../../src/server/connection.ts';
@@ -23,6 +24,7 @@ async function connectedClients(count: number): Promise<{ clients: Clients; conn
       transport: { input: client.input, output: client.output },
       log: new RecordingLog(),
       clock: new FakeClock(),
+      keepAlive: new KeepAlive(),
       tap: null,
       onInputEnd: async () => {},
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { type AppServer, createAppServer } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app.ts';
 import type { Ids } from '../../src/base/ids.ts';
 import type { Env } from '../../src/config/config.ts';
 import type { Model } from '../../src/model/model.ts';
@@ -85,7 +85,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const given = parts(options, { home, folder, clock, log });
   const store = options.wrapStore?.(given.store) ?? given.store;
   const serverModel = options.otherModel ?? (options.model === null ? null : model);
-  const server = createAppServer({ ...given, store, home, cwd, log, clock, ids, ...(serverModel === null ? {} : { model: serverModel }) });
+  const server = createApp({ ...given, store, home, cwd, log, clock, ids, ...(serverModel === null ? {} : { model: serverModel }) });
   const clients: TestClient[] = [];
   const close = once(() => end(server, clients));
   onTestFinished(async () => {
@@ -127,7 +127,7 @@ interface Where {
 }
 
 async function connected(
-  server: AppServer,
+  server: App,
   { clients, capabilities, handshake = true, reading = true }: ConnectOptions & { clients: TestClient[] },
 ): Promise<TestClient> {
   const client = new TestClient();
@@ -138,7 +138,7 @@ async function connected(
   return client;
 }
 
-async function end(server: AppServer, clients: TestClient[]): Promise<void> {
+async function end(server: App, clients: TestClient[]): Promise<void> {
   for (const client of clients) {
     client.input.end();
     client.output.resume();
