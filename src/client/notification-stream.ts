@@ -25,7 +25,7 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
     if (reader !== undefined) reader.resolve({ value, done: false });
     else if (this.#waiting.length - this.#head < NOTIFICATIONS_WAITING_MAX) this.#waiting.push(value);
     else {
-      this.#forget();
+      this.forget();
       this.end(new OverflowError(`more than ${NOTIFICATIONS_WAITING_MAX} notifications waited to be read`));
       this.#onReturn();
     }
@@ -36,6 +36,12 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
     if (this.#end !== null) return;
     this.#end = { error };
     for (const reader of this.#readers.splice(0)) this.#finish().then(reader.resolve, reader.reject);
+  }
+
+  /** Drops what waits. */
+  forget(): void {
+    this.#waiting = [];
+    this.#head = 0;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
@@ -52,7 +58,7 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
   }
 
   return(): Promise<IteratorResult<T, undefined>> {
-    this.#forget();
+    this.forget();
     this.end(null);
     this.#onReturn();
     return Promise.resolve({ value: undefined, done: true });
@@ -67,10 +73,5 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
     const error = this.#end?.error ?? null;
     this.#end = { error: null };
     return error === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
-  }
-
-  #forget(): void {
-    this.#waiting = [];
-    this.#head = 0;
   }
 }

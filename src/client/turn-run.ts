@@ -26,6 +26,9 @@ export interface TurnResult {
  * A turn from its start to its end: iterate it for its notifications, of which `turn/completed` is the last and comes once,
  * or wait for `result`, or both. Both fail with what `turn/start` was refused with, or when the connection ends before the
  * turn does. Who stops iterating lets the turn go on.
+ *
+ * Who begins to iterate at once, or as soon as `started` has resolved, misses nothing. Until somebody does, what comes is
+ * not kept but for the newest: who begins later begins with that, and has `turn/completed` in any case.
  */
 export class TurnRun implements AsyncIterable<Notification> {
   /** The turn as the answer to `turn/start` has it. With input for a turn that runs already it is that one. */
@@ -34,6 +37,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   readonly #host: TurnHost;
   readonly #signal: AbortSignal | undefined;
   readonly #events = new NotificationStream<Notification>(() => {});
+  #isRead = false;
   readonly #items: ThreadItem[] = [];
   #unsubscribe = () => {};
   readonly #onAbort = () => void this.#interrupt();
@@ -60,6 +64,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Notification, undefined> {
+    this.#isRead = true;
     return this.#events;
   }
 
@@ -71,7 +76,7 @@ export class TurnRun implements AsyncIterable<Notification> {
       if (this.#signal?.aborted) this.#onAbort();
       const early = this.#early ?? [];
       this.#early = null;
-      for (const notification of early) this.#take(notification);
+      for (const notification of early) this.#deliver(notification, { isEarly: true });
       return turn;
     } catch (error) {
       this.#fail(error);
@@ -80,14 +85,20 @@ export class TurnRun implements AsyncIterable<Notification> {
   }
 
   #take(notification: Notification): void {
-    const { method, params } = notification;
+    const { params } = notification;
     if (!('threadId' in params) || params.threadId !== this.#host.threadId) return;
     if (this.#early !== null) {
       this.#early.push(notification);
       return;
     }
+    this.#deliver(notification, { isEarly: false });
+  }
+
+  #deliver(notification: Notification, { isEarly }: { isEarly: boolean }): void {
+    const { method, params } = notification;
     if (method === 'thread/closed') this.#fail(new Error('the thread was closed before the turn ended'));
     if (turnOf(notification) !== this.#turnId) return;
+    if (!this.#isRead && !isEarly) this.#events.forget();
     this.#events.push(notification);
     if (method === 'item/completed') this.#items.push(params.item);
     if (method === 'turn/completed') this.#complete(params.turn);

@@ -55,12 +55,36 @@ describe('a turn', () => {
     expect(await run.result).toEqual({ turn: turn('failed'), items: [], text: '' });
   });
 
-  test('can be read after it has ended', async () => {
+  test('has all of it for who begins to read once it has started', async () => {
     const { server, run } = await begin();
-    server.send(STARTED, delta('one'), turnCompleted());
-    await run.result;
-    expect(await read(run)).toEqual(['item/agentMessage/delta', 'turn/completed', '(end)']);
+    server.send(delta('early'), STARTED, delta('with the answer'));
+    await run.started;
+    const reading = read(run);
+    server.send(delta('on'));
+    server.send(turnCompleted());
+    expect(await reading).toEqual([...Array.from({ length: 3 }, () => 'item/agentMessage/delta'), 'turn/completed', '(end)']);
+  });
+
+  test('has its end for who reads later, however much came that nobody read', async () => {
+    const { server, run } = await begin();
+    server.send(STARTED);
+    await run.started;
+    for (let count = 0; count < 110; count++) server.send(...Array.from({ length: 1000 }, () => delta('on')));
+    server.send(completed('on'), turnCompleted());
+    expect((await run.result).text).toBe('on');
+    expect(await read(run)).toEqual(['turn/completed', '(end)']);
     expect(await read(run)).toEqual(['(end)']);
+  });
+
+  test('goes on with the newest for who begins to read in its middle', async () => {
+    const { server, run } = await begin();
+    server.send(STARTED);
+    await run.started;
+    server.send(delta('one'), completed('one'));
+    await server.settled();
+    const reading = read(run);
+    server.send(delta('two'), turnCompleted());
+    expect(await reading).toEqual(['item/completed', 'item/agentMessage/delta', 'turn/completed', '(end)']);
   });
 
   test('that is refused fails in all that is waited for', async () => {
