@@ -1,7 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-types.ts';
 
@@ -26,6 +27,9 @@ export interface Exit {
 
 type Server = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** How it ended; `error` where it never started. */
+type End = Exit & { error: Error | null };
+
 /** How long an orderly end may take before it is asked for with SIGTERM, and after that before the process is killed. */
 const CLOSE_MS_MAX = 5000;
 const TERMINATE_MS_MAX = 2000;
@@ -35,8 +39,8 @@ const PIPES_MS_MAX = 1000;
 const LOG_TAIL_CHARS = 2000;
 
 /**
- * Starts a server and attaches to it. It ends with `close()`, and at the latest with this process; a command that cannot be
- * started makes every request reject with a text that says so.
+ * Starts a server and attaches to it. It ends with `close()`, and at the latest with this process. Never throws: where
+ * nothing can be started, whatever the reason, every request rejects with a text that says so.
  */
 export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
   return new SpawnedClient(options);
@@ -48,28 +52,27 @@ export class SpawnedClient extends Client {
   readonly pid: number | undefined;
   /** Resolves when the process is gone and all that it wrote has been read; both members null where it never started. */
   readonly exit: Promise<Exit>;
-  readonly #server: Server;
+  readonly #server: Server | null;
 
   constructor(options: SpawnOptions) {
     const { onStderr, ...others } = options;
-    const server = start(options);
+    const { server, ended } = start(options);
     let log = '';
-    server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    server?.stderr.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-LOG_TAIL_CHARS);
       onStderr?.(text);
     });
-    const ended = endOf(server);
     const over = ended.then(({ code, signal, error }) => {
       if (error !== null) return `the server could not be started: ${error.message}`;
       return `the server has ended (${signal ?? `exit code ${code}`})${log.trim() === '' ? '' : `; the end of its log:\n${log.trim()}`}`;
     });
-    super({ input: server.stdout, output: server.stdin }, others, over);
+    super({ input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() }, others, over);
     this.#server = server;
-    this.pid = server.pid;
+    this.pid = server?.pid;
     this.exit = ended.then(({ code, signal }) => ({ code, signal }));
     // One that closes a pipe and lives on would leave its clients waiting.
-    server.stdin.on('error', () => void this.#end());
-    server.stdout.once('end', () => void this.#end());
+    server?.stdin.on('error', () => void this.#end());
+    server?.stdout.once('end', () => void this.#end());
   }
 
   /** The polite end: the server answers what it has read, and exits. One that does not is killed after some seconds. */
@@ -81,28 +84,38 @@ export class SpawnedClient extends Client {
 
   /** The rude end. */
   async kill(): Promise<Exit> {
-    this.#server.kill('SIGKILL');
+    this.#server?.kill('SIGKILL');
     return this.exit;
   }
 
   async #end(): Promise<void> {
-    this.#server.stdin.end();
+    this.#server?.stdin.end();
     const timers = [
-      setTimeout(() => this.#server.kill('SIGTERM'), CLOSE_MS_MAX),
-      setTimeout(() => this.#server.kill('SIGKILL'), CLOSE_MS_MAX + TERMINATE_MS_MAX),
+      setTimeout(() => this.#server?.kill('SIGTERM'), CLOSE_MS_MAX),
+      setTimeout(() => this.#server?.kill('SIGKILL'), CLOSE_MS_MAX + TERMINATE_MS_MAX),
     ];
     await this.exit;
     for (const timer of timers) clearTimeout(timer);
   }
 }
 
-function start({ command, args = ['app-server'], cwd, env = process.env, home }: SpawnOptions): Server {
+function start(options: SpawnOptions): { server: Server | null; ended: Promise<End> } {
+  try {
+    const server = run(options);
+    living.add(server);
+    if (living.size === 1) process.on('exit', killAll);
+    return { server, ended: endOf(server, options.cwd) };
+  } catch (error) {
+    // Options that no process can have: an empty command, an environment that is too large.
+    if (!(error instanceof Error)) throw error;
+    return { server: null, ended: Promise.resolve(notStarted(error, options.cwd)) };
+  }
+}
+
+function run({ command, args = ['app-server'], cwd, env = process.env, home }: SpawnOptions): Server {
   const homes = home === undefined ? {} : { HEDDLE_HOME: home, CODEX_HOME: home };
   const [file, ...first] = command === undefined ? [process.execPath, executable()] : [command];
-  const server = spawn(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
-  living.add(server);
-  if (living.size === 1) process.on('exit', killAll);
-  return server;
+  return spawn(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** heddle's own, also where this file was bundled into something else. */
@@ -122,7 +135,21 @@ function forget(server: Server): void {
   if (living.size === 0) process.off('exit', killAll);
 }
 
-function endOf(server: Server): Promise<Exit & { error: Error | null }> {
+/** Of a working folder that is none, the system speaks as of a command that is none. */
+function notStarted(error: Error, cwd: string | undefined): End {
+  const named = cwd === undefined || isFolder(cwd) ? error : new Error(`its working folder is no folder: ${cwd}`);
+  return { code: null, signal: null, error: named };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+function endOf(server: Server, cwd: string | undefined): Promise<End> {
   return new Promise((resolve) => {
     let pipes: NodeJS.Timeout | undefined;
     server.once('exit', () => {
@@ -139,7 +166,7 @@ function endOf(server: Server): Promise<Exit & { error: Error | null }> {
     server.once('error', (error) => {
       if (server.pid !== undefined) return;
       forget(server);
-      resolve({ code: null, signal: null, error });
+      resolve(notStarted(error, cwd));
     });
   });
 }

@@ -77,6 +77,23 @@ describe('a server that is gone tells whoever waits why:', () => {
     await client.close();
   });
 
+  test.each<[string, SpawnOptions, string]>([
+    ['its folder is not there', { cwd: '/no/such/folder' }, 'its working folder is no folder: /no/such/folder'],
+    ['its folder is a file', { cwd: import.meta.filename }, `its working folder is no folder: ${import.meta.filename}`],
+    ['its folder lies in a file', { cwd: join(import.meta.filename, 'a') }, `its working folder is no folder: ${import.meta.filename}/a`],
+    ['its command is empty', { command: '' }, "The argument 'file' cannot be empty. Received ''"],
+    ['its environment is too large', { env: { LARGE: 'x'.repeat(2 ** 22) } }, 'spawn E2BIG'],
+    ['an argument has a zero byte', { args: ['a\0b'] }, "The argument 'args[1]' must be a string without null bytes. Received 'a\\x00b'"],
+  ])('that it could not be started because %s', async (_why, options, reason) => {
+    const client = spawnServer(options);
+    const error = { name: 'ConnectionError', message: `initialize: the server could not be started: ${reason}` };
+    await expect(client.initialize({ clientInfo: CLIENT_INFO })).rejects.toMatchObject(error);
+    expect(client.pid).toBeUndefined();
+    expect(await client.kill()).toEqual({ code: null, signal: null });
+    await client.close();
+    await client.closed;
+  });
+
   test('that it has closed its output, though it lives on: it is ended then', { timeout: 30_000 }, async () => {
     const client = running("require('node:fs').closeSync(1); new MessageChannel().port1.onmessage = () => {}");
     await expect(client.request('thread/list')).rejects.toThrow('the server has ended (SIGTERM)');
