@@ -56,10 +56,24 @@ export class ServerRequestHandlers {
 /** The answer as JSON, whatever the handler does. */
 async function outcome(handler: Handler, params: unknown, context: ServerRequestContext): Promise<string> {
   try {
-    const result = await handler(params, context);
-    return JSON.stringify({ result: result ?? null });
+    return `{"result":${json((await handler(params, context)) ?? null)}}`;
   } catch (error) {
-    return failure(INTERNAL_ERROR, error instanceof Error ? error.message : String(error));
+    return failure(INTERNAL_ERROR, textOf(error));
+  }
+}
+
+function json(result: unknown): string {
+  const text: string | undefined = JSON.stringify(result);
+  if (text === undefined) throw new TypeError(`what the handler gave is no JSON: ${typeof result}`);
+  return text;
+}
+
+/** Of whatever was thrown: an object may have no text at all. */
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'the handler failed';
   }
 }
 

@@ -52,7 +52,16 @@ test('a request without a handler is left open for other clients, where that is 
 test.each<[string, () => unknown, unknown]>([
   ['throws', () => Promise.reject(new Error('the window was closed')), { error: { code: -32603, message: 'the window was closed' } }],
   ['throws no error', () => Promise.reject('gone'), { error: { code: -32603, message: 'gone' } }],
+  ['throws nothing at all', () => Promise.reject(undefined), { error: { code: -32603, message: 'undefined' } }],
+  ['throws what has no text', () => Promise.reject(Object.create(null)), { error: { code: -32603, message: 'the handler failed' } }],
   ['gives nothing', () => undefined, { result: null }],
+  ['gives a function', () => () => 1, { error: { code: -32603, message: 'what the handler gave is no JSON: function' } }],
+  ['gives a symbol', () => Symbol('a'), { error: { code: -32603, message: 'what the handler gave is no JSON: symbol' } }],
+  [
+    'gives what has no JSON',
+    () => ({ toJSON: () => undefined }),
+    { error: { code: -32603, message: 'what the handler gave is no JSON: object' } },
+  ],
   ['gives what is no JSON', () => 1n, { error: { code: -32603, message: 'Do not know how to serialize a BigInt' } }],
 ])('a handler that %s answers all the same', async (_what, handler, answer) => {
   const server = new FakeServer();
