@@ -10,13 +10,19 @@ const all = `${folder}.${process.pid}.all`;
 const fresh = `${folder}.${process.pid}`;
 const RELATIVE = /\bfrom '(\.[^']+)\.ts'/g;
 const ENTRIES = ['index.d.ts', 'client/index.d.ts'];
+/** A project whose settings name no types has Node's all the same: streams and the like are part of what is declared. */
+const NODE_TYPES = '/// <reference types="node" />\n';
 
 function main() {
   const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.types.json'), '--outDir', all], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
   const taken = new Set();
-  for (const entry of ENTRIES) take(join(all, entry), taken);
+  for (const entry of ENTRIES) {
+    take(join(all, entry), taken);
+    const file = join(fresh, entry);
+    writeFileSync(file, NODE_TYPES + readFileSync(file, 'utf8'));
+  }
   rmSync(all, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   renameSync(fresh, folder);

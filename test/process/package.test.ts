@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const root = join(import.meta.dirname, '..', '..');
 const EXAMPLES = ['client.ts', 'approval-dialog.ts', 'scripted-test.ts'];
 const MS_MAX = 60_000;
-/** As strict as a project can be, and it reads the package's own declarations with the same eyes. */
+/** As strict as a project can be, and it reads the package's own declarations with the same eyes. It asks for no types itself. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2022',
@@ -18,7 +18,7 @@ const TSCONFIG = {
     noUncheckedIndexedAccess: true,
     skipLibCheck: false,
     noEmit: true,
-    types: ['node'],
+    types: [],
   },
 };
 
@@ -40,7 +40,7 @@ beforeAll(() => {
   for (const tool of ['tsx', '@types/node']) link(join('node_modules', tool), join(project, 'node_modules', tool));
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
-  for (const example of EXAMPLES) copyFileSync(join(root, 'examples', example), join(project, example));
+  for (const example of EXAMPLES) copyFileSync(join(installed, 'examples', example), join(project, example));
 }, MS_MAX);
 
 afterAll(() => rmSync(project, { recursive: true }));
@@ -95,6 +95,18 @@ test('the declarations need no types of other packages', () => {
   );
   expect(specifiers.length).toBeGreaterThan(10);
   expect(specifiers.filter((specifier) => !/^(\.{1,2}\/.*\.js|node:\w+)$/.test(specifier ?? ''))).toEqual([]);
+});
+
+test('whatever the package refers to is in it', () => {
+  const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((name) => !name.startsWith('node_modules'));
+  const pages = files.filter((name) => name.endsWith('.md'));
+  const links = pages.flatMap((page) =>
+    [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, link]) => ({ page, link: link ?? '' })),
+  );
+  expect(links.length).toBeGreaterThan(5);
+  expect(links.filter(({ page, link }) => !existsSync(join(installed, dirname(page), link)))).toEqual([]);
+  // The sources that they map to are not there.
+  expect(files.filter((name) => name.endsWith('.map'))).toEqual([]);
 });
 
 test('CommonJS can have it, too', () => {
