@@ -47,7 +47,7 @@ export interface AppParts {
   tempDir: string;
   clock?: Clock;
   ids?: Ids;
-  /** In place of the providers' own models. */
+  /** In place of the providers' own models: providers are then names, which need no definition and are not asked. */
   model?: Model;
   /** The folder of the database, by default `home`. */
   storeDir?: string;
@@ -77,6 +77,7 @@ export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home } = options;
   const keepAlive = new KeepAlive();
+  const modelGiven = options.model !== undefined;
   const clients = new Clients();
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
@@ -88,10 +89,10 @@ export function createApp(options: AppParts): App {
     const listing = await import('./model/installed-models.ts');
     return listing.installedModels(provider, modelDeps);
   };
-  const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides });
+  const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides, modelGiven });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
-    { store, publisher: clients, clock, ids, log, keepAlive, home, cwd, env, overrides, modelFor, installedModels },
+    { store, publisher: clients, clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
     (threadId) => clients.isFollowed(threadId),
   );
   const rows = methodTable({
@@ -115,7 +116,7 @@ export function createApp(options: AppParts): App {
   let connections = 0;
 
   function warnOfConfig(connection: number): void {
-    const sources = { home, cwd, env, overrides };
+    const sources = { home, cwd, env, overrides, modelGiven };
     Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
       ([warnings, deprecations]) => {
         for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);

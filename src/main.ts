@@ -2,12 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
-import { systemClock } from './base/clock.ts';
+import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { toFile, toStream } from './cli/log-output.ts';
+import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
+import type { WireLog } from './cli/wire-log.ts';
+import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/version.ts';
 import type { Framing } from './transport/framing.ts';
@@ -33,7 +36,7 @@ function homeFolder(): string {
 function createLog({ logLevel, logFile }: ServeOptions): Log {
   const fromEnv = process.env.HEDDLE_LOG ?? '';
   const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : 'warn');
-  const log = lazyLog(level, logFile === null ? toStream(process.stderr) : toFile(logFile));
+  const log = lazyLog(level, logFile === null ? toStream(process.stderr) : openFor('--log-file', logFile, toFile));
   if (logLevel === null && fromEnv !== '' && level !== fromEnv)
     log.warn({ level: fromEnv }, 'HEDDLE_LOG is no log level: off, error, warn, info or debug');
   return log;
@@ -47,18 +50,13 @@ interface Service {
 }
 
 async function start(options: ServeOptions, log: Log): Promise<Service> {
-  const { overrides, framing, modelScript, wireLog } = options;
   const { env } = process;
-  const tap = wireLog === null ? {} : { tap: new (await import('./cli/wire-log.ts')).WireLog(wireLog, { clock: systemClock, env }) };
-  const model =
-    modelScript === null
-      ? {}
-      : { model: (await import('./model/load-scripted-model.ts')).loadScriptedModel(resolve(modelScript), { log }) };
+  const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
   const parts: AppParts = {
     home: homeFolder(),
     cwd: process.cwd(),
     env,
-    overrides,
+    overrides: options.overrides,
     log,
     version: HEDDLE_VERSION,
     platform: process.platform,
@@ -66,21 +64,45 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     residentMemoryBytes: () => process.memoryUsage.rss(),
     migrationsDir: join(__dirname, '..', 'migrations'),
     tempDir: tmpdir(),
-    ...tap,
-    ...model,
+    ...(wireLog === null ? {} : { tap: wireLog }),
   };
-  if (options.deterministic) return startDeterministic(parts, framing);
-  const server = createApp(parts);
-  return { server, transport: { input: process.stdin, output: process.stdout, framing }, end: () => {} };
+  const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
+  return {
+    ...service,
+    end: () => {
+      service.end();
+      wireLog?.close();
+    },
+  };
+}
+
+async function openWireLog(file: string): Promise<WireLog> {
+  const { WireLog } = await import('./cli/wire-log.ts');
+  return openFor('--wire-log', file, () => new WireLog(file, { clock: systemClock, env: process.env }));
+}
+
+async function startPlain(parts: AppParts, options: ServeOptions): Promise<Service> {
+  const model = await scriptModel(options, { log: parts.log, clock: systemClock });
+  const server = createApp({ ...parts, ...(model === null ? {} : { model }) });
+  return { server, transport: { input: process.stdin, output: process.stdout, framing: options.framing }, end: () => {} };
+}
+
+/** Null where no script stands in place of all models. */
+async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; clock: Clock }): Promise<Model | null> {
+  if (modelScript === null) return null;
+  const { loadScriptedModel } = await import('./model/load-scripted-model.ts');
+  return loadScriptedModel(resolve(modelScript), deps);
 }
 
 /** Time and ids are made up, the model is scripted, and what is stored goes with the process. */
-async function startDeterministic(parts: AppParts, framing: Framing): Promise<Service> {
+async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
   const { CountingIds, pacedInput, VirtualClock } = await import('./cli/deterministic.ts');
+  const { createEmbeddedModel } = await import('./model/embedded.ts');
+  const { framing } = options;
   const clock = new VirtualClock();
+  const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
-  const overrides = [...(parts.overrides ?? []), 'model_provider="scripted"'];
-  const server = createApp({ ...parts, overrides, clock, ids: new CountingIds(), storeDir });
+  const server = createApp({ ...parts, model, clock, ids: new CountingIds(), storeDir });
   const input = pacedInput({
     from: process.stdin,
     framing,
@@ -111,7 +133,8 @@ async function serve(options: ServeOptions): Promise<void> {
   };
   for (const [signal, number] of Object.entries(SIGNALS)) process.once(signal, () => void end(128 + number));
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
-  await server.connect(transport, { drain: options.drain });
+  // A paced input ends when every turn has ended that can: what still runs then hangs.
+  await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0);
 }
 
@@ -132,7 +155,7 @@ function run(command: Command): void {
       generate(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'serve':
-      serve(command.options).catch((error: unknown) => fail(error, error instanceof ScriptError ? 2 : 1));
+      serve(command.options).catch((error: unknown) => fail(error, error instanceof ScriptError || error instanceof OptionError ? 2 : 1));
       return;
     default:
       command satisfies never;

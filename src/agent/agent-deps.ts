@@ -24,6 +24,8 @@ export interface AgentDeps {
   env: Env;
   /** `key=value` texts of the command line, over config.toml. */
   overrides: readonly string[];
+  /** One model answers for all providers: none needs to be defined. */
+  modelGiven: boolean;
   /** The model behind a provider. */
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */

@@ -52,7 +52,8 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
  */
 async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
-  const config = await loadConfig({ home: deps.home, cwd, env: deps.env, overrides: deps.overrides, request: null });
+  const { home, env, overrides, modelGiven } = deps;
+  const config = await loadConfig({ home, cwd, env, overrides, modelGiven });
   const kept: Partial<ThreadSettings> = {};
   if (last?.model) kept.model = last.model;
   if (last !== null) kept.effort = last.effort;

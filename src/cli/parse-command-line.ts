@@ -62,11 +62,10 @@ export function parseCommandLine(argv: string[]): Command {
   const settings = { model: values.model, sandbox_mode: values.sandbox, approval_policy: values['ask-for-approval'] };
   const named = Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`]));
   const modelScript = path('--model-script', values['model-script']);
-  const scripted = modelScript === null ? [] : ['model_provider="scripted"'];
   return {
     run: 'serve',
     options: {
-      overrides: [...(values.config ?? []), ...named, ...scripted],
+      overrides: [...(values.config ?? []), ...named],
       modelScript,
       framing: oneOf('--framing', values.framing ?? 'lines', isFraming, 'lines or content-length'),
       drain: values.drain ?? false,
@@ -80,9 +79,14 @@ export function parseCommandLine(argv: string[]): Command {
 }
 
 /** Null where nothing is to be generated. */
-function generateCommand(positionals: string[], { out, experimental }: { out?: string; experimental?: boolean }): Command | null {
+function generateCommand(
+  positionals: string[],
+  { out, experimental, ...others }: { out?: string; experimental?: boolean; [other: string]: unknown },
+): Command | null {
   const generator = GENERATORS.find((name) => name === positionals.at(-1));
   if (generator !== undefined && ['', 'app-server'].includes(positionals.slice(0, -1).join(' '))) {
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw new Error(`--${other} is not for ${generator}: its options are --out and --experimental`);
     if (!out) throw new Error(`${generator} needs --out DIR, the folder to write to`);
     return { run: 'generate', generator, out, experimental: experimental === true };
   }

@@ -26,14 +26,18 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
 function badValues(config: Config): ConfigWarningNotification[] {
   const readings = [
     ...SETTING_NAMES.map((name) => () => config.get(name)),
-    () => definedProviders(config),
-    () => chooseProvider(config, null),
-    ...(failureOf(() => definedProviders(config)) ? [] : definedProviders(config).map((id) => () => providerConfig(config, id))),
+    ...(config.modelGiven ? [] : providerReadings(config)),
   ];
   const failures = readings.map(failureOf).filter((failure) => failure !== null);
   // One bad table is in the way of every setting in it.
   const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));
   return [...byMessage.values()];
+}
+
+/** A server that was given a model has no use for a provider, however it is defined. */
+function providerReadings(config: Config): (() => unknown)[] {
+  const definitions = failureOf(() => definedProviders(config)) ? [] : definedProviders(config);
+  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => providerConfig(config, id))];
 }
 
 function failureOf(read: () => unknown): ConfigError | null {

@@ -11,6 +11,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 interface ConfigParts {
   home: string;
   env: Env;
+  modelGiven: boolean;
   layers: Layer[];
   values: JsonObject;
 }
@@ -22,14 +23,17 @@ interface ConfigParts {
 export class Config {
   readonly home: string;
   readonly env: Env;
+  /** The server was given a model, which answers whatever provider is named. */
+  readonly modelGiven: boolean;
   /** The lowest first; disabled ones too, which set nothing. */
   readonly layers: readonly Layer[];
   /** All layers in one table. */
   readonly values: JsonObject;
 
-  constructor({ home, env, layers, values }: ConfigParts) {
+  constructor({ home, env, modelGiven, layers, values }: ConfigParts) {
     this.home = home;
     this.env = env;
+    this.modelGiven = modelGiven;
     this.layers = layers;
     this.values = values;
   }

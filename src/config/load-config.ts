@@ -17,13 +17,15 @@ export interface ConfigSources {
   overrides: readonly string[];
   /** The `config` object of a request. */
   request?: JsonObject | null;
+  /** The server was given a model, in place of all providers: by default it was not. */
+  modelGiven?: boolean;
 }
 
 /**
  * Reads all settings anew. From the lowest: the home's config.toml, trusted projects' files, the chosen profile, the
  * command line, the request. Throws a ConfigError where a source cannot be read; single bad values wait until used.
  */
-export async function loadConfig({ home, cwd, env, overrides, request }: ConfigSources): Promise<Config> {
+export async function loadConfig({ home, cwd, env, overrides, request, modelGiven = false }: ConfigSources): Promise<Config> {
   const toml = await loadToml();
   const file = join(home, 'config.toml');
   const user = readLayer(file, { type: 'user', file, profile: null }, toml);
@@ -32,11 +34,12 @@ export async function loadConfig({ home, cwd, env, overrides, request }: ConfigS
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
 
-  const base = new Config({ home, env, layers: [user, ...projects, ...session], values: mergeLayers([user, ...projects, ...session]) });
+  const all = [user, ...projects, ...session];
+  const base = new Config({ home, env, modelGiven, layers: all, values: mergeLayers(all) });
   const profile = profileLayer(base, user);
   const layers = [user, ...projects, ...profile, ...session];
   const values = mergeTables(guardianReviewer(base.values), mergeLayers(layers));
-  return new Config({ home, env, layers, values });
+  return new Config({ home, env, modelGiven, layers, values });
 }
 
 function mergeLayers(layers: readonly Layer[]): JsonObject {

@@ -19,10 +19,12 @@ export interface ChosenProvider {
 
 /**
  * The provider of a thread: the requested one, else `model_provider`, else openai where its key is in the environment,
- * else the embedded one. Throws a ConfigError for a name that nothing defines, or one defined wrongly.
+ * else the embedded one. Throws a ConfigError for a name that nothing defines, or one defined wrongly. Where the
+ * server was given a model, a name is but a name: nothing is looked up.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
+  if (config.modelGiven) return { provider: scriptedProvider(chosen ?? 'scripted'), embeddedDefault: false };
   if (chosen !== null) return { provider: providerConfig(config, chosen), embeddedDefault: false };
   if (config.env.OPENAI_API_KEY) return { provider: providerConfig(config, 'openai'), embeddedDefault: false };
   return { provider: providerConfig(config, 'scripted'), embeddedDefault: true };

@@ -11,7 +11,7 @@ export function accountMethods({ config }: { config: () => Promise<Config> }) {
       async handle() {
         const settings = await config();
         const provider = configuredProvider(settings);
-        const isOpenai = provider?.id === 'openai';
+        const isOpenai = provider?.id === 'openai' && provider.wireApi !== 'scripted';
         const key = provider?.envKey ?? '';
         const hasKey = Object.hasOwn(settings.env, key) && settings.env[key] !== '';
         return { account: isOpenai && hasKey ? { type: 'apiKey' } : null, userId: null, requiresOpenaiAuth: isOpenai };

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { namesSecret } from '../../src/cli/hide-secrets.ts';
+import { namesSecret } from '../../src/cli/secret-names.ts';
 import { WireLog } from '../../src/cli/wire-log.ts';
 import type { Env } from '../../src/config/config.ts';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -39,9 +39,18 @@ test('both directions, in their order, with the time', () => {
   expect(entries()).toEqual([
     { at, direction: 'in', message: { id: 1, method: 'initialize' } },
     { at, direction: 'out', message: { id: 1, result: {} } },
-    { at, direction: 'in', text: 'no JSON' },
+    { at, direction: 'in', reason: 'no JSON', length: 7 },
   ]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
+});
+
+test('an id that is too large for a number of JavaScript is exact', () => {
+  const { log, file } = wireLog();
+  log.received('{"params":{"id":1},"id":9007199254740993,"method":"x"}');
+  log.sent('{"id":-9007199254740995}');
+  log.close();
+  const messages = readFileSync(file, 'utf8').match(/(?<="message":).*(?=\})/g);
+  expect(messages).toEqual(['{"id":9007199254740993,"params":{"id":1},"method":"x"}', '{"id":-9007199254740995}']);
 });
 
 describe('secrets are hidden', () => {
@@ -57,10 +66,10 @@ describe('secrets are hidden', () => {
       params: {
         apiKey: '[hidden]',
         config: {
-          'model_providers.a.http_headers': '[hidden]',
+          'model_providers.a.http_headers': { X: '[hidden]' },
           model_providers: { a: { experimental_bearer_token: '[hidden]', env_key: 'A_KEY' } },
         },
-        env: { OPENAI_API_KEY: '[hidden]', LANG: 'C' },
+        env: { OPENAI_API_KEY: '[hidden]', LANG: '[hidden]' },
         tokenUsage: { inputTokens: 3 },
       },
     });
@@ -81,11 +90,58 @@ describe('secrets are hidden', () => {
     });
   });
 
-  test('in what is no JSON, and before it is cut', () => {
-    const { log, entries } = wireLog();
-    log.received(`${'x'.repeat(4090)} sk-abcdefghijklmnopqrst`);
+  test('before a text is cut, and with all of what is no JSON', () => {
+    const { log, entries, file } = wireLog();
+    log.received(JSON.stringify({ text: `${'x'.repeat(4090)} sk-abcdefghijklmnopqrst` }));
+    log.received('{"method":"account/login/start","params":{"apiKey":"plain"');
     log.close();
-    expect(JSON.stringify(entries())).not.toContain('sk-');
+    expect(readFileSync(file, 'utf8')).not.toMatch(/sk-|plain/);
+    expect(entries()[1]).toEqual({ at: expect.any(String), direction: 'in', reason: 'no JSON', length: 58 });
+  });
+
+  test.each([
+    ['https://user:hunter2@host.example/v1?api_key=a#token=b', 'https://[hidden]@host.example/v1?[hidden]#[hidden]'],
+    ['see https://host.example/a/b@v4, and c', 'see https://host.example/a/b@v4, and c'],
+    ['curl -H "X-Api-Key: a" --password b --port 80', 'curl -H "X-Api-Key: [hidden]" --password [hidden] --port 80'],
+    ['API_KEY=abc run --session-key=d --verbose=e', 'API_KEY=[hidden] run --session-key=[hidden] --verbose=e'],
+    ['{"apiKey":"abc","n":[1, 2]}', '{"apiKey":"[hidden]","n":[1,2]}'],
+    ['{ "n": [1, 2] }', '{ "n": [1, 2] }'],
+    ['{"apiKey":"abc', '{"apiKey":"[hidden]'],
+    ['Authorization: Basic dXNlcjpwYXNz', 'Authorization: Basic [hidden]'],
+    ['ghp_0123456789abcdef0123 github_pat_0123456789abcdef0123', '[hidden] [hidden]'],
+    ['AKIAIOSFODNN7EXAMPLE AIzaSyA1234567890abcdefghijklmnopqrstuv', '[hidden] [hidden]'],
+    ['xai-abcdefghijklmnopqrstuv gsk_0123456789abcdef0123', '[hidden] [hidden]'],
+    ['a eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln b', 'a [hidden] b'],
+    ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nrest', '[hidden]\nrest'],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE', '[hidden]'],
+  ])('in the text %j', (text, expected) => {
+    expect(shown({ text })).toEqual({ text: expected });
+  });
+
+  test.each([
+    [{ args: ['run', '--token', 'a', '--port', '80'] }, { args: ['run', '--token', '[hidden]', '--port', '80'] }],
+    [{ query_params: { key: 'a' } }, { query_params: { key: '[hidden]' } }],
+    [{ headers: [{ name: 'X', value: 'a' }] }, { headers: [{ name: '[hidden]', value: '[hidden]' }] }],
+    [{ name: 'X-Api-Key', value: 'a' }, { name: 'X-Api-Key', value: '[hidden]' }],
+    [{ 'model_providers.w.http_headers.X-Key': 'a' }, { 'model_providers.w.http_headers.X-Key': '[hidden]' }],
+    [{ 'mcp_servers.x.env.FOO': 'a' }, { 'mcp_servers.x.env.FOO': '[hidden]' }],
+    [{ keyPath: 'mcp_servers.x.env', value: { FOO: 'a' } }, { keyPath: 'mcp_servers.x.env', value: { FOO: '[hidden]' } }],
+    [{ tokens: ['a'], inputTokens: 3 }, { tokens: ['[hidden]'], inputTokens: 3 }],
+    [{ auth: { mode: 'm', envKey: 'A_KEY' }, requiresOpenaiAuth: true }, { auth: { mode: '[hidden]', envKey: 'A_KEY' }, requiresOpenaiAuth: true }],
+  ])('in the values of %j', (message, expected) => {
+    expect(shown(message)).toEqual(expected);
+  });
+
+  test("the environment's working folder is none, a password in one of its addresses is", () => {
+    const env = { PWD: '/home/me/work', DATABASE_URL: 'postgres://me:hunter2hunter2@db/x' };
+    expect(shown({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({ text: 'in /home/me/work with …' });
+  });
+
+  test.each(['a', ' ', '-a', 'Bearer ', 'eyJaaaa.', '"a":', "a='", 'http://', '@'])('%j a million times over is read through once', (part) => {
+    const { log, entries } = wireLog();
+    log.sent(JSON.stringify({ text: part.repeat(1_000_000 / part.length) }));
+    log.close();
+    expect(entries()).toHaveLength(1);
   });
 
   test.each([
@@ -94,6 +150,17 @@ describe('secrets are hidden', () => {
     ['refresh_token', true],
     ['clientSecret', true],
     ['dbPassword', true],
+    ['auth', true],
+    ['bearer', true],
+    ['passphrase', true],
+    ['pwd', true],
+    ['GITHUB_PAT', true],
+    ['jwt', true],
+    ['session_key', true],
+    ['signing_key', true],
+    ['subscription_key', true],
+    ['cookies', true],
+    ['bearer_token_env_var', false],
     ['tokenUsage', false],
     ['totalTokens', false],
     ['env_key', false],
@@ -124,6 +191,36 @@ describe('it stays within bounds', () => {
     expect(statSync(`${file}.1`).size).toBeLessThanOrEqual(16 * 1024 * 1024);
     expect(existsSync(`${file}.2`)).toBe(false);
     expect(readFileSync(file, 'utf8')).toContain('"last"');
+  });
+
+  test('a full file that cannot be moved away takes no more, and no other file is touched', () => {
+    const { log, file } = wireLog();
+    mkdirSync(`${file}.1`);
+    const long = JSON.stringify(Array.from({ length: 60 }, () => 'b'.repeat(4000)));
+    for (let index = 0; index < 80; index++) log.sent(long);
+    const full = statSync(file).size;
+    const others = Array.from({ length: 8 }, (_none, index) => openSync(join(dirname(file), `other${index}`), 'a'));
+    log.sent(long);
+    log.sent(long);
+    expect({ size: statSync(file).size, others: others.map((other) => fstatSync(other).size) }).toEqual({
+      size: full,
+      others: others.map(() => 0),
+    });
+    rmdirSync(`${file}.1`);
+    log.sent(long);
+    log.close();
+    for (const other of others) closeSync(other);
+    expect(statSync(`${file}.1`).size).toBe(full);
+    expect(statSync(file).size).toBeLessThan(full);
+  });
+
+  test('what comes after it was closed is left out', () => {
+    const { log, entries } = wireLog();
+    log.sent('{"id":1}');
+    log.close();
+    log.sent('{"id":2}');
+    log.close();
+    expect(entries()).toHaveLength(1);
   });
 
   test('a file that cannot be opened is told at once', () => {

@@ -67,7 +67,7 @@ query_params = { key = "secret-2" }
 
   test('shows a built-in provider as the configuration changes it, once', async () => {
     const config = `[model_providers.openai]\nname = "Proxy"\nbase_url = "https://proxy.example/v1"\n`;
-    const { client } = await startServer({ config, env: { OPENAI_API_KEY: 'x' } });
+    const { client } = await startServer({ config, env: { OPENAI_API_KEY: 'x' }, model: null });
     expect(await client.request('modelProvider/list', {})).toEqual({
       data: [{ ...OPENAI, name: 'Proxy', baseUrl: 'https://proxy.example/v1' }, ...KEYLESS],
       defaultProviderId: 'openai',

@@ -31,10 +31,29 @@ test('it stands above the configuration, a key in the environment and the provid
   const { where, args } = withScript('- one\n- two\n', 'model_provider = "none"\nmodel = "m"\n');
   const heddle = await startHeddle(where, { args: ['app-server', ...args], env: { OPENAI_API_KEY: 'sk-test' } });
   const first = await heddle.request('thread/start', {});
-  expect(first).toMatchObject({ model: 'm', modelProvider: 'scripted' });
+  expect(first).toMatchObject({ model: 'm', modelProvider: 'none' });
   const second = await heddle.request('thread/start', { modelProvider: 'openai' });
+  expect(second).toMatchObject({ model: 'm', modelProvider: 'openai' });
   expect(await heddle.turn(first.thread.id, 'hi')).toMatchObject({ items: [{ text: 'one' }] });
   expect(await heddle.turn(second.thread.id, 'hi')).toMatchObject({ items: [{ text: 'two' }] });
+  expect(await heddle.finish()).toEqual({ code: 0, signal: null });
+});
+
+test('a provider that nothing defines, or that is on this machine, needs neither definition nor answer', async () => {
+  const { where, args } = withScript('- { reply: one, times: 3 }\n');
+  const heddle = await startHeddle(where, { args });
+  for (const modelProvider of ['foo', 'ollama']) {
+    const started = await heddle.request('thread/start', { modelProvider });
+    expect(started).toMatchObject({ model: 'scripted', modelProvider });
+    await heddle.turn(started.thread.id, 'hi');
+    const forked = await heddle.request('thread/fork', { threadId: started.thread.id });
+    expect(forked.modelProvider).toBe(modelProvider);
+    const resumed = await heddle.request('thread/resume', { threadId: started.thread.id, modelProvider: 'bar' });
+    expect(resumed.modelProvider).toBe('bar');
+  }
+  expect((await heddle.request('thread/start', { config: { model_provider: 'baz' } })).modelProvider).toBe('baz');
+  const { thread } = await heddle.request('thread/start', {});
+  expect(await heddle.turn(thread.id, 'hi')).toMatchObject({ items: [{ text: 'one' }] });
   expect(await heddle.finish()).toEqual({ code: 0, signal: null });
 });
 

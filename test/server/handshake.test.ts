@@ -128,7 +128,7 @@ test('what is wrong with the configuration is told after the handshake, to the c
 });
 
 test('without any configuration a client is told that the embedded model answers', async () => {
-  const { client } = await startServer({ config: '' });
+  const { client } = await startServer({ config: '', model: null });
   expect((await client.waitFor('configWarning')).summary).toContain('the embedded model');
 });
 

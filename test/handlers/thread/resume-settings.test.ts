@@ -71,7 +71,7 @@ describe('a thread that is not loaded', () => {
 
   test('is refused when its provider is no longer defined, unless another is named', async () => {
     const server = await withTurnOverrides();
-    const { client } = await server.restart({ config: 'model = "m"\n' });
+    const { client } = await server.restart({ config: 'model = "m"\n', model: null });
     expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toMatchObject({
       message: expect.stringContaining('unknown model provider: test'),
       data: { code: 'config_invalid' },
@@ -164,7 +164,8 @@ describe('an idle loaded thread', () => {
 
   test('is left as it was when an override is refused', async () => {
     const server = await withTurnOverrides();
-    await server.client.refusal('thread/resume', { threadId: idOf(1), model: 'x', modelProvider: 'nobody' });
-    expect(await settingsAfter(server)).toMatchObject({ model: 'turn-model', modelProvider: 'test' });
+    const { client } = await server.restart({ model: null });
+    await client.refusal('thread/resume', { threadId: idOf(1), model: 'x', modelProvider: 'nobody' });
+    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({ model: 'turn-model', modelProvider: 'test' });
   });
 });

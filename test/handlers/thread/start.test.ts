@@ -29,7 +29,7 @@ describe('thread/start refuses', () => {
   });
 
   test('a provider that nothing defines, and starts nothing', async () => {
-    const { client } = await startServer();
+    const { client } = await startServer({ model: null });
     expect(await client.refusal('thread/start', { modelProvider: 'nobody' })).toEqual({
       code: -32600,
       message: 'invalid config: unknown model provider: nobody; config.toml defines test; built in are openai, ollama, lmstudio, scripted',
