@@ -14,12 +14,12 @@ async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
-/** The validators of requests: nothing but the handshake's is needed for the first answer, and they are a third of all. */
+/** The validators of requests. The first answer needs the handshake's alone, which is in the bundle; all are more than a quarter of the code. */
 const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script: 'validate-params.cjs' };
 
 /**
  * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own;
- * only native packages stay outside. What is imported with `import()` runs at its first use.
+ * better-sqlite3, which is native, and yaml, which few need, stay outside. What is imported with `import()` runs at its first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
@@ -31,7 +31,7 @@ async function buildExecutable() {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // yaml is read for skills and model scripts alone.
+    // yaml is loaded for skills and model scripts alone.
     external: ['better-sqlite3', 'yaml'],
     // Imported lazily all the same: as `require` at the first use, which code loaded through node:vm can do.
     supported: { 'dynamic-import': false },
@@ -52,7 +52,7 @@ async function buildExecutable() {
 
 /**
  * Makes dist/lib of what package.json exports: ES modules, the packages outside, what both entries need in files of its
- * own. Files that others may have open are not overwritten: the folder takes the place of the old one.
+ * own. It is made whole in another folder, which then takes the place of the old one.
  */
 async function buildLibrary() {
   const folder = join(dist, 'lib');

@@ -19,36 +19,39 @@ const SHAPES = [
 /** What follows the word Bearer, and credentials in a header. */
 const CREDENTIALS = /\b(Bearer\s{1,8}|Authorization["']?\s{0,4}:\s{0,4}["']?Basic\s{1,8})[^\s"'\\]+/gi;
 
-/** A scheme, what stands before the host, host and path, a query, a fragment with values. */
-const URL_TEXT = /\b([a-z][a-z0-9+.-]{0,30}:\/\/)([^\s/?#@"'<>`\\]*(?:@[^\s/?#@"'<>`\\]*)*@)?([^\s?#"'<>`\\]*)(\?[^\s#"'<>`\\]*)?(#[^\s"'<>`\\]*=[^\s"'<>`\\]*)?/gi;
+const ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`\\]*/gi;
 
 /** `name=value` and `--name value`. A name is bounded, and begins where a word does: a long text is read through once. */
 const ASSIGNED = /(?<![\w.-])([\w.-]{1,100})=("[^"]*"?|'[^']*'?|[^\s&;"']+)/g;
 const FLAGGED = /(?<![\w.-])--?([a-z][\w-]{0,100})\s{1,8}([^\s"'-][^\s"']*)/gi;
 /** A member of JSON that is only a piece of one, or is written as text; a header. */
-const MEMBER = /(\\?["'])([\w.-]{1,100})\1(\s{0,8}:\s{0,8})(\\?["'])([^"'\\]*)/g;
+const MEMBER = /((\\?["'])([\w.-]{1,100})\2\s{0,8}:\s{0,8}\\?["'])[^"'\\]*/g;
 const HEADER = /(?<![\w.-])([a-z]\w{0,50}(?:-\w{1,50}){1,8})(:\s{0,4})([^\s"',;\\]+)/gi;
 
 /** A text without what looks like a secret, and without credentials and queries of addresses. */
 export function withoutSecrets(text: string): string {
   return SHAPES.reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
     .replace(CREDENTIALS, `$1${HIDDEN}`)
-    .replace(URL_TEXT, (_all, scheme: string, user = '', place = '', query = '', fragment = '') => {
-      return `${scheme}${user && `${HIDDEN}@`}${place}${query && `?${HIDDEN}`}${fragment && `#${HIDDEN}`}`;
-    })
+    .replace(ADDRESS, withoutCredentials)
     .replace(ASSIGNED, (all, name: string) => (namesSecret(name) ? `${name}=${HIDDEN}` : all))
     .replace(FLAGGED, (all: string, name: string, value: string) =>
       namesSecret(name) ? `${all.slice(0, all.length - value.length)}${HIDDEN}` : all,
     )
-    .replace(MEMBER, (all: string, quote: string, name: string, colon: string, open: string) =>
-      namesSecret(name) ? `${quote}${name}${quote}${colon}${open}${HIDDEN}` : all,
-    )
+    .replace(MEMBER, (all: string, head: string, _quote, name: string) => (namesSecret(name) ? `${head}${HIDDEN}` : all))
     .replace(HEADER, (all: string, name: string, colon: string) => (namesSecret(name) ? `${name}${colon}${HIDDEN}` : all));
 }
 
 /** The passwords in the addresses of a text. */
 export function passwordsIn(text: string): string[] {
-  return [...text.matchAll(URL_TEXT)].flatMap(([, , user]) => user?.slice(0, -1).split(':').slice(1).join(':') || []);
+  return [...text.matchAll(ADDRESS)].flatMap(([address]) => /^[^/]*\/\/[^/?#:]*:([^/?#]*)@/.exec(address)?.[1] ?? []);
+}
+
+/** An address without what stands before its host, without its query and values in its fragment. */
+function withoutCredentials(address: string): string {
+  const hash = address.indexOf('#');
+  const [place, fragment] = hash === -1 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
+  const shown = place.replace(/^([^/]*\/\/)[^/?]*@/, `$1${HIDDEN}@`).replace(/\?.*$/, `?${HIDDEN}`);
+  return `${shown}${fragment.includes('=') ? `#${HIDDEN}` : fragment}`;
 }
 
 /** Whether the value of this flag, which is the next argument, is a secret: `--token`. */

@@ -24,10 +24,7 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
 }
 
 function badValues(config: Config): ConfigWarningNotification[] {
-  const readings = [
-    ...SETTING_NAMES.map((name) => () => config.get(name)),
-    ...(config.modelGiven ? [] : providerReadings(config)),
-  ];
+  const readings = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReadings(config))];
   const failures = readings.map(failureOf).filter((failure) => failure !== null);
   // One bad table is in the way of every setting in it.
   const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));

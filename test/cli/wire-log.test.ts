@@ -122,12 +122,24 @@ describe('secrets are hidden', () => {
     [{ args: ['run', '--token', 'a', '--port', '80'] }, { args: ['run', '--token', '[hidden]', '--port', '80'] }],
     [{ query_params: { key: 'a' } }, { query_params: { key: '[hidden]' } }],
     [{ headers: [{ name: 'X', value: 'a' }] }, { headers: [{ name: '[hidden]', value: '[hidden]' }] }],
-    [{ name: 'X-Api-Key', value: 'a' }, { name: 'X-Api-Key', value: '[hidden]' }],
+    [
+      { name: 'X-Api-Key', value: 'a' },
+      { name: 'X-Api-Key', value: '[hidden]' },
+    ],
     [{ 'model_providers.w.http_headers.X-Key': 'a' }, { 'model_providers.w.http_headers.X-Key': '[hidden]' }],
     [{ 'mcp_servers.x.env.FOO': 'a' }, { 'mcp_servers.x.env.FOO': '[hidden]' }],
-    [{ keyPath: 'mcp_servers.x.env', value: { FOO: 'a' } }, { keyPath: 'mcp_servers.x.env', value: { FOO: '[hidden]' } }],
-    [{ tokens: ['a'], inputTokens: 3 }, { tokens: ['[hidden]'], inputTokens: 3 }],
-    [{ auth: { mode: 'm', envKey: 'A_KEY' }, requiresOpenaiAuth: true }, { auth: { mode: '[hidden]', envKey: 'A_KEY' }, requiresOpenaiAuth: true }],
+    [
+      { keyPath: 'mcp_servers.x.env', value: { FOO: 'a' } },
+      { keyPath: 'mcp_servers.x.env', value: { FOO: '[hidden]' } },
+    ],
+    [
+      { tokens: ['a'], inputTokens: 3 },
+      { tokens: ['[hidden]'], inputTokens: 3 },
+    ],
+    [
+      { auth: { mode: 'm', envKey: 'A_KEY' }, requiresOpenaiAuth: true },
+      { auth: { mode: '[hidden]', envKey: 'A_KEY' }, requiresOpenaiAuth: true },
+    ],
   ])('in the values of %j', (message, expected) => {
     expect(shown(message)).toEqual(expected);
   });
@@ -137,12 +149,15 @@ describe('secrets are hidden', () => {
     expect(shown({ text: 'in /home/me/work with hunter2hunter2' }, env)).toEqual({ text: 'in /home/me/work with …' });
   });
 
-  test.each(['a', ' ', '-a', 'Bearer ', 'eyJaaaa.', '"a":', "a='", 'http://', '@'])('%j a million times over is read through once', (part) => {
-    const { log, entries } = wireLog();
-    log.sent(JSON.stringify({ text: part.repeat(1_000_000 / part.length) }));
-    log.close();
-    expect(entries()).toHaveLength(1);
-  });
+  test.each(['a', ' ', '-a', 'Bearer ', 'eyJaaaa.', '"a":', "a='", 'http://', '@'])(
+    '%j a million times over is read through once',
+    (part) => {
+      const { log, entries } = wireLog();
+      log.sent(JSON.stringify({ text: part.repeat(1_000_000 / part.length) }));
+      log.close();
+      expect(entries()).toHaveLength(1);
+    },
+  );
 
   test.each([
     ['apiKey', true],

@@ -88,6 +88,17 @@ describe.each([
   });
 });
 
+test.each([
+  ['--drain', ['--drain']],
+  ['--wire-log', ['--wire-log', 'x.log']],
+  ['--config', ['-c', 'model=m']],
+])('%s is refused beside it, and nothing is written', (option, args) => {
+  const { where, status, stdout, stderr } = run(['generate-ts', '--out', 'out', ...args]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(new RegExp(`^heddle: ${option} is not for generate-ts: its options are --out and --experimental\n`));
+  expect(readdirSync(where.work)).toEqual([]);
+});
+
 test('its options are refused where nothing is generated', () => {
   for (const option of [['--out', 'x'], ['--experimental']]) {
     const { status, stderr } = run(['app-server', ...option]);

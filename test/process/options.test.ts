@@ -133,7 +133,9 @@ describe('--deterministic', () => {
   test('a model script waits in made-up time', () => {
     const where = place();
     writeFileSync(join(where.work, 'talk.yaml'), '- [one, { wait: 3600000 }, two]\n');
-    const { status, stdout } = run(['--deterministic', '--model-script', 'talk.yaml'], lines(handshake, threadStart, turnStart(3, 'hi')), { where });
+    const { status, stdout } = run(['--deterministic', '--model-script', 'talk.yaml'], lines(handshake, threadStart, turnStart(3, 'hi')), {
+      where,
+    });
     const ends = messagesOf(stdout).filter(({ method }) => method === 'turn/completed');
     expect({ status, ends }).toMatchObject({ status: 0, ends: [{ params: { turn: { status: 'completed', durationMs: 3_600_000 } } }] });
   });

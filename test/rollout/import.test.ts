@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { writeFiles } from '../config/temp-folder.ts';
 import { brief, settingsOf, threadOf, turnOf } from '../support/expected.ts';
 import { asked, conversation, message, response, said } from '../support/test-model.ts';
-import { startServer, type TestServer } from '../support/test-server.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 import { at, BEGAN_MS, event, line, rolloutId, sessionMeta, text, turn } from './rollout-text.ts';
 
 const THREAD = rolloutId(1);
@@ -12,8 +12,8 @@ const UNKNOWN = rolloutId(999);
 const BEGAN = BEGAN_MS / 1000;
 
 /** A server, and a rollout in a folder beside its home. */
-async function withRollout(more: string[] = [], meta = {}): Promise<TestServer & { path: string }> {
-  const server = await startServer();
+async function withRollout(more: string[] = [], meta = {}, options: TestServerOptions = {}): Promise<TestServer & { path: string }> {
+  const server = await startServer(options);
   const path = join(server.folder, 'x.jsonl');
   const head = sessionMeta(THREAD, { cwd: server.cwd, originator: 'another', source: 'cli', model_provider: 'test', ...meta });
   const context = (model: string) => line(1, 'turn_context', { cwd: server.cwd, model, effort: 'low' });
@@ -81,7 +81,7 @@ describe('a path is refused', () => {
   });
 
   test('when the thread was written with a provider that is not known here; a request may name another', async () => {
-    const { client, path } = await withRollout([], { model_provider: 'elsewhere' });
+    const { client, path } = await withRollout([], { model_provider: 'elsewhere' }, { model: null });
     const refusal = await client.refusal('thread/resume', { threadId: UNKNOWN, path });
     expect([refusal.code, refusal.data.code, refusal.message]).toEqual([
       -32600,
