@@ -22,6 +22,10 @@ function errorOf(script: string | ModelScript): ScriptError {
 const STEPS = 'message, reasoning, call, plan, item, wait, hang, error, cut';
 const RESPONSE = `a text, a list or an object with one of ${STEPS}, reply`;
 
+function besideReply(key: string, tag: string): string {
+  return `"${key}" goes beside "reply", and the step under it: { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
+}
+
 describe('a mistake is told with file, line, column and what was expected', () => {
   test.each([
     ['', `s.yaml:1:1: expected a list or an object with responses, found nothing`],
@@ -38,7 +42,13 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- mesage: a', `s.yaml:1:3: response 1: unknown key "mesage": expected one of ${STEPS}, reply`],
     ['- Note: a', `s.yaml:1:3: response 1: unknown key "Note": expected one of ${STEPS}, reply (a text with a colon in it needs quotes)`],
     ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply among the keys`],
-    ['- match: { user: a }', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply among the keys`],
+    ['- match: { user: a }', 's.yaml:1:3: response 1: "match" needs "reply" beside it'],
+    ['- usage: { input: 1, output: 1 }', 's.yaml:1:3: response 1: "usage" needs "reply" beside it'],
+    ['- match: { user: a }\n  message: b', `s.yaml:1:3: response 1: ${besideReply('match', 'message')}`],
+    ['- call: t\n  times: 2', `s.yaml:2:3: response 1: ${besideReply('times', 'call')}`],
+    ['- [{ message: b, optional: true }]', `s.yaml:1:18: response 1, step 1: ${besideReply('optional', 'message')}`],
+    ['- reply: { message: b, name: c }', `s.yaml:1:24: response 1, reply: ${besideReply('name', 'message')}`],
+    ['- [{ match: { user: a } }]', `s.yaml:1:6: response 1, step 1: ${besideReply('match', '')}`],
     ['- message: a\n  call: b', 's.yaml:2:3: response 1: "call" cannot stand beside "message": make each an entry of its own'],
     ['- message: a\n  reply: b', 's.yaml:2:3: response 1: "reply" cannot stand beside "message": make each an entry of its own'],
     ['- reply: []', 's.yaml:1:10: response 1, reply: expected a list that is not empty'],
@@ -58,7 +68,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
       '- reply: a\n  match: { user: 5 }',
       's.yaml:2:18: response 1, match, user: expected a text that is not empty or an object with is, found 5 (in quotes it is a text)',
     ],
-    ['- reply: a\n  match: { user: { si: b } }', 's.yaml:2:20: response 1, match, user: unknown key "si": expected is'],
+    ['- reply: a\n  match: { user: { is: a, si: b } }', 's.yaml:2:27: response 1, match, user: unknown key "si": expected is'],
     ['- reply: a\n  usage: { input: 1 }', 's.yaml:2:10: response 1, usage: "output" is missing'],
   ])('%j', (script, expected) => {
     expect(errorOf(script).message.split('\n')[0]).toBe(expected);
@@ -94,6 +104,41 @@ describe('a mistake is told with file, line, column and what was expected', () =
     expect(problems.map(({ place }) => place)).toEqual(Array.from({ length: 12 }, (_, index) => ({ line: index + 1, column: 10 })));
     expect(message.split('\n')).toHaveLength(11);
     expect(message).toMatch(/^s\.yaml:10:10: .*\nand 2 more$/m);
+  });
+
+  test('one mistake hides no other, and they are told in the order of the text', () => {
+    const script = `
+- mesage: a
+  extra: b
+  delay: -1
+- match: { usr: a, user: 5 }
+  replay: b
+- message: a
+  times: 2
+  chunk: none
+- reply: a
+  match: { user: /(/ }
+- call: t
+  plan: { a: done }
+`;
+    expect(
+      errorOf(script)
+        .message.replace(/(expected|invalid) .*/gi, '')
+        .split('\n')
+        .map((line) => line.trim()),
+    ).toEqual([
+      's.yaml:2:3: response 1: unknown key "mesage":',
+      's.yaml:3:3: response 1: unknown key "extra":',
+      's.yaml:4:10: response 1, delay:',
+      's.yaml:5:12: response 2, match: unknown key "usr":',
+      's.yaml:5:26: response 2, match, user:',
+      's.yaml:6:3: response 2: unknown key "replay":',
+      `s.yaml:8:3: response 3: ${besideReply('times', 'message')}`,
+      's.yaml:9:10: response 3, chunk:',
+      's.yaml:11:18: response 4, match, user: this is no regular expression:',
+      's.yaml:13:3: response 5: "plan" cannot stand beside "call": make each an entry of its own',
+      'and 1 more',
+    ]);
   });
 
   test('of a script given as data, without lines', () => {

@@ -67,19 +67,53 @@ class Checker {
   #checkTagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
     const meant = variants.filter(({ required = [] }) => required.every((key) => Object.hasOwn(value, key)));
     const nearest = meant.toSorted((one, other) => (other.required?.length ?? 0) - (one.required?.length ?? 0))[0];
-    if (nearest !== undefined) {
-      const tag = tagOf(nearest);
-      const other = meant.map(tagOf).find((each) => each !== tag);
-      if (other === undefined) this.#checkVariant(value, nearest, path);
-      else this.#report([...path, other], `"${other}" cannot stand beside "${tag}": make each an entry of its own`, true);
+    if (nearest === undefined) {
+      this.#checkUntagged(value, variants, path);
       return;
     }
-    const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
-    const unknown = Object.keys(value).find((key) => !known.has(key));
+    const tag = tagOf(nearest);
+    const other = meant.map(tagOf).find((each) => each !== tag);
+    if (other === undefined) this.#checkMeant(value, nearest, path);
+    else {
+      this.#report([...path, other], `"${other}" cannot stand beside "${tag}": make each an entry of its own`, true);
+      this.#checkKnown(value, variants, path);
+    }
+  }
+
+  #checkMeant(value: Record<string, unknown>, shape: Shape, path: ShapePath): void {
+    const { properties = {} } = shape;
+    const misplaced = Object.keys(value).filter((key) => this.#isBesideReply(key) && !Object.hasOwn(properties, key));
+    for (const key of misplaced) this.#report([...path, key], besideReplyText(key, tagOf(shape)), true);
+    this.#checkObject(Object.fromEntries(Object.entries(value).filter(([key]) => !misplaced.includes(key))), shape, path);
+  }
+
+  /** An object of a union that has none of the keys that tell the variants apart. */
+  #checkUntagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
     const tags = `one of ${[...new Set(variants.map(tagOf))].join(', ')}`;
-    if (unknown !== undefined)
-      this.#report([...path, unknown], `unknown key ${show(unknown)}: expected ${tags}${colonHint(unknown)}`, true);
-    else this.#report(path, `expected ${tags} among the keys`);
+    const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
+    const strange = Object.keys(value).filter((key) => !known.has(key));
+    const besideReply = Object.keys(value).find((key) => this.#isBesideReply(key) && known.has(key));
+    for (const key of strange) {
+      const text = this.#isBesideReply(key) ? besideReplyText(key) : `unknown key ${show(key)}: expected ${tags}${colonHint(key)}`;
+      this.#report([...path, key], text, true);
+    }
+    if (strange.length === 0)
+      this.#report(path, besideReply === undefined ? `expected ${tags} among the keys` : `"${besideReply}" needs "reply" beside it`);
+    this.#checkKnown(value, variants, path);
+  }
+
+  /** The values of the keys that a union knows. A key means the same in all variants that have it. */
+  #checkKnown(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
+    for (const [key, member] of Object.entries(value)) {
+      const owner = variants.find(({ properties = {} }) => Object.hasOwn(properties, key));
+      if (owner !== undefined) this.#checkMember(member, owner, [...path, key]);
+    }
+  }
+
+  /** Whether a key says something of a whole response. */
+  #isBesideReply(key: string): boolean {
+    const { Rule: { properties = {} } = {} } = this.#root.definitions ?? {};
+    return key !== 'reply' && Object.hasOwn(properties, key);
   }
 
   #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
@@ -177,6 +211,11 @@ function found(value: unknown, expected: readonly Shape[]): string {
 
 function show(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${cutText(text, SHOWN_CHARS_MAX)}…` : text);
+}
+
+/** What to do about a key that says something of a whole response, and stands in a step; `tag` is the step's own key, if it has one. */
+function besideReplyText(key: string, tag = ''): string {
+  return `"${key}" goes beside "reply", and the step under it: { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
 }
 
 /** `- Note: this` is an object in YAML. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import {
   type ModelScript,
   modelScriptSchema,
@@ -9,7 +10,7 @@ import {
 } from '../../protocol/generated/model-script.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { readResponseItem } from '../response-item.ts';
-import { checkShape, type ShapePath } from './check-shape.ts';
+import { checkShape, type ShapePath, type ShapeProblem } from './check-shape.ts';
 import { type Condition, readConditions } from './conditions.ts';
 import { parseScript } from './parse-script.ts';
 import { ScriptError, type ScriptPlace } from './script-error.ts';
@@ -39,27 +40,37 @@ export interface ReadScript {
 
 /**
  * Reads a script, given as YAML or JSON text or as data. `file` is how errors and reports call it. Throws a ScriptError
- * that says all that is wrong, with lines and columns where there is a text.
+ * that says all that is wrong, in the order of the text, with lines and columns where there is a text.
  */
 export function readScript(source: string | ModelScript, file: string): ReadScript {
   const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
   const problems = checkShape(parsed.value, modelScriptSchema);
   const reader = new ScriptReader((path) => parsed.placeOf(path), file);
   // What fits the schema is a ModelScript: the type is made from it.
-  const script = problems.length > 0 ? null : reader.read(parsed.value as ModelScript);
+  const script = hasResponses(parsed.value) ? reader.read(parsed.value as ModelScript, problems) : null;
   const all = [...problems, ...reader.problems];
   if (script !== null && all.length === 0) return script;
   throw new ScriptError(
-    all.map(({ path, onKey, text }) => ({
-      text: `${pathText(onKey ? path.slice(0, -1) : path)}${text}`,
-      place: parsed.placeOf(path, onKey),
-    })),
+    all
+      .map(({ path, onKey, text }) => ({
+        text: `${pathText(onKey ? path.slice(0, -1) : path)}${text}`,
+        place: parsed.placeOf(path, onKey),
+      }))
+      .toSorted((one, other) => comparePlaces(one.place, other.place)),
     file,
   );
 }
 
+function hasResponses(value: unknown): boolean {
+  return Array.isArray(isObject(value) ? value.responses : value);
+}
+
+function comparePlaces(one: ScriptPlace | null, other: ScriptPlace | null): number {
+  return one === null || other === null ? 0 : one.line - other.line || one.column - other.column;
+}
+
 class ScriptReader {
-  readonly problems: { path: ShapePath; onKey: boolean; text: string }[] = [];
+  readonly problems: ShapeProblem[] = [];
   readonly #placeOf: (path: ShapePath) => ScriptPlace | null;
   readonly #file: string;
   #defaults: Pick<Script, 'chunk' | 'delay'> = {};
@@ -69,14 +80,16 @@ class ScriptReader {
     this.#file = file;
   }
 
-  read(script: ModelScript): ReadScript {
+  /** Leaves out the responses that do not fit the schema, as these problems say. */
+  read(script: ModelScript, problems: readonly ShapeProblem[]): ReadScript {
     const { responses, order = 'any', chunk, delay } = Array.isArray(script) ? { responses: script } : script;
     this.#defaults = { ...(chunk !== undefined && { chunk }), ...(delay !== undefined && { delay }) };
     const path = Array.isArray(script) ? [] : ['responses'];
+    const wrong = new Set(problems.map((problem) => problem.path[path.length]));
     return {
       file: this.#file,
       strict: order === 'strict',
-      responses: responses.map((response, index) => this.#response(response, [...path, index])),
+      responses: responses.flatMap((response, index) => (wrong.has(index) ? [] : this.#response(response, [...path, index]))),
     };
   }
 
