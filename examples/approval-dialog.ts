@@ -1,5 +1,8 @@
-// Asks on the terminal before the agent runs a command or changes files. Run it with
-// `tsx approval-dialog.ts "Tidy up here." [COMMAND OF ANOTHER APP-SERVER …]`.
+// Asks on the terminal before the agent runs a command or changes files.
+//
+// In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its tsconfig.json:
+//   npm install heddle && npm install --save-dev tsx typescript @types/node
+//   npx tsx approval-dialog.ts "Tidy up here." [COMMAND OF ANOTHER APP-SERVER …]
 import { createInterface } from 'node:readline/promises';
 import { type CommandExecutionApprovalDecision, spawnServer, type ThreadItem } from 'heddle/client';
 

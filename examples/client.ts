@@ -1,4 +1,6 @@
-// A client: one turn in a new thread, its answer printed as it comes. Run it with `tsx client.ts "What is here?"`.
+// A client: one turn in a new thread, its answer printed as it comes. In a project with `"type": "module"` in its
+// package.json: npm install heddle tsx && npx tsx client.ts "What is here?"
+// To check its types: npm install --save-dev typescript @types/node, and "types": ["node"] in tsconfig.json.
 import { RequestError, spawnServer } from 'heddle/client';
 
 const [input = 'say Good morning.'] = process.argv.slice(2);

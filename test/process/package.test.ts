@@ -155,6 +155,13 @@ describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () 
     const { status, stdout } = run(['--import', 'tsx', '--test', 'scripted-test.ts']);
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/(#|ℹ) pass 2\n(#|ℹ) fail 0\n/) });
   });
+
+  test('the scripted test fails where its script is not followed', () => {
+    const text = readFileSync(join(project, 'scripted-test.ts'), 'utf8');
+    writeFileSync(join(project, 'left-over.mts'), text.replace('- error: usageLimitExceeded', '$&\\n- Never asked for.'));
+    const { status, stdout } = run(['--import', 'tsx', '--test', 'left-over.mts']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringMatching(/1 response not used[\s\S]*(#|ℹ) fail 1\n/) });
+  });
 });
 
 const SHOWN = `Runs outside the sandbox.
