@@ -13,7 +13,6 @@ import type { WireLog } from './cli/wire-log.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/version.ts';
-import type { Framing } from './transport/framing.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The package's version, put in by the build. */
