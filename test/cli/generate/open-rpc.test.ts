@@ -71,12 +71,13 @@ describe('the OpenRPC document', () => {
   });
 
   test('describes a method by its params, one by one and as a whole', () => {
+    const description = 'At most 1,000 characters, without the spaces around it.';
     expect(methodNamed('thread/name/set')).toEqual({
       name: 'thread/name/set',
       paramStructure: 'by-name',
       params: [
         { name: 'threadId', required: true, schema: { type: 'string' } },
-        { name: 'name', required: true, schema: expect.objectContaining({ type: 'string' }) },
+        { name: 'name', description, required: true, schema: { type: 'string', description } },
       ],
       result: { name: 'ThreadSetNameResponse', required: true, schema: { $ref: '#/components/schemas/ThreadSetNameResponse' } },
       'x-params': { $ref: '#/components/schemas/ThreadSetNameParams' },
