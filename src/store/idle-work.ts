@@ -5,6 +5,9 @@ import type { Log } from '../base/log.ts';
 const CHECKPOINT_IDLE_MS = 1_000;
 /** Between two parts of collecting, and after the last write: whoever wants to write comes first. */
 const COLLECT_IDLE_MS = 50;
+/** How long collecting goes on without a pause, unless a single part takes longer; and how many parts, each of which may be small. */
+const COLLECT_MS_MAX = 10;
+const COLLECT_PARTS_MAX = 5;
 
 export interface IdleWorkOptions {
   clock: Clock;
@@ -57,9 +60,13 @@ export class IdleWork {
     else this.#checkpoint();
   }
 
+  /** False where nothing was left. */
   #collect(): boolean {
+    const { clock, collect } = this.#options;
+    const startMs = clock.monotonic();
     try {
-      return this.#options.collect();
+      for (let parts = 0; parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX; parts++) if (!collect()) return false;
+      return true;
     } catch (error) {
       // It stays where it is, and harms nobody. The next thread that is deleted or the next process tries again.
       this.#options.log.warn({ err: error }, 'what deleted threads left in the database stays there for now');
