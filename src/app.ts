@@ -60,10 +60,11 @@ export interface AppParts {
 export interface App {
   /**
    * Serves a client; resolves when it is gone and every request it had sent has been answered, or when this server is
-   * closed. With `drain`, the turns that run when it closes its side end first, and it is told of them.
+   * closed. With `drain`, the turns that run when it closes its side end first, and it is told of them; none begins by
+   * itself any more.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
-  /** How many turns run now. */
+  /** How many turns run now, or are being begun. */
   readonly turnsRunning: number;
   /**
    * Ends every turn, stores what there is to store and gives everything up. Resolves with the reports of models that
@@ -93,7 +94,7 @@ export function createApp(options: AppParts): App {
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
     { store, publisher: clients, clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
-    (threadId) => clients.isFollowed(threadId),
+    clients,
   );
   const rows = methodTable({
     threads,

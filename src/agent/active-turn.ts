@@ -9,10 +9,10 @@ export interface TurnInput {
   atMs: number;
 }
 
-/** What comes while a turn runs. `held`: stored for the model alone, which reads it once it has said what it is saying. */
-export type Arrival = TurnInput | 'held';
+/** What comes while a turn runs. `deferred`: stored for the model alone, which reads it once it has said what it is saying. */
+export type Arrival = TurnInput | 'deferred';
 
-/** A place for input in a running turn, held while the input is being stored. */
+/** A place for input in a running turn, taken while the input is being stored. */
 export interface InputPlace {
   /** Hands the input over, now that it is stored and its request is answered. */
   deliver(input: Arrival): void;
@@ -35,6 +35,7 @@ export class ActiveTurn {
   readonly markFinished: () => void;
 
   readonly #abort = new AbortController();
+  #stoppedByUser = false;
   #request: AbortController | null = null;
   #inputs: Arrival[] = [];
   #places = 0;
@@ -58,8 +59,14 @@ export class ActiveTurn {
     return this.#abort.signal;
   }
 
+  /** Whether it was a user who interrupted the turn, and not the server for reasons of its own. */
+  get stoppedByUser(): boolean {
+    return this.#stoppedByUser;
+  }
+
   /** Ends the turn as interrupted. Harmless when repeated. */
-  interrupt(): void {
+  interrupt({ byUser }: { byUser: boolean }): void {
+    this.#stoppedByUser ||= byUser;
     this.#abort.abort();
     this.#request?.abort();
   }
@@ -70,13 +77,13 @@ export class ActiveTurn {
   }
 
   /**
-   * Holds a place for more input; null when the turn is past taking any. What the model is saying ends here, unless the
-   * input waits for its end (`isHeld`): else it would be stored behind an input that it does not know.
+   * Takes a place for more input; null when the turn is past taking any. What the model is saying ends here, unless the
+   * input waits for its end (`isDeferred`): else it would be stored behind an input that it does not know.
    */
-  takePlace({ isHeld = false } = {}): InputPlace | null {
+  takePlace({ isDeferred = false } = {}): InputPlace | null {
     if (this.#closed) return null;
     this.#places++;
-    if (!isHeld) this.#request?.abort();
+    if (!isDeferred) this.#request?.abort();
     let open = true;
     const leave = () => {
       if (!open) return false;
@@ -97,11 +104,11 @@ export class ActiveTurn {
   }
 
   /** Whether something waits until the model has said what it is saying. */
-  get isHolding(): boolean {
-    return this.#inputs.includes('held');
+  get hasDeferred(): boolean {
+    return this.#inputs.includes('deferred');
   }
 
-  /** The input that has come since the last call, once what holds a place has come too. */
+  /** The input that has come since the last call, once what a place was taken for has come too. */
   async takeInputs(): Promise<Arrival[]> {
     while (this.#places > 0) await this.#change();
     return this.#inputs.splice(0);

@@ -5,7 +5,7 @@ import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadGoal, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 import { type GoalRecord, StoreError, type ThreadPatch, type ThreadRecord } from '../store/store.ts';
 import type { GoalAccess } from '../tools/goal-tools.ts';
-import { changedGoal, charged, type GoalChange, goalProblem, goalView } from './goal-state.ts';
+import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-state.ts';
 import type { Outbox, Step } from './outbox.ts';
 
 /** How many turns in a row may be begun for a goal without a word of a client. */
@@ -22,8 +22,8 @@ export interface GoalHost {
   record(): ThreadRecord;
   /** Resolves when a turn that is being begun for the goal has begun. */
   begun(): Promise<void>;
-  /** Takes the goal at once, in memory. */
-  keep(goal: GoalRecord | null): void;
+  /** Takes the goal, and what else a step changes with it, at once in memory. */
+  keep(patch: ThreadPatch): void;
 }
 
 /** How a turn ended, as far as a goal is concerned. */
@@ -33,6 +33,8 @@ export interface TurnEnd {
   error: TurnError | null;
   /** Whether the model called a tool that does something. */
   acted: boolean;
+  /** Whether it was a user who interrupted it. */
+  byUser: boolean;
 }
 
 /**
@@ -65,16 +67,14 @@ export class GoalKeeper implements GoalAccess {
     return this.#host.enabled() && !this.#host.record().ephemeral;
   }
 
-  /** Changes the goal for a client. Stored when it resolves; `announce` tells of it. */
+  /** Makes a change that has no problem for a client. Stored when it resolves; `announce` tells of it. */
   async set(change: GoalChange): Promise<ThreadGoal> {
-    const problem = goalProblem(change);
-    if (problem !== null) throw problem;
     await this.#host.begun();
     const before = this.#counted();
     const goal = changedGoal(before, change, this.#now());
     if (before !== null && goal.objective !== before.objective) this.#news.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
-    await this.#store(goal);
+    await this.#store({ ...previewPatch(this.#host.record(), change), goal });
     return goalView(this.#threadId, goal);
   }
 
@@ -82,13 +82,13 @@ export class GoalKeeper implements GoalAccess {
   async clear(): Promise<boolean> {
     await this.#host.begun();
     if (this.#goal === null) return false;
-    await this.#store(null);
+    await this.#store({ goal: null });
     return true;
   }
 
   /** Tells the thread's clients how the goal stands, behind all that has been stored. */
   announce(): void {
-    this.#tell(this.announcement(null));
+    void this.#host.outbox.announce([this.announcement(null)]);
   }
 
   /** What tells clients how the goal stands; `turnId` where a turn's work changed it. */
@@ -121,10 +121,10 @@ export class GoalKeeper implements GoalAccess {
     this.#startOver();
     if (this.#turn !== null) this.#turn.alone = false;
     const goal = this.#goal;
-    if (goal?.held !== true) return {};
-    const freed = { ...goal, held: false };
-    this.#host.keep(freed);
-    return { goal: freed };
+    if (goal?.awaitsUser !== true) return {};
+    const patch: ThreadPatch = { goal: { ...goal, awaitsUser: false } };
+    this.#host.keep(patch);
+    return patch;
   }
 
   /** `alone`: nobody asked for this turn. */
@@ -165,8 +165,8 @@ export class GoalKeeper implements GoalAccess {
     if (end.status === 'failed') {
       goal = { ...goal, status: end.error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (end.status === 'interrupted') {
-      // Whoever shuts the server down has nothing against the goal.
-      goal = { ...goal, held: !this.#closed };
+      // Whoever archives the thread or shuts the server down has nothing against the goal.
+      goal = { ...goal, awaitsUser: end.byUser };
     } else if (alone) {
       warning = this.#limitPassed(end.acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };
@@ -178,7 +178,7 @@ export class GoalKeeper implements GoalAccess {
   nextTurn(): ResponseItem[] | null {
     const { goal, settings } = this.#host.record();
     const free = !this.#closed && this.available && this.#turn === null && settings.collaborationMode.mode !== 'plan';
-    return free && goal?.status === 'active' && !goal.held
+    return free && goal?.status === 'active' && !goal.awaitsUser
       ? [goalTurnMessage(goalView(this.#threadId, goal), { idle: this.#idleTurns > 0 })]
       : null;
   }
@@ -188,7 +188,7 @@ export class GoalKeeper implements GoalAccess {
     const threadId = this.#threadId;
     if (!(error instanceof StoreError)) log.error({ err: error, threadId }, 'a turn for a goal could not be begun');
     const message = `The next turn towards the goal could not be begun: ${error instanceof Error ? error.message : String(error)}`;
-    this.#tell({ method: 'warning', params: { threadId, message } });
+    void this.#host.outbox.announce([{ method: 'warning', params: { threadId, message } }]);
   }
 
   /** From now on no turn is begun for the goal. */
@@ -202,10 +202,6 @@ export class GoalKeeper implements GoalAccess {
 
   get #goal(): GoalRecord | null {
     return this.#host.record().goal;
-  }
-
-  #tell(announcement: Announcement): void {
-    void this.#host.outbox.announceUnstored({ announce: [announcement] });
   }
 
   #startOver(): void {
@@ -235,18 +231,18 @@ export class GoalKeeper implements GoalAccess {
   }
 
   async #change(goal: GoalRecord, turnId: string): Promise<ThreadGoal> {
-    await this.#store(goal, turnId);
+    await this.#store({ goal }, turnId);
     return goalView(this.#threadId, goal);
   }
 
   /** With `turnId` it is announced too. A goal that could not be stored is taken back, unless it has changed again. */
-  async #store(goal: GoalRecord | null, turnId: string | null = null): Promise<void> {
-    const before = this.#goal;
-    this.#host.keep(goal);
+  async #store(patch: ThreadPatch & { goal: GoalRecord | null }, turnId: string | null = null): Promise<void> {
+    const { goal, preview } = this.#host.record();
+    this.#host.keep(patch);
     try {
-      await this.#host.outbox.commit({ patch: { goal }, announce: turnId === null ? [] : [this.announcement(turnId)] });
+      await this.#host.outbox.commit({ patch, announce: turnId === null ? [] : [this.announcement(turnId)] });
     } catch (error) {
-      if (this.#goal === goal) this.#host.keep(before);
+      if (this.#goal === patch.goal) this.#host.keep({ goal, preview });
       throw error;
     }
   }
@@ -256,7 +252,7 @@ export class GoalKeeper implements GoalAccess {
     { goal, turnId, warning = null }: { goal: GoalRecord | null; turnId: string; warning?: string | null },
   ): GoalStep {
     if (!this.available || goal === null || goal === this.#goal) return { patch: {}, announce: [] };
-    this.#host.keep(goal);
+    this.#host.keep({ goal });
     const threadId = this.#threadId;
     const shown = JSON.stringify(this.current()) === JSON.stringify(before) ? [] : [this.announcement(turnId)];
     const warnings: Announcement[] = warning === null ? [] : [{ method: 'warning', params: { threadId, message: warning } }];
@@ -265,7 +261,7 @@ export class GoalKeeper implements GoalAccess {
 }
 
 /** What a goal adds to a step of its turn. */
-type GoalStep = Required<Pick<Step, 'patch' | 'announce'>>;
+export type GoalStep = Required<Pick<Step, 'patch' | 'announce'>>;
 
 const UNFINISHED = 'There is a goal that is not complete: it has to be, or to be cleared by the user, before there can be another.';
 

@@ -1,7 +1,8 @@
 import { emptyObjective, invalidTokenBudget, noGoal, objectiveTooLong, type RpcError } from '../protocol/errors.ts';
 import type { ThreadGoal, ThreadGoalStatus } from '../protocol/generated/types.ts';
-import type { GoalRecord } from '../store/store.ts';
+import type { GoalRecord, ThreadPatch, ThreadRecord } from '../store/store.ts';
 import { seconds } from './turn-view.ts';
+import { previewOfText } from './user-input.ts';
 
 /** The longest objective, in characters. */
 const OBJECTIVE_CHARS_MAX = 4_000;
@@ -24,14 +25,12 @@ export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | 
   return typeof tokenBudget === 'number' && tokenBudget <= 0 ? invalidTokenBudget() : null;
 }
 
-/** The goal after a change: what it leaves out stays, counters too. Throws where there is none and no objective to begin one. */
+/** The goal after a change that has no problem: what it leaves out stays, counters too. Throws where there is none to begin with. */
 export function changedGoal(
   before: GoalRecord | null,
   change: GoalChange,
   { threadId, nowMs }: { threadId: string; nowMs: number },
 ): GoalRecord {
-  const problem = goalProblem(change);
-  if (problem !== null) throw problem;
   const objective = change.objective?.trim() ?? before?.objective;
   if (objective === undefined) throw noGoal(threadId);
   return withinBudget({
@@ -42,8 +41,18 @@ export function changedGoal(
     timeUsedMs: before?.timeUsedMs ?? 0,
     createdAtMs: before?.createdAtMs ?? nowMs,
     updatedAtMs: nowMs,
-    held: before?.held === true && change.objective === null && change.status !== 'active',
+    awaitsUser: before?.awaitsUser === true && change.objective === null && change.status !== 'active',
   });
+}
+
+/** What a goal that is stored changes of its thread beside it: one that has said nothing yet is shown by what it is to reach. */
+export function previewPatch({ preview }: ThreadRecord, { objective }: GoalChange): ThreadPatch {
+  return preview === '' && objective !== null ? { preview: previewOfText(objective.trim()) } : {};
+}
+
+/** What keeps a thread from going on towards its goal by itself before the user has spoken. */
+export function awaitingUser(goal: GoalRecord | null): ThreadPatch {
+  return goal?.status === 'active' && !goal.awaitsUser ? { goal: { ...goal, awaitsUser: true } } : {};
 }
 
 /** Whether a turn's work is put to this goal's account: a turn that passes the budget is counted to its end. */

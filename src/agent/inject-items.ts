@@ -11,16 +11,16 @@ export async function injectItems(
   items: ResponseItem[],
   { turn, outbox }: { turn: ActiveTurn | null; outbox: Outbox },
 ): Promise<() => void> {
-  const place = turn?.takePlace({ isHeld: true }) ?? null;
+  const place = turn?.takePlace({ isDeferred: true }) ?? null;
   if (turn === null || place === null) {
     await outbox.commit({ entries: items.map((item): LogEntry => ({ kind: 'model', turnId: null, item })) });
     return () => {};
   }
   try {
-    await outbox.commit({ entries: items.map((item): LogEntry => ({ kind: 'model', turnId: turn.id, item, held: true })) });
+    await outbox.commit({ entries: items.map((item): LogEntry => ({ kind: 'model', turnId: turn.id, item, deferred: true })) });
   } catch (error) {
     place.release();
     throw error;
   }
-  return () => place.deliver('held');
+  return () => place.deliver('deferred');
 }

@@ -1,22 +1,15 @@
-import type { JsonValue } from '../base/json.ts';
 import type { ModelRequest } from '../model/model.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/errors.ts';
-import type {
-  ResponseItem,
-  ThreadStatus,
-  TokenUsageBreakdown,
-  Turn,
-  TurnStartParams,
-  TurnSteerParams,
-} from '../protocol/generated/types.ts';
+import type { ResponseItem, ThreadStatus, TokenUsageBreakdown, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
-import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
+import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { GoalKeeper } from './goal-keeper.ts';
+import { awaitingUser } from './goal-state.ts';
 import { injectItems } from './inject-items.ts';
 import { modelRequest } from './model-request.ts';
 import { Outbox, type Step } from './outbox.ts';
@@ -25,18 +18,11 @@ import { runTurn } from './run-turn.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
 import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
-import { addUsage } from './token-usage.ts';
+import { ThreadState } from './thread-state.ts';
 import { TurnBeginnings } from './turn-beginnings.ts';
 import type { TurnHost } from './turn-host.ts';
-import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
-import { turnView } from './turn-view.ts';
-import { checkInput, previewOf } from './user-input.ts';
-
-/** A request's part in a turn: the answer, and what to do once the answer has left. */
-export interface Joined {
-  turn: Turn;
-  afterAnswer: () => void;
-}
+import { type Joined, TurnStarter } from './turn-starter.ts';
+import { checkInput } from './user-input.ts';
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
 export class LoadedThread {
@@ -45,17 +31,15 @@ export class LoadedThread {
   readonly #deps: AgentDeps;
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
-  #runtime: ThreadRuntime;
-  #record: ThreadRecord;
-  #status: 'idle' | 'active' | 'systemError' = 'idle';
-  #turn: ActiveTurn | null = null;
+  readonly #state: ThreadState;
   readonly #beginnings = new TurnBeginnings();
+  readonly #starter: TurnStarter;
   readonly #history: PromptHistory;
 
   constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
+    const state = new ThreadState(record, runtime);
     this.id = record.id;
-    this.#record = record;
-    this.#runtime = runtime;
+    this.#state = state;
     this.#writer = writer;
     this.#deps = deps;
     this.#outbox = new Outbox({
@@ -67,34 +51,44 @@ export class LoadedThread {
     this.goal = new GoalKeeper({
       clock: deps.clock,
       outbox: this.#outbox,
-      enabled: () => this.#runtime.goals,
-      record: () => this.#record,
+      enabled: () => state.runtime.goals,
+      record: () => state.record,
       begun: () => this.#beginnings.settle(),
-      keep: (goal) => {
-        this.#record = { ...this.#record, goal };
-      },
+      keep: (patch) => state.keep(patch),
+    });
+    this.#starter = new TurnStarter({
+      state,
+      outbox: this.#outbox,
+      goal: this.goal,
+      deps,
+      run: (turn) => void deps.keepAlive.during(this.#run(turn)),
     });
   }
 
   get record(): ThreadRecord {
-    return this.#record;
+    return this.#state.record;
   }
 
   get settings(): ThreadSettings {
-    return this.#record.settings;
+    return this.#state.settings;
   }
 
   get runtime(): ThreadRuntime {
-    return this.#runtime;
+    return this.#state.runtime;
   }
 
   get status(): ThreadStatus {
-    return this.#status === 'active' ? { type: 'active', activeFlags: [] } : { type: this.#status };
+    return this.#state.shownStatus;
   }
 
   /** The turn that runs; null between turns. */
   get turn(): ActiveTurn | null {
-    return this.#turn;
+    return this.#state.turn;
+  }
+
+  /** Whether a turn runs or is being begun. */
+  get isRunning(): boolean {
+    return this.turn !== null || this.#beginnings.isBeginning;
   }
 
   /** Ends of turns that were announced and could not be stored. */
@@ -105,54 +99,61 @@ export class LoadedThread {
   /** Changes fields that are not part of the log, and tells clients. */
   async update(patch: ThreadPatch, announce: Announcement[] = []): Promise<void> {
     await this.#outbox.commit({ patch, announce });
-    this.#record = { ...this.#record, ...patch };
+    this.#state.keep(patch);
   }
 
-  /** Takes other settings, and what was made anew from the configuration with them, while no turn runs. */
-  async reconfigure(settings: ThreadSettings, runtime: ThreadRuntime): Promise<void> {
-    await this.update({ settings });
-    this.#runtime = runtime;
+  /** Takes other settings, and what is made anew from the configuration with them, unless a turn runs. */
+  reconfigure(configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }>): Promise<void> {
+    return this.#beginnings.change(async () => {
+      if (this.turn !== null) return;
+      const { settings, runtime } = await configure(this.settings);
+      await this.update({ settings });
+      this.#state.runtime = runtime;
+    });
   }
 
   /** Changes what the next turn runs with; one that runs goes on with what it has. Gives what tells clients of it. */
-  async changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
-    const settings = withTurnOverrides(this.settings, overrides, this.#deps.cwd);
-    const news = settingsChange(this.id, this.settings, settings);
-    if (news.length > 0) await this.update({ settings });
-    return news;
+  changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
+    return this.#beginnings.change(async () => {
+      const settings = withTurnOverrides(this.settings, overrides, this.#deps.cwd);
+      const news = settingsChange(this.id, this.settings, settings);
+      if (news.length > 0) await this.update({ settings });
+      return news;
+    });
   }
 
   /** Changes what a turn that runs asks the model with next, and nothing beyond the turn. False: that turn does not run. */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
-    if (this.#turn?.id !== turnId) return false;
-    this.#turn.settings = withTurnOverrides(this.#turn.settings, overrides, this.#deps.cwd);
+    const { turn } = this;
+    if (turn?.id !== turnId) return false;
+    turn.settings = withTurnOverrides(turn.settings, overrides, this.#deps.cwd);
     return true;
   }
 
   /** Adds to what the model reads. It is stored when this resolves; what that gives is to be called once the answer has left. */
   inject(items: ResponseItem[]): Promise<() => void> {
-    return injectItems(items, { turn: this.#turn, outbox: this.#outbox });
+    return injectItems(items, { turn: this.turn, outbox: this.#outbox });
   }
 
   /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
   async startTurn(params: TurnStartParams): Promise<Joined> {
     checkInput(params.input, { required: false });
-    return this.#beginnings.requested(async () => {
+    return this.#beginnings.begin(async () => {
       const settings = withTurnOverrides(this.settings, params, this.#deps.cwd);
-      const turn = this.#turn;
+      const { turn } = this;
       const place = turn?.takePlace() ?? null;
-      if (turn !== null && place !== null) return this.#join(turn, { place, params, settings });
+      if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
       await turn?.finished;
-      return this.#begin(params, { settings });
+      return this.#starter.begin(params, { settings });
     });
   }
 
-  /** Begins a turn for the goal where one is due, nothing runs and no request is about to begin one. */
+  /** Begins a turn for the goal where one is due, nothing runs and no request is about to begin or change anything. */
   continueGoal(): void {
-    const opening = this.#turn === null && this.#beginnings.none ? this.goal.nextTurn() : null;
+    const opening = this.turn === null && this.#beginnings.none ? this.goal.nextTurn() : null;
     if (opening === null) return;
-    this.#beginnings.alone(() =>
-      this.#begin({ threadId: this.id, input: [] }, { settings: this.settings, opening }).then(
+    void this.#beginnings.begin(() =>
+      this.#starter.begin({ threadId: this.id, input: [] }, { settings: this.settings, opening }).then(
         ({ afterAnswer }) => afterAnswer(),
         (error: unknown) => this.goal.notBegun(error, this.#deps.log),
       ),
@@ -162,126 +163,74 @@ export class LoadedThread {
   /** Adds input to the turn that runs, which must be the expected one. */
   async steer(params: TurnSteerParams): Promise<Joined> {
     checkInput(params.input, { required: true });
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
     const place = turn.takePlace();
     if (place === null) throw noActiveTurnToSteer();
-    return this.#join(turn, { place, params, settings: this.settings });
+    return this.#starter.join(turn, { place, params, settings: this.settings });
   }
 
   /** Checks that this turn runs, and gives what interrupts it. What a client sends behind that is not joined to it any more. */
   interrupt(turnId: string): () => void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (turn === null) throw noActiveTurnToInterrupt();
     if (turn.id !== turnId) throw turnMismatch(turnId, turn.id);
     turn.refuseInput();
-    return () => turn.interrupt();
+    return () => turn.interrupt({ byUser: true });
   }
 
-  /** Ends the turn that runs, as interrupted. */
-  async endTurn(): Promise<void> {
+  /** Resolves when the turn that runs, or is being begun, has ended. */
+  async turnEnded(): Promise<void> {
     await this.#beginnings.settle();
-    const turn = this.#turn;
-    turn?.refuseInput();
-    turn?.interrupt();
-    await turn?.finished;
-    await this.#outbox.settle();
+    await this.turn?.finished;
   }
 
-  /** Goes on, while no turn runs, as if this turn and all that came after it had never been. */
-  async revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
-    // What is still owed to the log has to be in it by now: it must not come behind the cut.
-    await this.#outbox.commit({});
-    await this.#deps.store.revertThread(this.id, beforeTurnId, patch);
-    this.#record = { ...this.#record, ...patch };
-    this.#history.forget();
-    // If the last turn failed, it is gone.
-    this.#status = 'idle';
+  /** Ends the turn that runs, as interrupted, and makes a change before another can begin. */
+  stopFor<T>(change: () => Promise<T>, { byUser = false } = {}): Promise<T> {
+    return this.#beginnings.change(async () => {
+      const { turn } = this;
+      turn?.refuseInput();
+      turn?.interrupt({ byUser });
+      await turn?.finished;
+      await this.#outbox.settle();
+      return change();
+    });
+  }
+
+  /** Goes on as if this turn and all that came after it had never been. A goal waits for the user: who goes back has a say. */
+  revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
+    const change = async () => {
+      // What is still owed to the log has to be in it by now: it must not come behind the cut.
+      await this.#outbox.commit({});
+      const whole = { ...patch, updatedAtMs: this.#deps.clock.now(), ...awaitingUser(this.record.goal) };
+      await this.#deps.store.revertThread(this.id, beforeTurnId, whole);
+      this.#history.forget();
+      if (this.#state.status !== 'idle') {
+        // The last turn failed, and is gone.
+        const { announce } = this.#statusStep('idle');
+        await this.#outbox.announce(announce);
+      }
+      this.#state.keep(whole);
+    };
+    return this.stopFor(change, { byUser: true });
   }
 
   /** Ends what runs and gives up the thread. */
   async close(): Promise<void> {
     this.goal.close();
-    await this.endTurn();
-    await this.#writer.close();
-  }
-
-  /** `opening`: what the model reads first in a turn that nobody asked for. */
-  async #begin(
-    params: TurnStartParams,
-    { settings, opening = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null },
-  ): Promise<Joined> {
-    const { clock, ids } = this.#deps;
-    const now = clock.now();
-    const turnId = ids.next();
-    const { told, messages } = await this.#runtime.instructions.news({ settings, told: this.#record.told, now });
-    const input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: now });
-    const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told };
-    if (settings !== this.settings) patch.settings = settings;
-    if (this.#record.preview === '') patch.preview = previewOf(params.input);
-    await this.#outbox.commit({
-      entries: [
-        { kind: 'turnStarted', turnId, startedAtMs: now },
-        ...modelEntries(turnId, [...messages, ...(opening ?? [])]),
-        ...inputEntries(turnId, input),
-      ],
-      patch: { ...patch, ...(opening === null ? this.goal.heard() : {}) },
-    });
-    const news = settingsChange(this.id, this.settings, settings);
-    this.#record = { ...this.#record, ...patch };
-    const turnSettings = params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings;
-    const turn = new ActiveTurn({
-      id: turnId,
-      startedAtMs: now,
-      settings: turnSettings,
-      outputSchema: (params.outputSchema ?? null) as JsonValue,
-    });
-    if (input !== null) turn.takePlace()?.deliver(input);
-    this.#turn = turn;
-    this.goal.turnBegan(turnId, { alone: opening !== null });
-    this.#status = 'active';
-    const afterAnswer = () => {
-      for (const announcement of news) this.#announce(announcement);
-      void this.#deps.keepAlive.during(this.#run(turn));
-    };
-    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+    await this.stopFor(() => this.#writer.close());
   }
 
   async #run(turn: ActiveTurn): Promise<void> {
     await runTurn(this.#host(), turn);
-    if (this.#turn === turn) this.#turn = null;
+    if (this.turn === turn) this.#state.turn = null;
     this.#deps.onTurnEnded(this.id);
-  }
-
-  async #join(
-    turn: ActiveTurn,
-    { place, params, settings }: { place: InputPlace; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
-  ): Promise<Joined> {
-    const { clock, ids } = this.#deps;
-    let input: TurnInput | null;
-    try {
-      input = await turnInput(params, { settings, instructions: this.#runtime.instructions, ids, atMs: clock.now() });
-      // What the model was saying has ended here: what was held comes before the input that ended it.
-      const held: LogEntry[] = turn.isHolding ? [{ kind: 'heldRead', turnId: turn.id }] : [];
-      await this.#outbox.commit({ entries: [...held, ...inputEntries(turn.id, input)], patch: { settings, ...this.goal.heard() } });
-    } catch (error) {
-      place.release();
-      throw error;
-    }
-    const news = settingsChange(this.id, this.settings, settings);
-    this.#record = { ...this.#record, settings };
-    const afterAnswer = () => {
-      for (const announcement of news) this.#announce(announcement);
-      if (input === null) place.release();
-      else place.deliver(input);
-    };
-    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs }), afterAnswer };
   }
 
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = await this.#history.list();
-    return modelRequest(turn, { threadId: this.id, runtime: this.#runtime, history, tools: this.#tools() });
+    return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools() });
   }
 
   #tools(): Tool[] {
@@ -292,13 +241,13 @@ export class LoadedThread {
     const { clock, log, ids, publisher } = this.#deps;
     return {
       threadId: this.id,
-      model: this.#runtime.model,
+      model: this.runtime.model,
       tools: this.#tools(),
       outbox: this.#outbox,
       goal: this.goal,
       clock,
       log,
-      showRawReasoning: this.#runtime.showRawReasoning,
+      showRawReasoning: this.runtime.showRawReasoning,
       newId: () => ids.next(),
       announce: (announcement) => this.#announce(announcement),
       drained: () => publisher.drained({ threadId: this.id }),
@@ -309,23 +258,13 @@ export class LoadedThread {
   }
 
   #tokensStep(turn: ActiveTurn, last: TokenUsageBreakdown): Step {
-    const before = this.#record.tokenUsage?.usage.total ?? null;
-    const usage = { total: addUsage(before, last), last, modelContextWindow: this.#runtime.contextWindow };
-    const patch: ThreadPatch = { tokenUsage: { turnId: turn.id, usage } };
-    this.#record = { ...this.#record, ...patch };
+    const tokens = this.#state.tokensStep(turn.id, last);
     const goal = this.goal.charge(turn.id, last);
-    const params = { threadId: this.id, turnId: turn.id, tokenUsage: usage };
-    return { patch: { ...patch, ...goal.patch }, announce: [{ method: 'thread/tokenUsage/updated', params }, ...goal.announce] };
+    return { patch: { ...tokens.patch, ...goal.patch }, announce: [...tokens.announce, ...goal.announce] };
   }
 
-  #statusStep(status: 'active' | 'idle' | 'systemError'): Step {
-    this.#status = status;
-    const updatedAtMs = this.#deps.clock.now();
-    this.#record = { ...this.#record, updatedAtMs };
-    return {
-      ...(status === 'active' ? {} : { patch: { updatedAtMs } }),
-      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.status } }],
-    };
+  #statusStep(status: ThreadState['status']) {
+    return this.#state.statusStep(status, this.#deps.clock.now());
   }
 
   #announce({ method, params }: Announcement): void {

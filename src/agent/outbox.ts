@@ -24,6 +24,7 @@ export class Outbox {
   readonly #onAppended: (entries: readonly LogEntry[]) => void;
   #tail: Promise<void> = Promise.resolve();
   #owed: LogEntry[] = [];
+  #owedPatch: ThreadPatch | null = null;
 
   constructor(options: {
     writer: ThreadWriter;
@@ -44,15 +45,21 @@ export class Outbox {
 
   /**
    * Announces a step that could not be stored: the end of a turn that failed because the disk is full must still be told.
-   * Its entries are owed to the log, and written before the next step that succeeds.
+   * Its entries and its patch are owed, and written with the next step that succeeds.
    */
-  announceUnstored(step: Step): Promise<void> {
-    const done = this.#tail.then(() => {
-      this.#owed.push(...(step.entries ?? []));
-      for (const announcement of step.announce ?? []) this.#announce(announcement);
+  announceUnstored({ entries = [], patch, announce = [] }: Step): Promise<void> {
+    return this.between(() => {
+      this.#owed.push(...entries);
+      if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
+      for (const announcement of announce) this.#announce(announcement);
     });
-    this.#tail = done;
-    return done;
+  }
+
+  /** Announces something that needs no storing, behind all steps so far. Nothing can keep it from being told. */
+  announce(announcements: readonly Announcement[]): Promise<void> {
+    return this.between(() => {
+      for (const announcement of announcements) this.#announce(announcement);
+    });
   }
 
   /** Runs something between two steps: none is under way meanwhile. It must not throw. */
@@ -70,16 +77,18 @@ export class Outbox {
   /** Resolves when all steps so far have been taken, and what is owed has been tried once more. */
   async settle(): Promise<void> {
     await this.#tail;
-    if (this.#owed.length === 0) return;
+    if (this.#owed.length === 0 && this.#owedPatch === null) return;
     // Where the store still fails, the turn that is owed its end will read as interrupted.
     await this.commit({}).catch(() => {});
   }
 
   async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
     const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
-    if (all.length > 0 || patch !== undefined) {
-      await this.#writer.append(all, { durable, ...(patch === undefined ? {} : { patch }) });
+    const wholePatch = this.#owedPatch === null ? patch : { ...this.#owedPatch, ...patch };
+    if (all.length > 0 || wholePatch !== undefined) {
+      await this.#writer.append(all, { durable, ...(wholePatch === undefined ? {} : { patch: wholePatch }) });
       this.#owed = [];
+      this.#owedPatch = null;
       this.#onAppended(all);
     }
     if (partial !== undefined) await this.#writer.savePartial(partial);

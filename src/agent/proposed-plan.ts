@@ -12,38 +12,38 @@ export interface PlanSpan {
  * line break after an opening and a closing tag belongs to the tag. Without tags everything is message.
  */
 export class PlanSplitter {
-  #held = '';
+  #rest = '';
   #part: PlanSpan['part'] = 'message';
   #atTag = false;
 
   push(delta: string): PlanSpan[] {
-    this.#held += delta;
+    this.#rest += delta;
     const spans: PlanSpan[] = [];
     for (;;) {
-      if (this.#atTag && this.#held !== '') {
-        this.#held = this.#held.replace(/^\n/, '');
+      if (this.#atTag && this.#rest !== '') {
+        this.#rest = this.#rest.replace(/^\n/, '');
         this.#atTag = false;
       }
       const tag = this.#part === 'message' ? OPEN : CLOSE;
-      const at = this.#held.indexOf(tag);
+      const at = this.#rest.indexOf(tag);
       if (at === -1) {
-        const keep = longestTagStart(this.#held, tag);
-        this.#emit(spans, this.#held.slice(0, this.#held.length - keep));
-        this.#held = this.#held.slice(this.#held.length - keep);
+        const keep = longestTagStart(this.#rest, tag);
+        this.#emit(spans, this.#rest.slice(0, this.#rest.length - keep));
+        this.#rest = this.#rest.slice(this.#rest.length - keep);
         return spans;
       }
-      this.#emit(spans, this.#held.slice(0, at));
-      this.#held = this.#held.slice(at + tag.length);
+      this.#emit(spans, this.#rest.slice(0, at));
+      this.#rest = this.#rest.slice(at + tag.length);
       this.#part = this.#part === 'message' ? 'plan' : 'message';
       this.#atTag = true;
     }
   }
 
-  /** What was held back for a tag that never came. */
+  /** What was kept back for a tag that never came. */
   end(): PlanSpan[] {
     const spans: PlanSpan[] = [];
-    this.#emit(spans, this.#held);
-    this.#held = '';
+    this.#emit(spans, this.#rest);
+    this.#rest = '';
     return spans;
   }
 

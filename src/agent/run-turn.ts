@@ -5,6 +5,7 @@ import { type LogEntry, type StoredItem, StoreError } from '../store/store.ts';
 import { isGoalTool } from '../tools/goal-tools.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
+import type { GoalStep } from './goal-keeper.ts';
 import type { Step } from './outbox.ts';
 import { runToolCall, type ToolCall } from './tool-calls.ts';
 import { otherError, type TurnHost, type TurnRun } from './turn-host.ts';
@@ -77,12 +78,12 @@ async function step(run: TurnRun): Promise<Outcome | null> {
   return null;
 }
 
-/** Input is stored when its request is answered; here clients see it, and what was held is read from now on. */
+/** Input is stored when its request is answered; here clients see it, and what was deferred is read from now on. */
 async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promise<void> {
   const ids = { threadId: host.threadId, turnId: turn.id };
   for (const input of inputs) {
-    if (input === 'held') {
-      await host.outbox.commit({ entries: [{ kind: 'heldRead', turnId: turn.id }] });
+    if (input === 'deferred') {
+      await host.outbox.commit({ entries: [{ kind: 'deferredRead', turnId: turn.id }] });
       continue;
     }
     const { item, atMs } = input;
@@ -114,17 +115,28 @@ async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): 
 async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
   const { host, turn } = run;
   turn.refuseInput();
+  let goal: GoalStep = { patch: {}, announce: [] };
   try {
     await announceInputs(run, await turn.takeInputs());
-    await host.outbox.commit(ending(run, outcome));
+    goal = goalStep(run, outcome);
+    await host.outbox.commit(ending(run, outcome, goal));
   } catch (error) {
     const cutOff = outcome.status === 'completed' ? [] : outcome.cutOff;
     const failed: Outcome = outcome.status === 'failed' ? outcome : { status: 'failed', error: unexpected(error, host), cutOff };
-    await host.outbox.announceUnstored(ending(run, failed));
+    const more = goalStep(run, failed);
+    // What the end meant for the goal has not been told yet, and is so already.
+    const both = { patch: { ...goal.patch, ...more.patch }, announce: [...goal.announce, ...more.announce] };
+    await host.outbox.announceUnstored(ending(run, failed, both));
   }
 }
 
-function ending({ host, turn, lastMessage, acted }: TurnRun, outcome: Outcome): Step {
+/** What a turn's end means for the goal. */
+function goalStep({ host, turn, acted }: TurnRun, outcome: Outcome): GoalStep {
+  const error = outcome.status === 'failed' ? outcome.error : null;
+  return host.goal.turnEnded({ turnId: turn.id, status: outcome.status, error, acted, byUser: turn.stoppedByUser });
+}
+
+function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome, goal: GoalStep): Step {
   const { threadId } = host;
   const completedAtMs = host.clock.now();
   const end = {
@@ -133,7 +145,6 @@ function ending({ host, turn, lastMessage, acted }: TurnRun, outcome: Outcome): 
     completedAtMs,
     durationMs: Math.max(0, completedAtMs - turn.startedAtMs),
   };
-  const goal = host.goal.turnEnded({ turnId: turn.id, status: end.status, error: end.error, acted });
   const status = host.statusStep(outcome.status === 'failed' ? 'systemError' : 'idle');
   const errors: Announcement[] =
     outcome.status === 'failed' ? [{ method: 'error', params: { error: outcome.error, willRetry: false, threadId, turnId: turn.id } }] : [];

@@ -3,8 +3,8 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/store.ts';
-import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { awaitingUser } from './goal-state.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
@@ -16,17 +16,26 @@ const IDLE_MS_MAX = 30 * 60 * 1000;
 /** Of a history that is cut it is not known what the model was told last, nor what it had cost by then. */
 const OF_A_CUT_HISTORY = { tokenUsage: null, told: null };
 
+/** Who is there for a thread. */
+export interface Audience {
+  /** Whether a client hears of it. */
+  isFollowed(threadId: string): boolean;
+  /** Whether one of those can still say something: then the thread may go on by itself. */
+  isAttended(threadId: string): boolean;
+}
+
 /** The loaded threads, and the ways to load one. */
 export class Threads {
   readonly #deps: AgentDeps;
-  readonly #isFollowed: (threadId: string) => boolean;
+  readonly #audience: Audience;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
   /** Two requests may name one thread by its id and by its path: loading is decided once. */
   readonly #loading = new KeyedQueue();
+  #isClosing = false;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, isFollowed: (threadId: string) => boolean) {
-    this.#isFollowed = isFollowed;
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, audience: Audience) {
+    this.#audience = audience;
     this.#deps = { ...deps, onTurnEnded: (threadId) => this.#afterTurn(threadId) };
   }
 
@@ -98,7 +107,7 @@ export class Threads {
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
-      ...((await this.#keepsTurns(source.id, point)) ? { preview: source.preview, listed: source.listed } : {}),
+      ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
       ...(point === null ? { tokenUsage: source.tokenUsage, told: source.told } : OF_A_CUT_HISTORY),
       memoryMode: source.memoryMode,
     };
@@ -106,23 +115,28 @@ export class Threads {
     return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
   }
 
-  /** Whether a history that is cut at this point keeps a turn. */
-  async #keepsTurns(sourceId: string, point: ForkPoint): Promise<boolean> {
-    if (point === null || 'afterTurnId' in point) return true;
-    const { data } = await this.#deps.store.listTurns(sourceId, { direction: 'asc', limit: 1, view: 'notLoaded' });
-    return data[0]?.id !== point.beforeTurnId;
+  /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */
+  async #isBeforeAll(threadId: string, point: ForkPoint): Promise<boolean> {
+    if (point === null || 'afterTurnId' in point) return false;
+    const { data } = await this.#deps.store.listTurns(threadId, { direction: 'asc', limit: 1, view: 'notLoaded' });
+    return data[0]?.id === point.beforeTurnId;
   }
 
-  /** Lets a thread that somebody follows go on towards its goal, if it has one and nothing else to do. */
+  /** Rejects with `turn_not_found`. */
+  async #checkTurn(threadId: string, turnId: string): Promise<void> {
+    await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
+  }
+
+  /** Lets a thread that somebody attends to go on towards its goal, if it has one and nothing else to do. */
   continueGoal(threadId: string): void {
-    if (this.#isFollowed(threadId)) this.find(threadId)?.continueGoal();
+    if (this.#audience.isAttended(threadId)) this.find(threadId)?.continueGoal();
   }
 
   /** Unloads a thread that nobody follows, once it has been idle for long enough. */
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
-    if (thread === null || thread.turn !== null || this.#isFollowed(threadId)) return;
+    if (this.#isClosing || thread === null || thread.turn !== null || this.#audience.isFollowed(threadId)) return;
     this.#idle.set(
       threadId,
       this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
@@ -130,12 +144,15 @@ export class Threads {
   }
 
   /**
-   * Gives up a thread, unless a turn runs in it or somebody follows it. In the queue of loading: a resume that comes
+   * Gives up a thread, unless a turn runs in it or is being begun, or somebody follows it: then it may be tried later. In the queue of loading: a resume that comes
    * meanwhile finds the thread either loaded or given up.
    */
   unload(thread: LoadedThread): Promise<void> {
     return this.#loading.run(thread.id, async () => {
-      if (thread.turn !== null || this.#isFollowed(thread.id)) return;
+      if (thread.isRunning || this.#audience.isFollowed(thread.id)) {
+        this.unloadWhenIdle(thread.id);
+        return;
+      }
       this.keepLoaded(thread.id);
       this.#loaded.delete(thread.id);
       await thread.close();
@@ -150,9 +167,14 @@ export class Threads {
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
     return this.#loading.run(threadId, async () => {
       const thread = this.find(threadId);
-      await thread?.endTurn();
-      await change();
-      if (thread === null) return false;
+      if (thread === null) {
+        await change();
+        return false;
+      }
+      await thread.stopFor(async () => {
+        await change();
+        thread.goal.close();
+      });
       this.keepLoaded(threadId);
       this.#loaded.delete(threadId);
       await thread.close();
@@ -165,15 +187,14 @@ export class Threads {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
       // A turn that runs is not ended for one that is not there.
-      await store.listItems(threadId, { turnId: beforeTurnId, direction: 'asc', limit: 1 });
+      await this.#checkTurn(threadId, beforeTurnId);
+      const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '', listed: false } : {};
+      const patch: ThreadPatch = { ...asNew, ...OF_A_CUT_HISTORY };
       const thread = this.find(threadId);
-      await thread?.endTurn();
-      const patch: ThreadPatch = {
-        updatedAtMs: clock.now(),
-        ...((await this.#keepsTurns(threadId, { beforeTurnId })) ? {} : { preview: '', listed: false }),
-        ...OF_A_CUT_HISTORY,
-      };
-      if (thread === null) return store.revertThread(threadId, beforeTurnId, patch);
+      if (thread === null) {
+        const { goal } = await this.record(threadId);
+        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
+      }
       await thread.revert(beforeTurnId, patch);
       return this.record(threadId);
     });
@@ -185,26 +206,23 @@ export class Threads {
     this.#idle.delete(threadId);
   }
 
-  /** How many turns run. */
+  /** How many turns run or are being begun. */
   get turnsRunning(): number {
-    return this.#turns().length;
+    return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Resolves when no turn runs. */
+  /** Resolves when the turns that run now, or are being begun, have ended. */
   async turnsEnded(): Promise<void> {
-    for (let turns = this.#turns(); turns.length > 0; turns = this.#turns()) await Promise.all(turns.map(({ finished }) => finished));
+    await Promise.all([...this.#loaded.values()].map((thread) => thread.turnEnded()));
   }
 
   /** Ends every turn and gives up every thread. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
     await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
     this.#loaded.clear();
-  }
-
-  #turns(): ActiveTurn[] {
-    return [...this.#loaded.values()].flatMap(({ turn }) => turn ?? []);
   }
 
   #afterTurn(threadId: string): void {
@@ -219,9 +237,7 @@ export class Threads {
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
-    if (thread.turn !== null || !saysAnything(request)) return thread;
-    const { settings, runtime } = await configureThread(this.#deps, request, thread.settings);
-    if (thread.turn === null) await thread.reconfigure(settings, runtime);
+    if (thread.turn === null && saysAnything(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
     return thread;
   }
 }

@@ -1,36 +1,48 @@
 /**
- * Keeps the two ways in which a turn begins apart: at a client's request, and by itself. What a client wants goes first; where a
- * turn that nobody asked for is being begun already, the request waits that moment, and then joins it.
+ * Lets one thing at a time begin a turn, or change what the next one begins with. What clients want goes first: a turn that
+ * nobody asked for begins only where nothing else is under way, and what is asked for meanwhile waits until it has begun.
  */
 export class TurnBeginnings {
-  #requested = 0;
-  #alone: Promise<void> | null = null;
+  #tail: Promise<void> = Promise.resolve();
+  #turns = 0;
+  #changes = 0;
 
-  /** Runs what a request begins. */
-  async requested<T>(begin: () => Promise<T>): Promise<T> {
-    this.#requested++;
-    try {
-      await this.#alone;
-      return await begin();
-    } finally {
-      this.#requested--;
-    }
-  }
-
-  /** Whether neither is under way. */
-  get none(): boolean {
-    return this.#requested === 0 && this.#alone === null;
-  }
-
-  /** Runs what begins by itself; `begin` must not reject. Only while there is none. */
-  alone(begin: () => Promise<void>): void {
-    this.#alone = begin().finally(() => {
-      this.#alone = null;
+  /** Begins a turn, or joins one, when all before it is done. */
+  begin<T>(begin: () => Promise<T>): Promise<T> {
+    this.#turns++;
+    return this.#next(begin).finally(() => {
+      this.#turns--;
     });
   }
 
-  /** Resolves when what begins by itself has begun. */
-  async settle(): Promise<void> {
-    await this.#alone;
+  /** Makes a change during which no turn begins. */
+  change<T>(change: () => Promise<T>): Promise<T> {
+    this.#changes++;
+    return this.#next(change).finally(() => {
+      this.#changes--;
+    });
+  }
+
+  /** Whether a turn is being begun. */
+  get isBeginning(): boolean {
+    return this.#turns > 0;
+  }
+
+  /** Whether nothing is under way. */
+  get none(): boolean {
+    return this.#turns + this.#changes === 0;
+  }
+
+  /** Resolves when all that is under way is done. */
+  settle(): Promise<void> {
+    return this.#tail;
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(work);
+    this.#tail = done.then(nothing, nothing);
+    return done;
   }
 }
+
+const nothing = () => {};

@@ -75,6 +75,11 @@ export class Clients implements Publisher {
     return this.#followers.has(threadId);
   }
 
+  /** Whether one of the connections that follow the thread can still say something. */
+  isAttended(threadId: string): boolean {
+    return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
+  }
+
   publish: Publisher['publish'] = (audience, method, params) => {
     let line: string | null = null;
     for (const connection of this.#audience(audience)) {

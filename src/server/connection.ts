@@ -43,6 +43,7 @@ export class Connection {
   #gate: Promise<void> = Promise.resolve();
   #waiting = 0;
   #muted: ReadonlySet<string> = new Set();
+  #inputEnded = false;
 
   constructor(id: number, options: ConnectionOptions) {
     this.id = id;
@@ -77,6 +78,11 @@ export class Connection {
   /** What the client said of itself; null before the handshake. */
   get client(): InitializeParams | null {
     return this.#client;
+  }
+
+  /** Whether the client has closed its side, and all that it asked for is under way or done. */
+  get inputEnded(): boolean {
+    return this.#inputEnded;
   }
 
   get experimentalApi(): boolean {
@@ -154,6 +160,9 @@ export class Connection {
 
   async #finish(): Promise<void> {
     await this.#atMost(LAST_ANSWERS_MS_MAX, this.#ids.empty());
+    // By the next turn of the event loop, what was to follow the last answers has begun.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#inputEnded = true;
     await this.#options.onInputEnd();
     await this.#atMost(LAST_ANSWERS_MS_MAX, this.#writer.flushed());
     this.#options.onClosed();

@@ -10,13 +10,12 @@ interface Measured {
 
 /** How busy the server is, by names as in the schema. */
 export function serverGauges({ clients, dispatcher, threads }: Measured): Record<string, number> {
-  const loaded = threads.ids().map((id) => threads.find(id));
   return {
     'app.connections.open': clients.connectionCount,
     'app.requests.in_flight': dispatcher.inFlight,
     'app.requests.queued': dispatcher.queued,
     'app.server_requests.pending': clients.askedCount,
-    'core.threads.live': loaded.length,
-    'core.turns.running': loaded.filter((thread) => thread !== null && thread.turn !== null).length,
+    'core.threads.live': threads.ids().length,
+    'core.turns.running': threads.turnsRunning,
   };
 }

@@ -54,7 +54,7 @@ const SELECTIONS = {
   turnSummaries: `(${MARKS} OR kind = 'item' AND type IN ('userMessage', 'agentMessage'))`,
   turnMarks: MARKS,
   items: "kind = 'item'",
-  model: "kind IN ('model', 'heldRead')",
+  model: "kind IN ('model', 'deferredRead')",
 };
 export type Selection = keyof typeof SELECTIONS;
 

@@ -4,7 +4,7 @@ import type { HistoryEntry } from './log-rows.ts';
 /** What the model reads, put together from the entries of a log in their order. */
 export class ModelItems {
   readonly #read: ResponseItem[];
-  #held: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
+  #deferred: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
 
   /** Begins with items that are in their order already. */
   constructor(items: ResponseItem[] = []) {
@@ -13,18 +13,18 @@ export class ModelItems {
 
   /** Takes the next entry; those that are not for the model change nothing. */
   add(entry: HistoryEntry): void {
-    if (entry.kind !== 'model' && entry.kind !== 'heldRead') return;
-    if (entry.kind === 'heldRead' || entry.turnId !== this.#held.turnId) this.#release(entry.turnId);
-    if (entry.kind === 'model') (entry.held ? this.#held.items : this.#read).push(entry.item);
+    if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
+    if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
+    if (entry.kind === 'model') (entry.deferred ? this.#deferred.items : this.#read).push(entry.item);
   }
 
-  /** All of them so far, what is held last. */
+  /** All of them so far, what is deferred last. */
   list(): ResponseItem[] {
-    return [...this.#read, ...this.#held.items];
+    return [...this.#read, ...this.#deferred.items];
   }
 
   #release(turnId: string | null): void {
-    this.#read.push(...this.#held.items);
-    this.#held = { turnId, items: [] };
+    this.#read.push(...this.#deferred.items);
+    this.#deferred = { turnId, items: [] };
   }
 }

@@ -49,7 +49,7 @@ export interface GoalRecord {
   createdAtMs: number;
   updatedAtMs: number;
   /** A turn was interrupted: the thread does not go on by itself before somebody speaks again. */
-  held: boolean;
+  awaitsUser: boolean;
 }
 
 /** The longest name of a thread, in UTF-16 units: all of it is in the index of searches. */
@@ -117,8 +117,8 @@ export type ThreadChange = ThreadPatch | ((before: ThreadRecord) => ThreadPatch)
  *
  * - `turnStarted` and `turnEnded` bracket a turn; a turn without an end was cut off, unless it still runs.
  * - `item` is an item as clients saw it completed (or, with `partial`, as far as it came).
- * - `model` is what the model reads: the prompt is made of these, in their order. Those that are `held` came while it
- *   spoke, and it reads them at the next `heldRead`, else behind all else of their turn.
+ * - `model` is what the model reads: the prompt is made of these, in their order. Those that are `deferred` came while it
+ *   spoke, and it reads them at the next `deferredRead`, else behind all else of their turn.
  */
 export type LogEntry =
   | { kind: 'turnStarted'; turnId: string; startedAtMs: number }
@@ -131,8 +131,8 @@ export type LogEntry =
       durationMs: number;
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean }
-  | { kind: 'model'; turnId: string | null; item: ResponseItem; held?: boolean }
-  | { kind: 'heldRead'; turnId: string };
+  | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean }
+  | { kind: 'deferredRead'; turnId: string };
 
 export interface StoredItem {
   turnId: string;

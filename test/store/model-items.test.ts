@@ -11,12 +11,12 @@ function read(...entries: LogEntry[]): string[] {
   return items.list().flatMap((item) => (item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : []));
 }
 
-function model(text: string, { turnId = turn, held = false }: { turnId?: string | null; held?: boolean } = {}): LogEntry {
-  return { kind: 'model', turnId, item: modelMessage(text), ...(held ? { held } : {}) };
+function model(text: string, { turnId = turn, deferred = false }: { turnId?: string | null; deferred?: boolean } = {}): LogEntry {
+  return { kind: 'model', turnId, item: modelMessage(text), ...(deferred ? { deferred } : {}) };
 }
 
-test('what is held is read where the log says so', () => {
-  expect(read(model('a'), model('x', { held: true }), model('b'), { kind: 'heldRead', turnId: turn }, model('c'))).toEqual([
+test('what is deferred is read where the log says so', () => {
+  expect(read(model('a'), model('x', { deferred: true }), model('b'), { kind: 'deferredRead', turnId: turn }, model('c'))).toEqual([
     'a',
     'b',
     'x',
@@ -25,17 +25,15 @@ test('what is held is read where the log says so', () => {
 });
 
 test('where the log does not say, behind all else of its turn', () => {
-  const held = [model('a'), model('x', { held: true }), model('b'), model('y', { held: true })];
-  expect(read(...held)).toEqual(['a', 'b', 'x', 'y']);
-  expect(read(...held, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
-  expect(read(...held, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
+  const deferred = [model('a'), model('x', { deferred: true }), model('b'), model('y', { deferred: true })];
+  expect(read(...deferred)).toEqual(['a', 'b', 'x', 'y']);
+  expect(read(...deferred, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
+  expect(read(...deferred, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
 });
 
 test('a later turn holds anew, and other entries change nothing', () => {
   const start: LogEntry = { kind: 'turnStarted', turnId: idOf(2), startedAtMs: 1 };
-  expect(read(model('x', { held: true }), start, model('y', { turnId: idOf(2), held: true }), model('b', { turnId: idOf(2) }))).toEqual([
-    'x',
-    'b',
-    'y',
-  ]);
+  expect(
+    read(model('x', { deferred: true }), start, model('y', { turnId: idOf(2), deferred: true }), model('b', { turnId: idOf(2) })),
+  ).toEqual(['x', 'b', 'y']);
 });

@@ -164,7 +164,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           timeUsedMs: 1500,
           createdAtMs: 1,
           updatedAtMs: 2,
-          held: true,
+          awaitsUser: true,
         },
       });
 

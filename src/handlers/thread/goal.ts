@@ -1,5 +1,4 @@
-import { changedGoal, type GoalChange, goalView } from '../../agent/goal-state.ts';
-import { previewOfText } from '../../agent/user-input.ts';
+import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from '../../agent/goal-state.ts';
 import type { Config } from '../../config/config.ts';
 import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/errors.ts';
 import type { ThreadGoalSetParams } from '../../protocol/generated/types.ts';
@@ -21,11 +20,9 @@ export function goalMethods(deps: GoalDeps) {
         const record = await goalThread(deps, params.threadId);
         if (record.archivedAtMs !== null) throw threadArchived(record.id);
         const change = goalChange(params);
-        const patch = previewPatch(record, change);
         const loaded = threads.find(record.id);
         if (loaded !== null) {
           const goal = await loaded.goal.set(change);
-          if (patch.preview !== undefined) await loaded.update(patch);
           after(() => {
             loaded.goal.announce();
             threads.continueGoal(loaded.id);
@@ -33,7 +30,7 @@ export function goalMethods(deps: GoalDeps) {
           return { goal };
         }
         const changed = changedGoal(record.goal, change, { threadId: record.id, nowMs: clock.now() });
-        await patchStored(deps, record.id, { ...patch, goal: changed });
+        await patchStored(deps, record.id, { ...previewPatch(record, change), goal: changed });
         const goal = goalView(record.id, changed);
         after(() => publisher.publish('everyone', 'thread/goal/updated', { threadId: record.id, turnId: null, goal }));
         return { goal };
@@ -79,12 +76,10 @@ async function goalThread({ threads, config }: GoalDeps, threadId: string): Prom
 }
 
 function goalChange({ objective, status, tokenBudget }: ThreadGoalSetParams): GoalChange {
-  return { objective: objective ?? null, status: status ?? null, tokenBudget };
-}
-
-/** A thread that has said nothing yet is shown by what it is to reach. */
-function previewPatch({ preview }: ThreadRecord, { objective }: GoalChange): ThreadPatch {
-  return preview === '' && objective !== null ? { preview: previewOfText(objective.trim()) } : {};
+  const change = { objective: objective ?? null, status: status ?? null, tokenBudget };
+  const problem = goalProblem(change);
+  if (problem !== null) throw problem;
+  return change;
 }
 
 /** Through a writer: a thread that another process runs has its goal there, which would undo the change. */

@@ -9,12 +9,8 @@ export async function revert(
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
   { after }: CallContext,
 ): Promise<ThreadRecord> {
-  const had = threads.find(threadId)?.status.type;
   const record = await threads.revert(threadId, beforeTurnId);
-  after(() => {
-    if (had === 'systemError') publisher.publish({ threadId }, 'thread/status/changed', { threadId, status: { type: 'idle' } });
-    publisher.publish('everyone', 'thread/reverted', { threadId });
-  });
+  after(() => publisher.publish('everyone', 'thread/reverted', { threadId }));
   return record;
 }
 

@@ -13,6 +13,8 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
         const news = await thread.changeSettings(overrides);
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);
+          // Out of plan mode, for one.
+          threads.continueGoal(threadId);
         });
         return {};
       },

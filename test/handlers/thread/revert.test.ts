@@ -170,8 +170,8 @@ test('without the turn that failed, the thread is idle again, and its followers 
   expect(answer.thread.status).toEqual({ type: 'idle' });
   await client.waitFor('thread/reverted');
   expect(client.messages.slice(-3).map(({ method, params }) => [method ?? 'answer', params])).toEqual([
-    ['answer', undefined],
     ['thread/status/changed', { threadId: thread.id, status: { type: 'idle' } }],
+    ['answer', undefined],
     ['thread/reverted', { threadId: thread.id }],
   ]);
 });

@@ -1,0 +1,56 @@
+import type { ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { ActiveTurn } from './active-turn.ts';
+import type { Step } from './outbox.ts';
+import type { ThreadRuntime } from './thread-runtime.ts';
+import { addUsage } from './token-usage.ts';
+
+/** What a loaded thread is at this moment, in memory. Its parts share it; each changes it at once, where no wait comes between. */
+export class ThreadState {
+  record: ThreadRecord;
+  runtime: ThreadRuntime;
+  status: 'idle' | 'active' | 'systemError' = 'idle';
+  /** The turn that runs; null between turns. */
+  turn: ActiveTurn | null = null;
+
+  constructor(record: ThreadRecord, runtime: ThreadRuntime) {
+    this.record = record;
+    this.runtime = runtime;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get settings(): ThreadSettings {
+    return this.record.settings;
+  }
+
+  /** The status as clients see it. */
+  get shownStatus(): ThreadStatus {
+    return this.status === 'active' ? { type: 'active', activeFlags: [] } : { type: this.status };
+  }
+
+  keep(patch: ThreadPatch): void {
+    this.record = { ...this.record, ...patch };
+  }
+
+  /** Takes another status, and gives the step that stores and tells it. */
+  statusStep(status: ThreadState['status'], nowMs: number): Pick<Step, 'patch'> & Required<Pick<Step, 'announce'>> {
+    this.status = status;
+    this.keep({ updatedAtMs: nowMs });
+    return {
+      ...(status === 'active' ? {} : { patch: { updatedAtMs: nowMs } }),
+      announce: [{ method: 'thread/status/changed', params: { threadId: this.id, status: this.shownStatus } }],
+    };
+  }
+
+  /** Adds to the thread's token count, and gives the step that stores and tells it. */
+  tokensStep(turnId: string, last: TokenUsageBreakdown): Required<Pick<Step, 'patch' | 'announce'>> {
+    const before = this.record.tokenUsage?.usage.total ?? null;
+    const usage = { total: addUsage(before, last), last, modelContextWindow: this.runtime.contextWindow };
+    const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
+    this.keep(patch);
+    return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };
+  }
+}
