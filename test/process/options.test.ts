@@ -9,7 +9,7 @@ const FIRST_THREAD = '019b76da-a800-7000-8000-000000000001';
 interface Message {
   id?: number;
   method?: string;
-  params?: { turn?: { status: string }; item?: { type: string; text?: string } };
+  params?: { thread?: { id: string }; turn?: { status: string }; item?: { type: string; text?: string } };
   result?: unknown;
 }
 
@@ -37,10 +37,28 @@ function messagesOf(stdout: string): Message[] {
 }
 
 const handshake = { id: 1, method: 'initialize', params: { clientInfo: { name: 'script', version: '1' } } };
+const experimental = { ...handshake, params: { ...handshake.params, capabilities: { experimentalApi: true } } };
 const threadStart = { id: 2, method: 'thread/start', params: {} };
 
 function turnStart(id: number, text: string): object {
   return { id, method: 'turn/start', params: { threadId: FIRST_THREAD, input: [{ type: 'text', text }] } };
+}
+
+function goalSet(id: number, threadId: string): object {
+  return { id, method: 'thread/goal/set', params: { threadId, objective: 'all green' } };
+}
+
+const PLAN = { plan: { Look: 'in_progress' } };
+
+/** A place with a script for the model, and what makes the server take it. */
+function scripted(script: unknown[]): { where: Place; args: string[] } {
+  const where = place({ 'talk.yaml': JSON.stringify(script) });
+  return { where, args: ['--model-script', join(where.home, 'talk.yaml')] };
+}
+
+/** How the turns ended that the client was told of. */
+function endsIn(stdout: string): (string | undefined)[] {
+  return messagesOf(stdout).flatMap(({ method, params }) => (method === 'turn/completed' ? [params?.turn?.status] : []));
 }
 
 describe('--framing content-length', () => {
@@ -83,6 +101,29 @@ describe('--drain', () => {
   test('lets a running turn end after the input has, and tells of it', async () => {
     const { code, ends } = await turnThatWaits(['--drain']);
     expect({ code, ends }).toMatchObject({ code: 0, ends: [{ params: { turn: { status: 'completed' } } }] });
+  });
+
+  test('lets the running turn towards a goal end, and no further one begins', async () => {
+    const { where, args } = scripted([PLAN, { message: 'one two three', chunk: 4, delay: 50 }, { reply: 'no', optional: true }]);
+    const heddle = await startHeddle(where, { args: ['--drain', ...args] });
+    const { thread } = await heddle.request('thread/start', {});
+    await heddle.request('thread/goal/set', { threadId: thread.id, objective: 'all green' });
+    await heddle.waitFor('item/agentMessage/delta');
+    await heddle.finish();
+    const told = heddle.messages.filter(({ method }) => method === 'turn/started' || method === 'turn/completed');
+    expect(told).toMatchObject([{ method: 'turn/started' }, { method: 'turn/completed', params: { turn: { status: 'completed' } } }]);
+    const read = { id: 2, method: 'thread/read', params: { threadId: thread.id, includeTurns: true } };
+    const [, answer] = messagesOf(run([], lines(handshake, read), { where }).stdout);
+    expect(answer?.result).toMatchObject({ thread: { turns: [{ status: 'completed' }] } });
+  });
+
+  test('the first turn towards a goal, which is asked for, is begun where the input ends at once, too', () => {
+    const { where, args } = scripted([PLAN, 'one', PLAN, 'never']);
+    const begun = messagesOf(run(args, lines(experimental, threadStart), { where }).stdout);
+    const [threadId = ''] = begun.flatMap(({ method, params }) => (method === 'thread/started' ? [params?.thread?.id] : []));
+    const resume = { id: 2, method: 'thread/resume', params: { threadId } };
+    const { stdout } = run(['--drain', ...args], lines(experimental, resume, goalSet(3, threadId)), { where });
+    expect(endsIn(stdout)).toEqual(['completed']);
   });
 
   test('without it the end of the input is the end', async () => {
@@ -147,6 +188,14 @@ describe('--deterministic', () => {
     const { status, stdout } = run(args, lines(handshake, threadStart, turnStart(3, 'hi')), { where });
     const said = messagesOf(stdout).filter(({ method, params }) => method === 'item/completed' && params?.item?.text === 'one');
     expect({ status, said: said.length }).toEqual({ status: 0, said: 1 });
+  });
+
+  test.each([[[]], [['--drain']]])('so is the end of the input: a goal is worked on to its end before (%j)', (more) => {
+    const complete = { call: 'update_goal', arguments: { status: 'complete' } };
+    const { where, args } = scripted([PLAN, { message: 'one', delay: 60_000 }, complete, 'done']);
+    const input = lines(experimental, threadStart, goalSet(3, FIRST_THREAD));
+    const { status, stdout } = run([...more, '--deterministic', ...args], input, { where });
+    expect([status, endsIn(stdout)]).toEqual([0, ['completed', 'completed']]);
   });
 
   test('nothing is kept: not in the home, and not beside it', () => {
