@@ -11,6 +11,7 @@ import type { Model, ModelEvent, ModelRequest } from './model.ts';
 import type { ModelFailure } from './model-failure.ts';
 import type { ProviderApi } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry.ts';
+import { retryingError } from './retrying-error.ts';
 
 export interface ProviderModelDeps {
   env: Readonly<Record<string, string | undefined>>;
@@ -73,7 +74,7 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
       return;
     }
     deps.log.info({ provider: provider.id, delayMs: retry.delayMs, codexErrorInfo }, 'model request tried again');
-    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure, retry), delayMs: retry.delayMs }];
+    if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs: retry.delayMs }];
     await sleep(deps.clock, retry.delayMs, signal);
     if (signal.aborted) return;
     if (!retry.silent) yield [{ type: 'started' }];
@@ -134,11 +135,6 @@ function tooLarge(label: string): TurnError {
   return { message: `The request for ${label} is too large to be sent.`, codexErrorInfo: 'badRequest', additionalDetails: null };
 }
 
-/**
- * A broken stream is told as such while it is asked for again; how it ended counts only when it is the end. The details
- * tell one retry from the next.
- */
-function retryingError(failure: ModelFailure, { delayMs, number, ofAtMost }: Retry): TurnError {
-  const info = failure.retry === 'stream' ? { codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: null } } } : {};
-  return { ...failure.error, ...info, additionalDetails: `Retry ${number} of at most ${ofAtMost}, in ${delayMs / 1000} s.` };
+function retryDetails({ delayMs, number, ofAtMost }: Retry): string {
+  return `Retry ${number} of at most ${ofAtMost}, in ${delayMs / 1000} s.`;
 }

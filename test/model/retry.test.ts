@@ -41,6 +41,8 @@ async function ask(
 const told = (events: ModelEvent[]) =>
   events.map((event) => (event.type === 'retrying' || event.type === 'failed' ? [event.type, event.error.codexErrorInfo] : event.type));
 
+const retryingAfter = (httpStatusCode: number | null) => ['retrying', { responseStreamDisconnected: { httpStatusCode } }];
+
 test('a request that got no stream is tried again silently, the same again', async () => {
   const { events, requests } = await ask([refusing(500), refusing(503), answered], { requestMaxRetries: 2 }, [200, 400]);
   expect(events).toEqual(answeredEvents);
@@ -73,15 +75,19 @@ test('a stream that broke is asked for again, and the client is told', async () 
 
 test('stream_max_retries N means N + 1 requests, then the last error', async () => {
   const { events, requests } = await ask([failing('server_error')], { streamMaxRetries: 2 }, [200, 400]);
-  const retrying = ['retrying', { responseStreamDisconnected: { httpStatusCode: null } }];
-  expect(told(events)).toEqual(['started', retrying, 'started', retrying, 'started', ['failed', 'other']]);
+  expect(told(events)).toEqual(['started', retryingAfter(null), 'started', retryingAfter(null), 'started', ['failed', 'other']]);
   expect(requests).toHaveLength(3);
 });
 
 test('a provider that goes on refusing uses up both limits, and is told once the silent one is spent', async () => {
   const { events, requests } = await ask([refusing(500)], { requestMaxRetries: 1, streamMaxRetries: 1 }, [200, 400]);
-  expect(told(events)).toEqual(['started', ['retrying', 'internalServerError'], 'started', ['failed', 'internalServerError']]);
+  expect(told(events)).toEqual(['started', retryingAfter(null), 'started', ['failed', 'internalServerError']]);
   expect(requests).toHaveLength(3);
+});
+
+test('whatever went wrong is told as a broken stream while the model is asked again, with the HTTP status', async () => {
+  const { events } = await ask([refusing(503)], { streamMaxRetries: 1 }, [200]);
+  expect(told(events)).toEqual(['started', retryingAfter(503), 'started', ['failed', { httpConnectionFailed: { httpStatusCode: 503 } }]]);
 });
 
 test('a refused connection is told from its first retry on, with growing waits, and forgotten when the provider is back', async () => {
@@ -95,7 +101,7 @@ test('a refused connection is told from its first retry on, with growing waits, 
     clock.advance(wait);
   }
   const info = { httpConnectionFailed: { httpStatusCode: null } };
-  expect(told(await events)).toEqual(['started', ['retrying', info], 'started', ['retrying', info], 'started', ['failed', info]]);
+  expect(told(await events)).toEqual(['started', retryingAfter(null), 'started', retryingAfter(null), 'started', ['failed', info]]);
 });
 
 test.each([['context_length_exceeded'], ['invalid_prompt'], ['insufficient_quota'], ['usage_limit_reached'], ['cyber_policy']])(

@@ -251,7 +251,7 @@ describe('errors', () => {
       {
         type: 'retrying',
         delayMs: 0,
-        error: { codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 503 } }, additionalDetails: 'Retry 2, in 0 s.' },
+        error: { codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: 503 } }, additionalDetails: 'Retry 2, in 0 s.' },
       },
       { type: 'started' },
       { type: 'itemCompleted', item: { id: 'msg_1_2', content: [{ text: 'done' }] } },

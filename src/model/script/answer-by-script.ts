@@ -1,7 +1,7 @@
 import type { CutStep, ErrorStep, PlanStep, ReasoningStep } from '../../protocol/generated/model-script.ts';
-import type { TurnError } from '../../protocol/generated/types.ts';
 import { AnswerWriter, type Paced, type Pieces, words } from '../answer-writer.ts';
 import type { ModelRequest } from '../model.ts';
+import { retryingError } from '../retrying-error.ts';
 import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
@@ -33,7 +33,8 @@ export function* answerByScript(request: ModelRequest, { take, now }: AnswerSour
       yield { type: 'failed', error };
       return;
     }
-    yield { type: 'retrying', error: retryingError(error, failure, { retries, delayMs }), delayMs };
+    const details = error.additionalDetails ?? `Retry ${retries}, in ${delayMs / 1000} s.`;
+    yield { type: 'retrying', error: retryingError(error, details), delayMs };
     yield { waitMs: delayMs };
   }
 }
@@ -100,10 +101,4 @@ function* chunks(text: string, size: number): Generator<string, void, undefined>
 function retryDelay({ retry = false }: Failure): number | null {
   if (retry === false) return null;
   return retry === true ? 0 : retry;
-}
-
-/** As providers' errors are told while they are asked again: the details tell one retry from the next. */
-function retryingError(error: TurnError, failure: Failure, { retries, delayMs }: { retries: number; delayMs: number }): TurnError {
-  const info = 'cut' in failure ? { codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: null } } } : {};
-  return { ...error, ...info, additionalDetails: error.additionalDetails ?? `Retry ${retries}, in ${delayMs / 1000} s.` };
 }
