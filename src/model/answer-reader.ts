@@ -7,13 +7,14 @@ import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.t
  */
 export class AnswerReader {
   readonly #takesWhole: boolean;
-  readonly #events = new EventReader();
+  readonly #events: EventReader;
   #form: 'unknown' | 'stream' | 'whole' = 'unknown';
   readonly #pieces: string[] = [];
   #chars = 0;
 
-  constructor(takesWhole: boolean) {
+  constructor({ takesWhole, skipsNoise }: { takesWhole: boolean; skipsNoise: boolean }) {
     this.#takesWhole = takesWhole;
+    this.#events = new EventReader({ skipsNoise });
   }
 
   get isWhole(): boolean {
@@ -27,13 +28,13 @@ export class AnswerReader {
     this.#chars += chunk.length;
     this.#pieces.push(chunk);
     const problem = this.#chars > STREAM_CHARS_MAX ? `sent a response of more than ${STREAM_CHARS_MAX} characters` : null;
-    return { events: [], done: false, problem };
+    return { events: [], skipped: 0, done: false, problem };
   }
 
   /** The answer is over: gives what it ended with, if that was there in full. */
   end(): ReadEvents {
     if (this.#form !== 'whole') return this.#events.end();
     const value = parsedJson(this.#pieces.join(''));
-    return { events: isObject(value) ? [value] : [], done: false, problem: null };
+    return { events: isObject(value) ? [value] : [], skipped: 0, done: false, problem: null };
   }
 }

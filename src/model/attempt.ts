@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
+import type { Log } from '../base/log.ts';
 import { AnswerReader } from './answer-reader.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ReadEvents } from './event-reader.ts';
@@ -25,6 +26,7 @@ export interface AttemptOptions {
   model: string;
   client: HttpClient;
   clock: Clock;
+  log: Log;
   question: HttpQuestion;
   translator: () => AnswerTranslator;
   signal: AbortSignal;
@@ -42,7 +44,7 @@ export class Attempt {
   constructor(options: AttemptOptions) {
     this.#options = options;
     this.#translator = options.translator();
-    this.#reader = new AnswerReader(this.#translator.takesWhole);
+    this.#reader = new AnswerReader(this.#translator);
   }
 
   /** Why the attempt failed, once `next` gave null; null: it completed, or the signal aborted. */
@@ -120,7 +122,9 @@ export class Attempt {
     return cutText(body, ERROR_BODY_CHARS_MAX);
   }
 
-  #take({ events: read, done, problem }: ReadEvents): ModelEvent[] {
+  #take({ events: read, skipped, done, problem }: ReadEvents): ModelEvent[] {
+    const { endpoint, log } = this.#options;
+    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'events of the model that are no JSON objects are skipped');
     const events: ModelEvent[] = [];
     for (const event of read) {
       this.#pass(this.#translator.translate(event), events);

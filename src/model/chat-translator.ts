@@ -28,6 +28,7 @@ interface OpenText {
  */
 export class ChatTranslator implements AnswerTranslator {
   readonly takesWhole = true;
+  readonly skipsNoise = false;
   readonly #endpoint: Endpoint;
   readonly #calls: ChatToolCalls;
   #reasoning: OpenText | null = null;

@@ -20,6 +20,8 @@ export type Translation = ModelEvent | ModelFailure;
 export interface AnswerTranslator {
   /** Whether an answer may also be one JSON object in place of a stream. */
   readonly takesWhole: boolean;
+  /** Whether events that are no JSON are passed over: what they said is said again as a whole, and the end has an event of its own. */
+  readonly skipsNoise: boolean;
   /** Whether all that matters has been said: then neither silence nor a cut makes a failure of it. */
   readonly finished: boolean;
   translate(event: Record<string, unknown>): Translation[];

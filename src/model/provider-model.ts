@@ -109,7 +109,7 @@ function prepare({ api, provider, deps, client, unreasoning, request, signal }: 
   const { url, headers } = endpoint;
   const question: HttpQuestion = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
   const translator = () => api.translator(endpoint, request);
-  return { endpoint, model: request.model, client, clock: deps.clock, question, translator, signal };
+  return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, question, translator, signal };
 }
 
 /** The same without settings of reasoning, here and from now on; null: there were none. */

@@ -16,6 +16,7 @@ const REASON_CHARS_MAX = 100;
 /** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
 export class ResponseTranslator implements AnswerTranslator {
   readonly takesWhole = false;
+  readonly skipsNoise = true;
   readonly finished = false;
   readonly #endpoint: Endpoint;
   readonly #open = new Map<string, { type: string; index: number }>();

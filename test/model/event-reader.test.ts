@@ -2,24 +2,40 @@ import { expect, test } from 'vitest';
 import { EventReader, STREAM_CHARS_MAX } from '../../src/model/event-reader.ts';
 
 test('a response that never ends is stopped by its length', () => {
-  const reader = new EventReader();
+  const reader = new EventReader({ skipsNoise: false });
   const piece = `: ${'x'.repeat(4 * 1024 * 1024)}\n`;
   let read = reader.feed(piece);
   for (let chars = piece.length; chars + piece.length <= STREAM_CHARS_MAX; chars += piece.length) read = reader.feed(piece);
-  expect(read).toEqual({ events: [], done: false, problem: null });
-  expect(reader.feed(piece)).toEqual({ events: [], done: false, problem: `sent a response of more than ${STREAM_CHARS_MAX} characters` });
+  expect(read).toEqual({ events: [], skipped: 0, done: false, problem: null });
+  expect(reader.feed(piece)).toEqual({
+    events: [],
+    skipped: 0,
+    done: false,
+    problem: `sent a response of more than ${STREAM_CHARS_MAX} characters`,
+  });
 });
 
 test('data on several lines is one event, whose name may stand outside its JSON', () => {
-  expect(new EventReader().feed('event: error\ndata: {"message":\ndata: "m"}\n\n')).toEqual({
+  expect(new EventReader({ skipsNoise: false }).feed('event: error\ndata: {"message":\ndata: "m"}\n\n')).toEqual({
     events: [{ type: 'error', message: 'm' }],
+    skipped: 0,
     done: false,
     problem: null,
   });
 });
 
 test('nothing is read after [DONE], and nothing of an event that is not whole', () => {
-  const reader = new EventReader();
-  expect(reader.feed('data: {"a":1}\n\ndata: {"b":2}\n')).toEqual({ events: [{ a: 1 }], done: false, problem: null });
-  expect(reader.feed('\ndata: [DONE]\n\ndata: {"c":3}\n\n')).toEqual({ events: [{ b: 2 }], done: true, problem: null });
+  const reader = new EventReader({ skipsNoise: false });
+  expect(reader.feed('data: {"a":1}\n\ndata: {"b":2}\n')).toEqual({ events: [{ a: 1 }], skipped: 0, done: false, problem: null });
+  expect(reader.feed('\ndata: [DONE]\n\ndata: {"c":3}\n\n')).toEqual({ events: [{ b: 2 }], skipped: 0, done: true, problem: null });
+});
+
+test('what is no JSON object can be passed over, and [DONE] with it', () => {
+  const reader = new EventReader({ skipsNoise: true });
+  expect(reader.feed('data: {"a":1}\n\ndata: {broken\n\ndata: 7\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')).toEqual({
+    events: [{ a: 1 }, { b: 2 }],
+    skipped: 2,
+    done: false,
+    problem: null,
+  });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
+import { RecordingLog } from '../support/recording-log.ts';
 import {
   answered,
   answeredEvents,
@@ -73,6 +74,16 @@ test('a whole answer with reasoning, text, a call and usage becomes model events
       },
     },
   ]);
+});
+
+test('an event that is no JSON is skipped and told to the log: the answer goes on, as it does behind [DONE]', async () => {
+  const log = new RecordingLog();
+  await using server = await ProviderServer.start(
+    streaming(created, 'data: {broken\n\n', 'data: []\n\n', 'data: [DONE]\n\n', ...message('ok'), completed),
+  );
+  expect(await collect(modelAt(server.port, {}, { log }).model.stream(request, never))).toEqual(answeredEvents);
+  const fields = { endpoint: expect.stringMatching(/^P /), skipped: 2 };
+  expect(log.lines).toEqual([{ level: 'warn', text: 'events of the model that are no JSON objects are skipped', fields }]);
 });
 
 test('the request goes to base_url with its headers, its query and nothing that is not set', async () => {
