@@ -1,13 +1,14 @@
 import type { JsonObject } from '../base/json.ts';
 import { chatMessages } from './chat-messages.ts';
 import type { ModelRequest, ToolSpec } from './model.ts';
+import type { ReasoningSent } from './provider-api.ts';
 import { wireServiceTier } from './request-body.ts';
 
 /**
  * The body of a Chat Completions request. What is not set is absent, and so is what only some servers know: others refuse
  * a field that is strange to them.
  */
-export function chatBody(request: ModelRequest): JsonObject {
+export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonObject {
   const { effort, verbosity, serviceTier, outputSchema } = request;
   return {
     model: request.model,
@@ -15,7 +16,7 @@ export function chatBody(request: ModelRequest): JsonObject {
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(chatTool), tool_choice: 'auto', parallel_tool_calls: true }),
     stream: true,
     stream_options: { include_usage: true },
-    ...(effort === null ? {} : { reasoning_effort: effort }),
+    ...(effort === null || reasoning === 'none' ? {} : { reasoning_effort: effort }),
     ...(verbosity === null ? {} : { verbosity }),
     ...(serviceTier === null ? {} : { service_tier: wireServiceTier(serviceTier) }),
     ...(outputSchema === null

@@ -5,9 +5,10 @@ export interface ModelFailure {
   error: TurnError;
   /**
    * What kind of retry can help. `connection`: nobody was reached; `request`: refused before a stream began;
-   * `stream`: a stream broke or fell silent; `withoutReasoning`: the model knows no settings of reasoning, and some were sent.
+   * `stream`: a stream broke or fell silent; `withoutReasoning`: the model knows no settings of reasoning;
+   * `withoutExtras`: it may be what was sent about reasoning beyond what was asked for.
    */
-  retry: 'never' | 'connection' | 'request' | 'stream' | 'withoutReasoning';
+  retry: 'never' | 'connection' | 'request' | 'stream' | 'withoutReasoning' | 'withoutExtras';
   /** How long the provider asked to wait, in milliseconds; null: it did not say. */
   waitMs: number | null;
 }

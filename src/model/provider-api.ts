@@ -3,12 +3,18 @@ import type { Endpoint } from './endpoint.ts';
 import type { ModelEvent, ModelRequest } from './model.ts';
 import type { ModelFailure } from './model-failure.ts';
 
+/**
+ * What a request says about reasoning: all that helps clients (`full`), what was asked for (`asked`), or nothing. Not
+ * every provider or model takes all of it.
+ */
+export type ReasoningSent = 'full' | 'asked' | 'none';
+
 /** What tells one API of providers from another: where requests go, what they say, and how answers read. */
 export interface ProviderApi {
   /** Below the provider's `base_url`. */
   path: string;
-  /** The body of a request. */
-  body(request: ModelRequest): JsonObject;
+  /** The body of a request, with as much about reasoning as is said. */
+  body(request: ModelRequest, reasoning: ReasoningSent): JsonObject;
   /** Reads one answer to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): AnswerTranslator;
 }

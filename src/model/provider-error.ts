@@ -38,6 +38,8 @@ const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_err
 /** How servers refuse an effort for a model that does not reason. That a model knows other efforts is not meant. */
 const NO_REASONING =
   /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
+/** Somewhere in a refusal that may be for what a request says about reasoning. */
+const ABOUT_REASONING = /reasoning|encrypted|\binclude\b/i;
 
 export interface HttpRefusal {
   status: number;
@@ -60,8 +62,13 @@ export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFail
   const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
   const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
-  const final = status === 400 && NO_REASONING.test(stated.text) ? 'withoutReasoning' : 'never';
+  const final = finalRetry(status, { body, text: stated.text });
   return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final), waitMs);
+}
+
+function finalRetry(status: number, { body, text }: { body: string; text: string }): ModelFailure['retry'] {
+  if (status === 400 && NO_REASONING.test(text)) return 'withoutReasoning';
+  return (status === 400 || status === 422) && ABOUT_REASONING.test(body) ? 'withoutExtras' : 'never';
 }
 
 /** The failure that a provider tells inside a stream, in `response.failed` or an `error` event. */

@@ -9,7 +9,7 @@ import { resolveEndpoint } from './endpoint.ts';
 import { HttpClient, type HttpQuestion } from './http-exchange.ts';
 import type { Model, ModelEvent, ModelRequest } from './model.ts';
 import type { ModelFailure } from './model-failure.ts';
-import type { ProviderApi } from './provider-api.ts';
+import type { ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry.ts';
 import { retryingError } from './retrying-error.ts';
 
@@ -28,8 +28,8 @@ export interface ProviderModelDeps {
  */
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps.clock, deps.lookup);
-  const unreasoning = new Set<string>();
-  return { stream: (request, signal) => stream({ api, provider, deps, client, unreasoning, request, signal }) };
+  const reasoningTaken = new Map<string, ReasoningSent>();
+  return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, request, signal }) };
 }
 
 interface Question {
@@ -37,11 +37,26 @@ interface Question {
   provider: ProviderConfig;
   deps: ProviderModelDeps;
   client: HttpClient;
-  /** The names of models that refused settings of reasoning. They are not sent any. */
-  unreasoning: Set<string>;
+  /** Of models, by their names, that refused what requests said about reasoning: what they are sent from then on. */
+  reasoningTaken: Map<string, ReasoningSent>;
   request: ModelRequest;
   signal: AbortSignal;
 }
+
+/** What is sent, and what it says about reasoning. */
+interface Asked {
+  options: AttemptOptions;
+  reasoning: ReasoningSent;
+}
+
+/** From most to least. */
+const REASONING_SENT: readonly ReasoningSent[] = ['full', 'asked', 'none'];
+
+/** What may be asked with instead after a refusal of its kind. What a user asked for is left out only where that was refused. */
+const PLAINER: Partial<Record<ModelFailure['retry'], readonly ReasoningSent[]>> = {
+  withoutExtras: ['asked'],
+  withoutReasoning: ['asked', 'none'],
+};
 
 async function* stream(question: Question): AsyncGenerator<ModelEvent, void, undefined> {
   // Events come in groups, as the network gives them: one wait for each group, not for each event.
@@ -56,13 +71,14 @@ async function* stream(question: Question): AsyncGenerator<ModelEvent, void, und
 async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, undefined> {
   const { provider, deps, signal } = question;
   if (signal.aborted) return;
-  const prepared = prepare(question);
+  const reasoning = question.reasoningTaken.get(question.request.model) ?? 'full';
+  const prepared = prepare(question, reasoning);
   if ('message' in prepared) {
     yield [{ type: 'failed', error: prepared }];
     return;
   }
   const retries = new RetryPlan(provider, deps.clock);
-  const asked = { options: prepared };
+  const asked: Asked = { options: prepared, reasoning };
   yield [{ type: 'started' }];
   for (;;) {
     const failure = yield* ask(question, asked);
@@ -81,13 +97,14 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
   }
 }
 
-/** Asks once; or again at once, and from then on, without settings of reasoning where the model refuses them. */
-async function* ask(question: Question, asked: { options: AttemptOptions }): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
-  const failure = yield* tryOnce(asked.options);
-  const plain = failure?.retry === 'withoutReasoning' ? prepareWithoutReasoning(question) : null;
-  if (plain === null) return failure;
-  asked.options = plain;
-  return yield* tryOnce(plain);
+/** Asks once; or again at once, and from then on, with less about reasoning where the model refuses that. */
+async function* ask(question: Question, asked: Asked): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+  for (;;) {
+    const failure = yield* tryOnce(asked.options);
+    const plainer = failure === null ? null : prepareWithLess(question, asked, failure.retry);
+    if (plainer === null) return failure;
+    Object.assign(asked, plainer);
+  }
 }
 
 async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
@@ -101,10 +118,10 @@ async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], M
 }
 
 /** What every attempt sends; or, where there is nothing to send, why. */
-function prepare({ api, provider, deps, client, unreasoning, request, signal }: Question): AttemptOptions | TurnError {
+function prepare({ api, provider, deps, client, request, signal }: Question, reasoning: ReasoningSent): AttemptOptions | TurnError {
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
-  const body = bytes(api.body(unreasoning.has(request.model) ? { ...request, effort: null, summary: null } : request));
+  const body = bytes(api.body(request, reasoning));
   if (body === null) return tooLarge(endpoint.label);
   const { url, headers } = endpoint;
   const question: HttpQuestion = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
@@ -112,13 +129,17 @@ function prepare({ api, provider, deps, client, unreasoning, request, signal }: 
   return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, question, translator, signal };
 }
 
-/** The same without settings of reasoning, here and from now on; null: there were none. */
-function prepareWithoutReasoning(question: Question): AttemptOptions | null {
-  const { request, unreasoning } = question;
-  if (unreasoning.has(request.model) || (request.effort === null && request.summary === null)) return null;
-  unreasoning.add(request.model);
-  const prepared = prepare(question);
-  return 'message' in prepared ? null : prepared;
+/** The same with less about reasoning, here and from now on; null: there is nothing to leave out that can have been refused. */
+function prepareWithLess(question: Question, asked: Asked, refused: ModelFailure['retry']): Asked | null {
+  const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(asked.reasoning)) ?? [];
+  for (const reasoning of plainer) {
+    const options = prepare(question, reasoning);
+    if ('message' in options) return null;
+    if (options.question.body.equals(asked.options.question.body)) continue;
+    question.reasoningTaken.set(question.request.model, reasoning);
+    return { options, reasoning };
+  }
+  return null;
 }
 
 /** The request as it is sent; null where it is longer than a text can be. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { ModelRequest } from './model.ts';
+import type { ReasoningSent } from './provider-api.ts';
 
 /** The item types that a Responses API takes; what else a thread keeps is not for it. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
@@ -18,13 +19,13 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
   'compaction',
 ]);
 
-/** The body of a Responses API request. What is not set is absent: some providers refuse a null. */
-export function requestBody(request: ModelRequest): JsonObject {
-  const reasoning = {
-    ...(request.effort === null ? {} : { effort: request.effort }),
-    ...(request.summary === null || request.summary === 'none' ? {} : { summary: request.summary }),
-  };
-  const asksReasoning = Object.keys(reasoning).length > 0;
+/**
+ * The body of a Responses API request. What is not set is absent: some providers refuse a null. Nothing is stored there,
+ * so reasoning has to come with the answer for the model to have it again.
+ */
+export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
+  const reasoning = reasoningSettings(request, reasoningSent);
+  const asksReasoning = reasoningSent === 'full' || Object.keys(reasoning).length > 0;
   const text = {
     ...(request.verbosity === null ? {} : { verbosity: request.verbosity }),
     ...(request.outputSchema === null
@@ -38,7 +39,7 @@ export function requestBody(request: ModelRequest): JsonObject {
     tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
     tool_choice: 'auto',
     parallel_tool_calls: true,
-    ...(asksReasoning ? { reasoning } : {}),
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
     store: false,
     stream: true,
     include: asksReasoning ? ['reasoning.encrypted_content'] : [],
@@ -59,6 +60,12 @@ function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
 
 function isRawReasoning(item: ResponseItem): boolean {
   return item.type === 'reasoning' && !item.encrypted_content && item.summary.length === 0 && (item.content ?? []).length > 0;
+}
+
+function reasoningSettings({ effort, summary }: ModelRequest, sent: ReasoningSent): JsonObject {
+  if (sent === 'none') return {};
+  const summarized = summary ?? (sent === 'full' ? 'auto' : 'none');
+  return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
 }
 
 /** Without the id: nothing is stored with the provider that an id could name, and ids made elsewhere are refused. */

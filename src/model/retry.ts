@@ -6,6 +6,8 @@ export const RETRY_WAIT_MS_MAX = 60_000;
 /** No retry starts later than this after the first failure. */
 export const RETRYING_MS_MAX = 10 * 60_000;
 const FIRST_WAIT_MS = 200;
+/** The failures after which the same request can succeed. */
+const PASSING = new Set<ModelFailure['retry']>(['connection', 'request', 'stream']);
 
 export interface Retry {
   /** From 1 on, silent ones counted too. */
@@ -40,7 +42,7 @@ export class RetryPlan {
   next(failure: ModelFailure): Retry | null {
     const now = this.#clock.monotonic();
     this.#firstFailureAt ??= now;
-    if (failure.retry === 'never' || failure.retry === 'withoutReasoning') return null;
+    if (!PASSING.has(failure.retry)) return null;
     const delayMs = Math.max(this.#waitMs, failure.waitMs ?? 0);
     if (delayMs > RETRY_WAIT_MS_MAX || now + delayMs - this.#firstFailureAt > RETRYING_MS_MAX) return null;
 

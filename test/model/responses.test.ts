@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import {
@@ -11,6 +11,7 @@ import {
   modelAt,
   never,
   ProviderServer,
+  refusing,
   request,
   sse,
   streaming,
@@ -112,7 +113,8 @@ test('the request goes to base_url with its headers, its query and nothing that 
     parallel_tool_calls: true,
     store: false,
     stream: true,
-    include: [],
+    reasoning: { summary: 'auto' },
+    include: ['reasoning.encrypted_content'],
     prompt_cache_key: 'thread-1',
   });
 });
@@ -281,4 +283,56 @@ test('requests one after another use the same connections again, and leave no ti
   // The end of an answer may still be under way when the next request leaves, on a second connection.
   expect(server.connectionsUsed).toBeLessThanOrEqual(2);
   await expect.poll(() => clock.timers).toEqual([]);
+});
+
+describe('what a request says about reasoning', () => {
+  const encrypted = ['reasoning.encrypted_content'];
+  const sent = ({ requests }: ProviderServer) =>
+    requests.map(({ body }) => {
+      const { reasoning, include } = body as { reasoning?: object; include: string[] };
+      return { reasoning, include };
+    });
+  const refusal = (text: string) => refusing(400, { error: { message: text } });
+
+  test.each([
+    ['encrypted content', refusal('Encrypted content is not supported with this model.')],
+    ['a summary', refusal("Unsupported parameter: 'reasoning.summary' is not supported with this model.")],
+    ['the field, in an error of its own shape', refusing(422, { detail: [{ loc: ['body', 'include'], msg: 'extra' }] })],
+  ])('a model that refuses %s is asked without, in every request after the first', async (_, refuses) => {
+    await using server = await ProviderServer.start(refuses, answered);
+    const { model } = modelAt(server.port);
+    for (let n = 0; n < 2; n++) expect(await collect(model.stream(request, never))).toEqual(answeredEvents);
+    const without = { reasoning: undefined, include: [] };
+    expect(sent(server)).toEqual([{ reasoning: { summary: 'auto' }, include: encrypted }, without, without]);
+  });
+
+  test('an effort that a user asks for stays where only a summary is refused, and goes where the model does not reason', async () => {
+    await using server = await ProviderServer.start(
+      refusal('Your organization must be verified to generate reasoning summaries.'),
+      answered,
+      refusal('This model does not support reasoning.'),
+      answered,
+    );
+    const { model } = modelAt(server.port);
+    for (let n = 0; n < 2; n++) expect(await collect(model.stream({ ...request, effort: 'high' }, never))).toEqual(answeredEvents);
+    expect(sent(server)).toEqual([
+      { reasoning: { effort: 'high', summary: 'auto' }, include: encrypted },
+      { reasoning: { effort: 'high' }, include: encrypted },
+      { reasoning: { effort: 'high' }, include: encrypted },
+      { reasoning: undefined, include: [] },
+    ]);
+  });
+
+  test('a refusal of the effort itself is told, and the effort is sent again with the next request', async () => {
+    await using server = await ProviderServer.start(refusal("Invalid value: 'turbo' of reasoning.effort."));
+    const { model } = modelAt(server.port);
+    for (let n = 0; n < 2; n++) {
+      expect((await collect(model.stream({ ...request, effort: 'turbo' }, never))).at(-1)).toMatchObject({ type: 'failed' });
+    }
+    expect(sent(server).map(({ reasoning }) => reasoning)).toEqual([
+      { effort: 'turbo', summary: 'auto' },
+      { effort: 'turbo' },
+      { effort: 'turbo' },
+    ]);
+  });
 });
