@@ -33,6 +33,8 @@ interface OpenItem {
   startedAtMs: number;
   unsaved: boolean;
   splitter: PlanSplitter | null;
+  /** False for a message in plan mode of which nothing is said yet: it may be nothing but the plan. */
+  announced: boolean;
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'retrying' | 'completed' | 'failed' }>;
@@ -84,8 +86,7 @@ export class ResponseItems {
 
   /** What has begun and not completed, as far as it came. */
   openItems(): StoredItem[] {
-    const open = [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])];
-    return open.map(({ item, startedAtMs }) => this.#stored({ item, startedAtMs }));
+    return this.#announced().map(({ item, startedAtMs }) => this.#stored({ item, startedAtMs }));
   }
 
   /** Forgets what has begun and not completed, and gives it: it will be asked for again, or the turn is over. */
@@ -98,6 +99,10 @@ export class ResponseItems {
     return open;
   }
 
+  #announced(): OpenItem[] {
+    return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
+  }
+
   async #begin(source: ResponseItem, sourceId: string): Promise<OpenItem | null> {
     const { newId, clock, planMode } = this.#options;
     const item = beginItem(source, newId());
@@ -107,13 +112,16 @@ export class ResponseItems {
       startedAtMs: clock.now(),
       unsaved: false,
       splitter: planMode && item.type === 'agentMessage' ? new PlanSplitter() : null,
+      announced: false,
     };
     this.#open.set(sourceId, open);
-    await this.#announceBegun(open);
+    if (open.splitter === null) await this.#announceBegun(open);
     return open;
   }
 
   async #announceBegun(open: OpenItem): Promise<void> {
+    if (open.announced) return;
+    open.announced = true;
     const { threadId, turnId, outbox } = this.#options;
     const item = structuredClone(open.item);
     await outbox.commit({
@@ -133,6 +141,7 @@ export class ResponseItems {
   async #planText(open: OpenItem, spans: PlanSpan[]): Promise<void> {
     for (const { part, text } of spans) {
       if (part === 'message' && open.item.type === 'agentMessage') {
+        await this.#announceBegun(open);
         this.#grow(open, open.item, 'item/agentMessage/delta', text);
         continue;
       }
@@ -172,15 +181,14 @@ export class ResponseItems {
     if (open !== null) {
       if (open.splitter !== null) await this.#planText(open, open.splitter.end());
       if (source.type === 'message') await this.#completePlan(source, step);
-      item = completeItem(open.item, this.#spoken(source), this.#options.showRawReasoning);
-      this.#finish(open, item, step);
+      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.showRawReasoning));
+      if (item !== null) this.#finish(open, item, step);
     }
     step.entries.push({ kind: 'model', turnId, item: source });
     await outbox.commit(step);
     this.#open.delete(sourceId);
-    if (item === null) return;
     if (source.type === 'message') this.#plan = null;
-    if (item.type === 'agentMessage') onMessage(item);
+    if (item?.type === 'agentMessage') onMessage(item);
   }
 
   /** In plan mode a message is what stands outside the plan's tags. */
@@ -189,10 +197,17 @@ export class ResponseItems {
     return { ...source, content: [{ type: 'output_text', text: splitPlan(messageText(source)).message }] };
   }
 
+  /** An item that completes; null for a message that is nothing but a plan: there is none of it beside the plan. */
+  async #said(open: OpenItem, item: ThreadItem): Promise<ThreadItem | null> {
+    if (!open.announced && this.#plan !== null && item.type === 'agentMessage' && item.text === '') return null;
+    await this.#announceBegun(open);
+    return item;
+  }
+
   async #beginPlan(): Promise<OpenItem> {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
-      this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null };
+      this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false };
       await this.#announceBegun(this.#plan);
     }
     return this.#plan;
@@ -232,7 +247,7 @@ export class ResponseItems {
   }
 
   #save(): void {
-    for (const open of [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])]) {
+    for (const open of this.#announced()) {
       if (!open.unsaved) continue;
       open.unsaved = false;
       // A failure here is met again, and told, when the item completes.

@@ -72,9 +72,28 @@ describe('in plan mode', () => {
     expect(itemsOf(server, 'item/completed')).toEqual([agentItem('a < b, <proposed_plan')]);
   });
 
-  test('a message that is nothing but the plan has an empty text beside it', async () => {
+  test('a message that is nothing but the plan is no message beside it', async () => {
     const server = await planned(message('<proposed_plan>\nAll of it\n</proposed_plan>'));
-    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'All of it\n' }, agentItem('')]);
+    const plan = { type: 'plan', id: ANY_ID, text: 'All of it\n' };
+    expect(itemsOf(server, 'item/started')).toEqual([{ ...plan, text: '' }]);
+    expect(itemsOf(server, 'item/completed')).toEqual([plan]);
+    const [turn] = server.client.notifications('turn/completed');
+    expect(turn?.turn.items).toEqual([]);
+    const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+    expect(thread.turns[0]?.items).toEqual([userItem('hi'), plan]);
+  });
+
+  test('a message behind the plan begins with its first character', async () => {
+    const server = await planned(
+      message('<proposed_plan>\nA\n</proposed_plan>\nGood?', { deltas: ['<proposed_plan>\nA\n</proposed_plan>\n', 'Good?'] }),
+    );
+    expect(itemsOf(server, 'item/started').map(({ type }) => type)).toEqual(['plan', 'agentMessage']);
+    expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'A\n' }, agentItem('Good?')]);
+  });
+
+  test('an empty message without a plan is one', async () => {
+    const server = await planned(message(''));
+    expect(itemsOf(server, 'item/completed')).toEqual([agentItem('')]);
   });
 
   test('a plan whose closing tag never comes is all that follows', async () => {
