@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ProviderConfig } from '../config/provider.ts';
-import { chooseModel, chooseProvider } from '../config/providers.ts';
+import { chooseModel, chooseProvider, knownProviders } from '../config/providers.ts';
 import type { InstalledModels } from '../model/installed-models.ts';
+import { invalidCursor, unknownModelProvider } from '../protocol/errors.ts';
 import type { Model } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
 
@@ -30,30 +31,48 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
   return {
     'model/list': {
       queue: null,
-      async handle() {
-        return { data: await modelsOf(await config(), installedModels), nextCursor: null };
+      async handle({ cursor = null, limit, modelProvider = null }) {
+        const read = await orNull(config);
+        if (modelProvider !== null && read !== null && !knownProviders(read).includes(modelProvider))
+          throw unknownModelProvider(modelProvider);
+        const models = read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
+        const start = cursor === null ? 0 : placeOf(cursor, models.length);
+        const end = start + (limit == null ? models.length : Math.max(limit, 1));
+        return { data: models.slice(start, end), nextCursor: end < models.length ? String(end) : null };
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** A cursor is how many models came before. Throws for what is no such number. */
+function placeOf(cursor: string, count: number): number {
+  const place = /^\d{1,9}$/.test(cursor) ? Number(cursor) : -1;
+  if (place < 0 || place > count) throw invalidCursor(cursor);
+  return place;
 }
 
 /**
  * The configured model, first and the default, and for a provider on this machine what else is installed there. None where
  * neither names one: a client has been warned of it, and gets through its start.
  */
-async function modelsOf(config: Config, installedModels: ModelDeps['installedModels']): Promise<Model[]> {
-  const provider = orNull(() => chooseProvider(config, null).provider);
+async function modelsOf(
+  config: Config,
+  { modelProvider, installedModels }: Pick<ModelDeps, 'installedModels'> & { modelProvider: string | null },
+): Promise<Model[]> {
+  const provider = await orNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];
-  const configured = orNull(() => chooseModel(config, provider, null));
+  const configured = await orNull(() => chooseModel(config, provider, null));
   const installed = provider.localServer === null ? [] : await installedModels(provider);
   const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
-  return models.map((model, place) => listed({ model, provider, config, isDefault: place === 0 }));
+  const effort = await orNull(() => config.get('model_reasoning_effort'));
+  return models.map((model, place) => listed({ model, provider, effort, isDefault: place === 0 }));
 }
 
-function orNull<T>(read: () => T): T | null {
+/** What a configuration that cannot be used for it does not give. */
+async function orNull<T>(read: () => T | Promise<T>): Promise<T | null> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (error instanceof ConfigError) return null;
     throw error;
@@ -63,13 +82,13 @@ function orNull<T>(read: () => T): T | null {
 interface Listed {
   model: string;
   provider: ProviderConfig;
-  config: Config;
+  /** As configured. */
+  effort: string | null;
   isDefault: boolean;
 }
 
-function listed({ model, provider, config, isDefault }: Listed): Model {
+function listed({ model, provider, effort, isDefault }: Listed): Model {
   const efforts = EFFORTS.filter(({ reasoningEffort }) => provider.localServer === null || LOCAL_EFFORTS.has(reasoningEffort));
-  const effort = config.get('model_reasoning_effort');
   return {
     id: model,
     model,

@@ -29,6 +29,41 @@ test.each([
   expect(data.map((model) => [model.id, model.description])).toEqual([['scripted', description]]);
 });
 
+test('model/list in pages, of a provider by its name, and what it refuses', async () => {
+  await using provider = await ProviderServer.start(ollama({ models: ['a:1', 'b:1', 'c:1'] }));
+  const { client } = await startServer({ overrides: [`model_providers.ollama.base_url="http://127.0.0.1:${provider.port}/v1"`] });
+  const ids = async (params: object) => {
+    const { data, nextCursor } = await client.request('model/list', { modelProvider: 'ollama', ...params });
+    return { ids: data.map(({ id }) => id), nextCursor };
+  };
+  expect([await ids({ limit: 3 }), await ids({ limit: 3, cursor: '3' }), await ids({ cursor: '1' })]).toEqual([
+    { ids: ['test-model', 'a:1', 'b:1'], nextCursor: '3' },
+    { ids: ['c:1'], nextCursor: null },
+    { ids: ['a:1', 'b:1', 'c:1'], nextCursor: null },
+  ]);
+  for (const cursor of ['zz', '', '-1', '5', '9'.repeat(30)]) {
+    expect(await client.refusal('model/list', { modelProvider: 'ollama', cursor })).toEqual({
+      code: -32600,
+      message: `invalid cursor: ${cursor}`,
+      data: { code: 'invalid_cursor' },
+    });
+  }
+  for (const modelProvider of ['nope', '']) {
+    expect(await client.refusal('model/list', { modelProvider })).toEqual({
+      code: -32600,
+      message: `unknown model provider: ${modelProvider}, which is not configured`,
+      data: { code: 'model_provider_not_found', type: 'modelProviderNotConfigured', modelProvider },
+    });
+  }
+});
+
+test('model/list is not taken down by a bad key: what that decides is as if it were not set', async () => {
+  const effort = await startServer({ overrides: ['model_reasoning_effort=5'] });
+  expect((await effort.client.request('model/list', {})).data).toMatchObject([{ id: 'test-model', defaultReasoningEffort: 'medium' }]);
+  const profile = await startServer({ overrides: ['profile="nope"'] });
+  expect(await profile.client.request('model/list', {})).toEqual({ data: [], nextCursor: null });
+});
+
 describe('a provider on this machine', () => {
   /** A client of a server that was started for a model of this provider, which answers like this. */
   async function local(id: string, reply: Reply, model: string[] = []) {
