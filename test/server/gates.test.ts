@@ -33,6 +33,8 @@ describe('without the experimental API', () => {
       await client.refusal('turn/start', { threadId, input: text('x'), collaborationMode: mode }),
       await client.refusal('turn/start', { threadId, input: text('x'), approvalPolicy: { granular } }),
       await client.refusal('turn/start', { threadId, input: text('x'), additionalContext: {} }),
+      await client.refusal('thread/metadata/update', { threadId: idOf(1), daybreakEnabled: true }),
+      await client.refusal('thread/metadata/update', { threadId: idOf(1), projectId: '' }),
     ]).toEqual(
       [
         'thread/start.dynamicTools',
@@ -45,6 +47,8 @@ describe('without the experimental API', () => {
         'turn/start.collaborationMode',
         'askForApproval.granular',
         'turn/start.additionalContext',
+        'thread/metadata/update.daybreakEnabled',
+        'thread/metadata/update.projectId',
       ].map(needsExperimentalApi),
     );
     expect(client.notifications('turn/started')).toEqual([]);

@@ -171,7 +171,10 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/loaded/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/memory/read': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/memoryMode/set': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/metadata/update': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
+  'thread/metadata/update': { served: true, stability: 'stable', params: 'object', experimentalFields: [
+      {"name":"thread/metadata/update.projectId","path":["projectId"]},
+      {"name":"thread/metadata/update.daybreakEnabled","path":["daybreakEnabled"]},
+    ] },
   'thread/name/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/prediction/request': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/prepareApprovedPlan': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
