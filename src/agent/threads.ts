@@ -107,6 +107,7 @@ export class Threads {
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
+      name: source.name,
       ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
       ...(point === null ? { tokenUsage: source.tokenUsage, told: source.told } : OF_A_CUT_HISTORY),
       memoryMode: source.memoryMode,

@@ -100,7 +100,7 @@ export class TurnStarter {
       if (input === null) place.release();
       else place.deliver(input);
     };
-    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs }), afterAnswer };
+    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
   /** What these settings change of those that the thread has now. */

@@ -2,8 +2,9 @@ import { isAbsolute, resolve } from 'node:path';
 import type { LoadedThread } from '../agent/loaded-thread.ts';
 import type { NewThread, ThreadRequest } from '../agent/new-thread.ts';
 import { threadView } from '../agent/thread-view.ts';
+import { isUuid } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
-import { emptyHistory, invalidParams } from '../protocol/errors.ts';
+import { emptyHistory, invalidParams, invalidThreadId, noRolloutFound } from '../protocol/errors.ts';
 import type {
   ThreadForkParams,
   ThreadResumeParams,
@@ -77,6 +78,7 @@ export function threadMethods(deps: ThreadDeps) {
     'thread/unsubscribe': {
       queue: perThread,
       handle({ threadId }, { caller, after }) {
+        if (!isUuid(threadId)) throw invalidThreadId(threadId);
         if (threads.find(threadId) === null) return { status: 'notLoaded' };
         const followed = followers.unsubscribe(threadId, caller.id);
         after(() => threads.unloadWhenIdle(threadId));
@@ -179,7 +181,7 @@ async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: Thre
 }
 
 async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams): Promise<ThreadRecord> {
-  return path ? threadAt(deps, path) : deps.threads.record(threadId);
+  return path ? threadAt(deps, path) : deps.threads.record(threadId, noRolloutFound);
 }
 
 function forkPoint({ lastTurnId, beforeTurnId }: ThreadForkParams): ForkPoint {

@@ -63,7 +63,7 @@ export function threadNotFound(threadId: string): RpcError {
   return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
 }
 
-/** For resume, which looks for a thread's history. */
+/** For what needs a thread's history on record, loaded or not. */
 export function noRolloutFound(threadId: string): RpcError {
   return refused('thread_not_found', `no rollout found for thread id ${threadId}`, { threadId });
 }
@@ -197,6 +197,13 @@ export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
 
 export function invalidCursor(cursor: string): RpcError {
   return refused('invalid_cursor', `invalid cursor: ${cursor}`);
+}
+
+/** `data.type` is what clients know the refusal by. */
+export function unknownModelProvider(modelProvider: string): RpcError {
+  const shown = cutText(modelProvider, SHOWN_CHARS_MAX);
+  const details = { type: 'modelProviderNotConfigured', modelProvider: shown };
+  return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
 }
 
 /** `problem` names the file, the line and the key. */

@@ -1,6 +1,6 @@
 import type { History, Place } from './history.ts';
 import type { PartialItem } from './partial-rows.ts';
-import { settleItem } from './settle-item.ts';
+import { isBlank, settleItem } from './settle-item.ts';
 import type { LogEntry } from './store.ts';
 
 export interface OpenTurn {
@@ -22,7 +22,7 @@ export function openTurn(history: History, before: Place): OpenTurn | null {
  * cut, so the last sign of life stands for it: `lastWriteMs`, or the last save of an item.
  */
 export function settlingEntries(turn: OpenTurn, partials: PartialItem[], lastWriteMs: number): LogEntry[] {
-  const own = partials.filter(({ item }) => item.turnId === turn.turnId);
+  const own = partials.filter(({ item }) => item.turnId === turn.turnId && !isBlank(item.item));
   const endedAtMs = Math.max(turn.startedAtMs, lastWriteMs, ...own.map(({ savedAtMs }) => savedAtMs));
   const items = own.map(
     ({ item, savedAtMs }): LogEntry => ({

@@ -5,6 +5,7 @@ import { archiveThread } from './archive-thread.ts';
 import { beginThread, forkThread } from './begin-thread.ts';
 import { type Connect, loadSqlite } from './connect-sqlite.ts';
 import { deleteThread } from './delete-thread.ts';
+import type { History, Place } from './history.ts';
 import { listThreads } from './list-threads.ts';
 import { loadHistory, shownHistory } from './load-history.ts';
 import { openTurn, settlingEntries } from './open-turn.ts';
@@ -137,7 +138,7 @@ class SqliteStore implements ThreadStore {
       const turn = turnId == null ? null : history.findTurn(turnId);
       if (turnId != null && turn === null) throw turnNotFound(threadId, turnId);
       const first = fromItemId == null ? null : history.findItem(fromItemId);
-      if (fromItemId != null && first === null) throw itemNotFound(threadId, fromItemId);
+      if (fromItemId != null && (first === null || isOutside(history, first, turn))) throw itemNotFound(threadId, fromItemId);
       return readItems(history, query, { turn, first });
     });
   }
@@ -198,4 +199,9 @@ function firstOf(connection: StoreConnection, find: (database: ThreadDatabase) =
     if (record !== null) return record;
   }
   return null;
+}
+
+/** Whether a place is not within the turn that begins at `turn`. */
+function isOutside(history: History, place: Place, turn: Place | null): boolean {
+  return turn !== null && (history.compare(place, turn) < 0 || history.compare(place, history.nextTurn(turn)) >= 0);
 }

@@ -1,5 +1,5 @@
 import { itemIdsOutOfRange } from '../../protocol/errors.ts';
-import type { Page, StoredItem } from '../../store/store.ts';
+import { type Page, type StoredItem, StoreError } from '../../store/store.ts';
 import { type MethodTable, pageLimit, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -13,7 +13,13 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
       async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }): Promise<Page<StoredItem>> {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
-        return store.listItems(threadId, { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' });
+        try {
+          return await store.listItems(threadId, { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' });
+        } catch (error) {
+          // A turn that is not there has no items.
+          if (error instanceof StoreError && error.code === 'turn_not_found') return { data: [], nextCursor: null, backwardsCursor: null };
+          throw error;
+        }
       },
     },
 

@@ -1,3 +1,4 @@
+import { noRolloutFound } from '../../protocol/errors.ts';
 import type { ThreadChange, ThreadRecord } from '../../store/store.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -6,7 +7,7 @@ import type { ThreadDeps } from '../thread-deps.ts';
  * daybreakEnabled. Gives the thread as it is then.
  */
 export async function updateRecord({ threads, store }: ThreadDeps, threadId: string, change: ThreadChange): Promise<ThreadRecord> {
-  const { id } = await threads.record(threadId);
+  const { id } = await threads.record(threadId, noRolloutFound);
   await store.updateThread(id, change);
   return threads.record(id);
 }

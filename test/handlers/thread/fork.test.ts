@@ -43,7 +43,7 @@ describe('thread/fork refuses', () => {
       { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
       {
         code: -32600,
-        message: expect.stringMatching(/no rollout found for thread id|thread not found/),
+        message: `no rollout found for thread id ${UNKNOWN}`,
         data: { code: 'thread_not_found', threadId: UNKNOWN },
       },
       { code: -32600, message: `no rollout found at ${path}`, data: { code: 'rollout_not_found', path } },
@@ -94,6 +94,15 @@ test('a fork answers with the copied turns; then its token usage, and thread/sta
     },
     { method: 'thread/started', params: { thread: fork } },
   ]);
+});
+
+test('a fork has the name of its source, also where it is announced', async () => {
+  const { client } = await withThreeTurns();
+  await client.request('thread/name/set', { threadId: idOf(1), name: 'Plans' });
+  const { thread } = await client.request('thread/fork', { threadId: idOf(1) });
+  expect(thread.name).toBe('Plans');
+  const started = await client.waitFor('thread/started', (told) => told.thread.id === thread.id);
+  expect(started.thread.name).toBe('Plans');
 });
 
 test('source and fork go on independently, each with its own history for the model', async () => {
@@ -191,6 +200,18 @@ test('a source in mid-turn: that turn is interrupted in the fork, as far as it h
   const source = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
   expect(source.thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed']);
   expect(await sayIn(server, thread.id, 'go on')).toEqual([asked('one'), said('first'), asked('two'), asked('go on')]);
+});
+
+test('a source whose message is not saved yet: the fork has nothing of it, rather than an empty one', async () => {
+  const server = await startServer();
+  const gate = new Gate();
+  server.model.push(response(messageBegun('par'), [gate]));
+  await server.client.request('thread/start', {});
+  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
+  await server.client.waitFor('item/agentMessage/delta', ({ turnId }) => turnId === turn.id);
+  const { thread } = await server.client.request('thread/fork', { threadId: idOf(1) });
+  expect(thread.turns).toMatchObject([{ id: turn.id, status: 'interrupted', items: [userItem('one')] }]);
+  gate.open();
 });
 
 test('a fork takes the model and folder of the source’s last turn, and overrides of its own', async () => {

@@ -20,24 +20,21 @@ async function withTwoTurns() {
   return { ...server, entries, turnIds };
 }
 
-test('thread/items/list refuses unknown threads and turns, and bad cursors', async () => {
-  const { client } = await withTwoTurns();
+test('thread/items/list refuses unknown threads and items, and bad cursors', async () => {
+  const { client, entries, turnIds } = await withTwoTurns();
+  const elsewhere = entries[2]?.item.id ?? '';
   expect([
     await client.refusal('thread/items/list', { threadId: 'nope' }),
     await client.refusal('thread/items/list', { threadId: idOf(9) }),
-    await client.refusal('thread/items/list', { threadId: idOf(1), turnId: idOf(9) }),
     await client.refusal('thread/items/list', { threadId: idOf(1), cursor: 'garbage' }),
     await client.refusal('thread/items/list', { threadId: idOf(1), cursor: { type: 'item', itemId: 'nobody' } }),
+    await client.refusal('thread/items/list', { threadId: idOf(1), turnId: turnIds[0], cursor: { type: 'item', itemId: elsewhere } }),
   ]).toEqual([
     { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
     { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
-    {
-      code: -32600,
-      message: `turn not found: ${idOf(9)}`,
-      data: { code: 'turn_not_found', threadId: idOf(1), turnId: idOf(9) },
-    },
     { code: -32600, message: 'invalid cursor: garbage', data: { code: 'invalid_cursor' } },
     { code: -32600, message: 'item not found: nobody', data: { code: 'item_not_found', threadId: idOf(1), itemId: 'nobody' } },
+    { code: -32600, message: `item not found: ${elsewhere}`, data: { code: 'item_not_found', threadId: idOf(1), itemId: elsewhere } },
   ]);
 });
 
@@ -71,6 +68,17 @@ test('thread/items/list of one turn', async () => {
     data: entries.slice(1, 2),
     nextCursor: null,
   });
+});
+
+test('thread/items/list of a turn that is not there is empty', async () => {
+  const { client } = await withTwoTurns();
+  for (const turnId of [idOf(9), 'zz']) {
+    expect(await client.request('thread/items/list', { threadId: idOf(1), turnId })).toEqual({
+      data: [],
+      nextCursor: null,
+      backwardsCursor: null,
+    });
+  }
 });
 
 test('thread/items/list can begin at an item', async () => {

@@ -10,7 +10,7 @@ test('thread/memoryMode/set refuses unknown threads and modes', async () => {
     await client.refusal('thread/memoryMode/set', { threadId: idOf(9), mode: 'enabled' }),
     await client.refusal('thread/memoryMode/set', { threadId: idOf(1), mode: 'sometimes' }),
   ]).toEqual([
-    { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+    { code: -32600, message: `no rollout found for thread id ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
     {
       code: -32600,
       message: 'params.mode: "sometimes" is none of "enabled", "disabled"',

@@ -29,7 +29,7 @@ test('thread/metadata/update refuses to change nothing, empty texts, projects an
     { code: -32600, message: 'gitInfo.branch must not be empty', data: { code: 'empty_field' } },
     { code: -32600, message: 'project not found: p', data: { code: 'project_not_found' } },
     { code: -32600, message: 'params.gitInfo.branch: 7 is not a string', data: { code: 'invalid_params' } },
-    { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+    { code: -32600, message: `no rollout found for thread id ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
     { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
   ]);
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toEqual(thread);

@@ -13,7 +13,7 @@ test('thread/name/set refuses an empty name and threads that it does not know', 
   ]).toEqual([
     { code: -32600, message: 'thread name must not be empty', data: { code: 'empty_name' } },
     { code: -32600, message: 'params.name is missing: a string is expected', data: { code: 'invalid_params' } },
-    { code: -32600, message: `thread not found: ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
+    { code: -32600, message: `no rollout found for thread id ${idOf(9)}`, data: { code: 'thread_not_found', threadId: idOf(9) } },
   ]);
   expect(server.client.notifications('thread/name/updated')).toEqual([]);
 });

@@ -124,3 +124,13 @@ test('a turn goes on when the client that started it is gone', async () => {
   gate.open();
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
 });
+
+test('thread/unsubscribe refuses what is no thread id; an unknown thread is not loaded', async () => {
+  const { client } = await startServer();
+  expect(await client.refusal('thread/unsubscribe', { threadId: 'zz' })).toEqual({
+    code: -32600,
+    message: 'invalid thread id: "zz" is not a UUID',
+    data: { code: 'invalid_thread_id' },
+  });
+  expect(await client.request('thread/unsubscribe', { threadId: idOf(9) })).toEqual({ status: 'notLoaded' });
+});

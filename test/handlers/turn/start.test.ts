@@ -166,7 +166,7 @@ describe('on a thread whose turn runs, turn/start', () => {
     const { client, model, turnId } = await running();
     const answer = await client.request('turn/start', { threadId: idOf(1), input: text('and this'), clientUserMessageId: 'second' });
     expect(answer).toEqual({
-      turn: turnOf({ id: turnId, itemsView: 'notLoaded', status: 'inProgress', completedAt: null, durationMs: null }),
+      turn: turnOf({ id: turnId, itemsView: 'notLoaded', status: 'inProgress', startedAt: null, completedAt: null, durationMs: null }),
     });
     expect(await client.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('both')] });
     expect(conversation(model.request(2))).toEqual([asked('go'), asked('and this')]);
