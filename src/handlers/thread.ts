@@ -14,7 +14,9 @@ import type {
   ThreadStatus,
 } from '../protocol/generated/types.ts';
 import type { ForkPoint, ThreadRecord } from '../store/store.ts';
+import { checkDynamicTools } from './check-dynamic-tools.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
+import { requestedMode } from './requested-sandbox.ts';
 import { latestCursors } from './thread/latest-cursors.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
@@ -99,17 +101,16 @@ async function orAbandon<T>({ threads }: ThreadDeps, thread: LoadedThread, answe
 }
 
 function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
-  const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, model, modelProvider, sandbox, serviceTier } =
-    params;
+  const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
   const named = {
     approvalPolicy,
     approvalsReviewer,
     baseInstructions,
     cwd,
     developerInstructions,
-    model,
+    model: params.model?.trim() ? params.model : null,
     modelProvider,
-    sandbox,
+    sandbox: requestedMode(params),
     serviceTier,
   };
   const personality = 'personality' in params ? params.personality : null;
@@ -117,6 +118,8 @@ function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadFo
 }
 
 function newThread(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
+  if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
+  if ('dynamicTools' in params) checkDynamicTools(params.dynamicTools ?? []);
   return {
     ...threadRequest(params),
     ephemeral: params.ephemeral ?? false,

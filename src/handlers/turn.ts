@@ -1,5 +1,6 @@
 import { notServed } from '../protocol/errors.ts';
 import { type MethodTable, perThread } from './method.ts';
+import { requestedPolicy } from './requested-sandbox.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
@@ -7,7 +8,11 @@ export function turnMethods({ threads }: ThreadDeps) {
     'turn/start': {
       queue: perThread,
       async handle(params, { after }) {
-        const { turn, afterAnswer } = await threads.require(params.threadId).startTurn(params);
+        const { turn, afterAnswer } = await threads.require(params.threadId).startTurn({
+          ...params,
+          model: params.model?.trim() ? params.model : null,
+          sandboxPolicy: requestedPolicy(params),
+        });
         after(afterAnswer);
         return { turn };
       },
@@ -27,7 +32,11 @@ export function turnMethods({ threads }: ThreadDeps) {
       handle({ threadId, turnId, environments, ...overrides }) {
         const thread = threads.require(threadId);
         if (environments?.length) throw notServed('turn/settings/update.environments');
-        return { status: thread.changeTurn(turnId, overrides) ? 'applied' : 'targetUnavailable' };
+        return {
+          status: thread.changeTurn(turnId, { ...overrides, model: overrides.model?.trim() ? overrides.model : null })
+            ? 'applied'
+            : 'targetUnavailable',
+        };
       },
     },
 

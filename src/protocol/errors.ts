@@ -199,6 +199,15 @@ export function invalidCursor(cursor: string): RpcError {
   return refused('invalid_cursor', `invalid cursor: ${cursor}`);
 }
 
+export function unknownPermissionProfile(id: string, known: readonly string[]): RpcError {
+  const text = `unknown permission profile \`${cutText(id, SHOWN_CHARS_MAX)}\`: there are ${known.join(', ')}`;
+  return refused('permission_profile_not_found', text);
+}
+
+export function unknownEnvironment(id: string): RpcError {
+  return refused('environment_not_found', `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``);
+}
+
 /** `data.type` is what clients know the refusal by. */
 export function unknownModelProvider(modelProvider: string): RpcError {
   const shown = cutText(modelProvider, SHOWN_CHARS_MAX);

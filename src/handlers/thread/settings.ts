@@ -1,5 +1,6 @@
 import { notServed } from '../../protocol/errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
+import { requestedPolicy } from '../requested-sandbox.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function settingsMethods({ threads, publisher }: ThreadDeps) {
@@ -8,9 +9,12 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
       queue: perThread,
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
-        if (overrides.permissions) throw notServed('thread/settings/update.permissions');
         if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
-        const news = await thread.changeSettings(overrides);
+        const news = await thread.changeSettings({
+          ...overrides,
+          model: overrides.model?.trim() ? overrides.model : null,
+          sandboxPolicy: requestedPolicy(overrides),
+        });
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);
           // Out of plan mode, for one.

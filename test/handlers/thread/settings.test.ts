@@ -67,7 +67,7 @@ describe('thread/settings/update refuses, and changes nothing', () => {
       'invalid_params',
       'params.sandboxPolicy.writableRoots[1]: ',
     ],
-    [{ permissions: ':workspace' }, 'not_supported', 'thread/settings/update.permissions is not supported by this server'],
+    [{ permissions: ':nope' }, 'permission_profile_not_found', 'unknown permission profile `:nope`: '],
     [
       { environments: [{ environmentId: 'local', cwd: '/' }] },
       'not_supported',
