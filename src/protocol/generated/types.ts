@@ -2472,7 +2472,7 @@ export interface ThreadSettingsUpdateParams {
   approvalsReviewer?: ApprovalsReviewer | null;
   sandboxPolicy?: SandboxPolicy | null;
   /**
-   * Refused: permission profiles are not served.
+   * A permission profile, by its id: `:read-only`, `:workspace` or `:danger-full-access`.
    */
   permissions?: string | null;
   model?: string | null;

@@ -75,10 +75,10 @@ test('dynamic tools with names that no model takes, or the same name, are refuse
   const { client } = await startServer();
   const tool = (name: string, more: object = {}) => ({ name, description: 'd', inputSchema: { type: 'object' }, ...more });
   const namespace = (name: string, ...names: string[]) => ({
-    type: 'namespace',
+    type: 'namespace' as const,
     name,
     description: 'd',
-    tools: names.map((each) => tool(each, { type: 'function' })),
+    tools: names.map((each) => ({ ...tool(each), type: 'function' as const })),
   });
   const pattern = '^[a-zA-Z0-9_-]+$';
   const cases: [object[], string][] = [
