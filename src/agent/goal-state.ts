@@ -22,7 +22,7 @@ export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | 
     if (length === 0) return emptyObjective();
     if (length > OBJECTIVE_CHARS_MAX) return objectiveTooLong(OBJECTIVE_CHARS_MAX, length);
   }
-  return typeof tokenBudget === 'number' && tokenBudget <= 0 ? invalidTokenBudget() : null;
+  return typeof tokenBudget === 'number' && !(tokenBudget > 0 && Number.isSafeInteger(tokenBudget)) ? invalidTokenBudget() : null;
 }
 
 /** The goal after a change that has no problem: what it leaves out stays, counters too. Throws where there is none to begin with. */

@@ -33,6 +33,8 @@ export class LoadedThread {
   readonly #outbox: Outbox;
   readonly #state: ThreadState;
   readonly #beginnings = new TurnBeginnings();
+  /** The turn that a client has interrupted last. */
+  #interruptedTurnId: string | null = null;
   readonly #starter: TurnStarter;
   readonly #history: PromptHistory;
 
@@ -171,13 +173,24 @@ export class LoadedThread {
     return this.#starter.join(turn, { place, params, settings: this.settings });
   }
 
-  /** Checks that this turn runs, and gives what interrupts it. What a client sends behind that is not joined to it any more. */
+  /**
+   * Gives what interrupts this turn, or with an empty id whatever runs. What a client sends behind that is not joined to it
+   * any more. Of one that has been interrupted nothing is left to do. Throws where another turn runs, or none does.
+   */
   interrupt(turnId: string): () => void {
     const { turn } = this;
+    const isAny = turnId === '';
+    if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId)) return () => {};
     if (turn === null) throw noActiveTurnToInterrupt();
-    if (turn.id !== turnId) throw turnMismatch(turnId, turn.id);
+    if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
     turn.refuseInput();
+    this.#interruptedTurnId = turn.id;
     return () => turn.interrupt({ byUser: true });
+  }
+
+  /** Resolves when a turn that is being begun has begun. */
+  turnBegun(): Promise<void> {
+    return this.#beginnings.settle();
   }
 
   /** Resolves when the turn that runs, or is being begun, has ended. */
@@ -251,6 +264,7 @@ export class LoadedThread {
       newId: () => ids.next(),
       announce: (announcement) => this.#announce(announcement),
       drained: () => publisher.drained({ threadId: this.id }),
+      tokenUsage: () => this.record.tokenUsage?.usage ?? null,
       request: (turn) => this.#request(turn),
       tokensStep: (turn, usage) => this.#tokensStep(turn, usage),
       statusStep: (status) => this.#statusStep(status),

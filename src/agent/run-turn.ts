@@ -152,9 +152,12 @@ function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome, goal: Go
   const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
   return {
     patch: { ...status.patch, ...goal.patch },
-    entries: [...cutOffEntries(turn, outcome, completedAtMs), { kind: 'turnEnded', turnId: turn.id, ...end }],
+    entries: [
+      ...cutOffEntries(turn, outcome, completedAtMs),
+      { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: host.tokenUsage() },
+    ],
     durable: true,
-    announce: [...goal.announce, ...errors, ...(status.announce ?? []), { method: 'turn/completed', params: { threadId, turn: view } }],
+    announce: [...goal.announce, ...(status.announce ?? []), ...errors, { method: 'turn/completed', params: { threadId, turn: view } }],
   };
 }
 

@@ -26,8 +26,20 @@ export interface ThreadOverrides {
 
 /** What a thread that is taken up again keeps of what it last ran with. What may be done without asking is the configuration's to say. */
 export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
-  const { model, modelProvider, cwd, effort, collaborationMode, baseInstructions, developerInstructions } = last;
-  return { model, modelProvider, cwd, effort, collaborationMode, baseInstructions, developerInstructions };
+  const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
+  const { baseInstructions, developerInstructions } = last;
+  return {
+    model,
+    modelProvider,
+    cwd,
+    effort,
+    summary,
+    personality,
+    serviceTier,
+    collaborationMode,
+    baseInstructions,
+    developerInstructions,
+  };
 }
 
 export interface SettingsSources {
@@ -113,7 +125,8 @@ export function withTurnOverrides(settings: ThreadSettings, params: TurnOverride
     sandboxPolicy: sandbox ? completeSandboxPolicy(sandbox) : settings.sandboxPolicy,
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
-    serviceTier: params.serviceTier ?? settings.serviceTier,
+    // As clients know it, a null here takes the tier away.
+    serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
   };
 }

@@ -13,7 +13,7 @@ import { keptSettings } from './thread-settings.ts';
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
 
-/** Of a history that is cut it is not known what the model was told last, nor what it had cost by then. */
+/** Of a history that is cut it is not known what the model was told last; what it had cost is read from what is left. */
 const OF_A_CUT_HISTORY = { tokenUsage: null, told: null };
 
 /** Who is there for a thread. */
@@ -113,7 +113,9 @@ export class Threads {
       memoryMode: source.memoryMode,
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
+    const fork = new LoadedThread({ record: forked, writer, runtime, deps: this.#deps });
+    if (point !== null) await fork.update({ tokenUsage: await this.#costAtEnd(fork.id) });
+    return this.#load(fork);
   }
 
   /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */
@@ -189,14 +191,16 @@ export class Threads {
       const { store, clock } = this.#deps;
       // A turn that runs is not ended for one that is not there.
       await this.#checkTurn(threadId, beforeTurnId);
-      const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '', listed: false } : {};
+      const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
       const patch: ThreadPatch = { ...asNew, ...OF_A_CUT_HISTORY };
       const thread = this.find(threadId);
       if (thread === null) {
         const { goal } = await this.record(threadId);
-        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
+        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
+        return store.updateThread(threadId, { tokenUsage: await this.#costAtEnd(threadId) });
       }
       await thread.revert(beforeTurnId, patch);
+      await thread.update({ tokenUsage: await this.#costAtEnd(threadId) });
       return this.record(threadId);
     });
   }
@@ -224,6 +228,13 @@ export class Threads {
     await this.#loading.idle();
     await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
     this.#loaded.clear();
+  }
+
+  /** What a thread had cost by the end of its last turn; null where that is not on record. */
+  async #costAtEnd(threadId: string): Promise<ThreadRecord['tokenUsage']> {
+    const { data } = await this.#deps.store.listTurns(threadId, { direction: 'desc', limit: 1, view: 'notLoaded' });
+    const [last] = data;
+    return last?.tokenUsage === undefined ? null : { turnId: last.id, usage: last.tokenUsage };
   }
 
   #afterTurn(threadId: string): void {

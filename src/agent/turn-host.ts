@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Model, ModelRequest } from '../model/model.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import type { ThreadItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
+import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 import type { StoredItem } from '../store/store.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -26,6 +26,8 @@ export interface TurnHost {
   drained(): Promise<void> | null;
   /** What the model is asked next: all that the thread has on record. */
   request(turn: ActiveTurn): Promise<ModelRequest>;
+  /** What the thread has cost so far; null: it is not known. */
+  tokenUsage(): ThreadTokenUsage | null;
   /** The step that adds to the thread's token count. */
   tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): Step;
   /** The step that gives the thread another status. */

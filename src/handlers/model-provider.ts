@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { chooseProvider, knownProviders, providerConfig } from '../config/providers.ts';
+import { shownUrl } from '../model/endpoint.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
 
@@ -22,11 +23,17 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
 function summary(config: Config, id: string): ModelProviderSummary[] {
   try {
     const provider = providerConfig(config, id);
-    return [{ id, name: provider.name, canEdit: false, baseUrl: provider.baseUrl, settings: settingsOf(provider) }];
+    return [{ id, name: provider.name, canEdit: false, baseUrl: withoutSecrets(provider.baseUrl), settings: settingsOf(provider) }];
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;
   }
+}
+
+/** An address may carry a password or a key. */
+function withoutSecrets(baseUrl: string | null): string | null {
+  const url = baseUrl === null ? null : new URL(baseUrl);
+  return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;
 }
 
 function settingsOf({ id, envKey, httpHeaders }: ProviderConfig): ProviderSettings {

@@ -74,6 +74,7 @@ function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
       turn.error = entry.error;
       turn.completedAtMs = entry.completedAtMs;
       turn.durationMs = entry.durationMs;
+      if (entry.tokenUsage) turn.tokenUsage = entry.tokenUsage;
     }
   }
   return turns;

@@ -129,6 +129,8 @@ export type LogEntry =
       error: TurnError | null;
       completedAtMs: number;
       durationMs: number;
+      /** What the thread had cost by then. Null or missing: it is not known. */
+      tokenUsage?: ThreadTokenUsage | null;
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean }
   | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean }
@@ -151,6 +153,8 @@ export interface StoredTurn {
   durationMs: number | null;
   items: ThreadItem[];
   itemsView: TurnItemsView;
+  /** What the thread had cost by its end, where that is known. */
+  tokenUsage?: ThreadTokenUsage;
 }
 
 /** A page of a longer list. A cursor is opaque; null where there is nothing further that way. */

@@ -113,7 +113,7 @@ describe('a turn is told the same, whichever API the model is behind:', () => {
   ];
   test.each(failures)('%s', async (_, answers) => {
     const methods = await expectSame(answers, oneTurn);
-    expect(methods.slice(-3)).toEqual(['error', 'thread/status/changed', 'turn/completed']);
+    expect(methods.slice(-3)).toEqual(['thread/status/changed', 'error', 'turn/completed']);
   });
 
   test('a stream that is cut, asked for again and answered', async () => {

@@ -39,8 +39,8 @@ describe('a model that fails', () => {
     const { id } = await server.client.turn(idOf(1), 'hi');
     const turn = turnOf({ id, status: 'failed', itemsView: 'notLoaded', error: limit });
     expect(server.client.messages.slice(-3).map(({ method, params }) => ({ method, params }))).toEqual([
-      { method: 'error', params: { threadId: idOf(1), turnId: id, error: limit, willRetry: false } },
       { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'systemError' } } },
+      { method: 'error', params: { threadId: idOf(1), turnId: id, error: limit, willRetry: false } },
       { method: 'turn/completed', params: { threadId: idOf(1), turn } },
     ]);
     expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.status).toEqual({ type: 'systemError' });

@@ -59,6 +59,8 @@ base_url = "https://a.example"
 http_headers = { Authorization = "Bearer secret-1" }
 env_http_headers = { X-Key = "A_KEY" }
 query_params = { key = "secret-2" }
+[model_providers.b]
+base_url = "https://user:secret-5@b.example/v1?key=secret-6"
 `;
     const { client } = await startServer({ config, env: { A_KEY: 'secret-3', OPENAI_API_KEY: 'secret-4' } });
     await client.request('modelProvider/list', {});

@@ -31,7 +31,10 @@ test.each([
 
 test('model/list in pages, of a provider by its name, and what it refuses', async () => {
   await using provider = await ProviderServer.start(ollama({ models: ['a:1', 'b:1', 'c:1'] }));
-  const { client } = await startServer({ overrides: [`model_providers.ollama.base_url="http://127.0.0.1:${provider.port}/v1"`] });
+  const { client } = await startServer({
+    model: null,
+    overrides: [`model_providers.ollama.base_url="http://127.0.0.1:${provider.port}/v1"`],
+  });
   const ids = async (params: object) => {
     const { data, nextCursor } = await client.request('model/list', { modelProvider: 'ollama', ...params });
     return { ids: data.map(({ id }) => id), nextCursor };

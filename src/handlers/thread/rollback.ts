@@ -16,6 +16,7 @@ export function rollbackMethods(deps: ThreadDeps) {
         if (numTurns < 1) throw invalidParams('params.numTurns must be at least 1');
         const before = await threads.record(threadId);
         const loaded = threads.find(threadId);
+        await loaded?.turnBegun();
         // Of a turn that runs it is not clear whether the client counts it.
         if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
         const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });

@@ -123,17 +123,32 @@ test('the thread goes on without what was cut off, for its clients and the model
   expect(conversation(await sayIn(again, threadId, 'on'))).toEqual([asked('one'), said('first'), asked('other'), said('ok'), asked('on')]);
 });
 
-test('before its first turn it is as new: no preview, in no list until its next turn, and the model is told its surroundings', async () => {
+test('before its first turn it is as new, but for its place in lists: no preview, and the model is told its surroundings', async () => {
   const server = await withThreeTurns();
   const { client, model, threadId, turnIds } = server;
   const answer = await client.request('thread/revert', { threadId, beforeTurnId: turnIds[0] });
   expect(answer).toEqual({ thread: threadOf(server, { id: threadId }), turnsBackwardsCursor: null, itemsBackwardsCursor: null });
-  expect((await client.request('thread/list', {})).data).toEqual([]);
+  expect((await client.request('thread/list', {})).data.map(({ id, preview }) => [id, preview])).toEqual([[threadId, '']]);
   const request = await sayIn(server, threadId, 'begin');
   expect(request).toEqual({ ...model.request(1), input: [...model.request(1).input.slice(0, -1), asked('begin')] });
   expect((await client.request('thread/list', {})).data.map(({ preview }) => preview)).toEqual(['begin']);
   const tokens = client.notifications('thread/tokenUsage/updated').at(-1);
   expect(tokens?.tokenUsage.total, 'counted anew').toEqual(USAGE);
+});
+
+test('tokens are counted on from those of the last turn that is left, also over a restart', async () => {
+  const server = await withThreeTurns();
+  const { client, threadId, turnIds } = server;
+  await client.request('thread/revert', { threadId, beforeTurnId: turnIds[2] ?? '' });
+  await sayIn(server, threadId, 'again');
+  const total = client.notifications('thread/tokenUsage/updated').at(-1)?.tokenUsage.total.totalTokens;
+  expect(total).toBe(3 * USAGE.totalTokens);
+  const fork = await client.request('thread/fork', { threadId, lastTurnId: turnIds[0] ?? '' });
+  const { params } = await client.first(
+    'tokens of the fork',
+    ({ method, params: told }) => method === 'thread/tokenUsage/updated' && (told as { threadId: string }).threadId === fork.thread.id,
+  );
+  expect(params).toMatchObject({ turnId: turnIds[0], tokenUsage: { total: { totalTokens: USAGE.totalTokens } } });
 });
 
 test.each([

@@ -107,6 +107,16 @@ test('twice: both are answered, and there is one end', async () => {
   expect(client.notifications('turn/completed')).toHaveLength(1);
 });
 
+test('again and again, also when its end has been told, and by an empty id: each is answered', async () => {
+  const { client, turnId } = await running(response(messageBegun('par'), [new Gate()]));
+  await client.waitFor('item/agentMessage/delta');
+  const interrupt = (id: string) => client.request('turn/interrupt', { threadId: idOf(1), turnId: id });
+  expect(await Promise.all([interrupt(''), interrupt(turnId), interrupt(turnId)])).toEqual([{}, {}, {}]);
+  await client.turnCompleted(turnId);
+  expect([await interrupt(turnId), await interrupt('')]).toEqual([{}, {}]);
+  expect(client.notifications('turn/completed')).toHaveLength(1);
+});
+
 test('what comes from the model after it is not shown', async () => {
   const gate = new Gate();
   const ignoring = async function* () {

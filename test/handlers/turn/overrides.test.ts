@@ -100,7 +100,15 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(asked).toEqual([{ model: 'test-model', effort: null, summary: null, serviceTier: null }, changed, changed]);
     expect(await settings(server)).toMatchObject({ model: 'other', reasoningEffort: 'max', serviceTier: 'flex' });
     const next = await server.restart();
-    expect(await settings(next)).toMatchObject({ model: 'other', reasoningEffort: 'max' });
+    expect(await settings(next)).toMatchObject({ model: 'other', reasoningEffort: 'max', serviceTier: 'flex' });
+  });
+
+  test('a serviceTier of null takes the tier away', async () => {
+    const server = await withThread();
+    await server.client.turn(idOf(1), 'one', { serviceTier: 'flex' });
+    await server.client.turn(idOf(1), 'two', {});
+    await server.client.turn(idOf(1), 'three', { serviceTier: null });
+    expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual(['flex', 'flex', null]);
   });
 
   test('cwd, which the model is told of once', async () => {
