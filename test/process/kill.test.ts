@@ -94,7 +94,8 @@ function expectKept(seen: Message[], turns: Turn[]): void {
   expect(brief(turn?.items ?? [])[0]).toBe('user: question');
   for (const { method, params = {} } of seen) {
     const { item, turn: announced } = params as { item: ThreadItem; turn: Turn };
-    if (method === 'item/started') expect(items.has(item.id)).toBe(true);
+    // A message of which no text was saved yet shows nothing.
+    if (method === 'item/started' && item.type !== 'agentMessage') expect(items.has(item.id)).toBe(true);
     if (method === 'item/completed') expect(items.get(item.id)).toEqual(item);
     if (method === 'turn/started') expect(turn?.id).toBe(announced.id);
     if (method === 'turn/completed') expect(turn).toMatchObject({ status: 'completed', completedAt: announced.completedAt });
@@ -152,7 +153,7 @@ describe('kill -9 while the model is silent', () => {
       when: 'once a message has begun',
       events: 6,
       until: itemStarted('agentMessage'),
-      kept: ['user: question', 'reasoning', 'agent: '],
+      kept: ['user: question', 'reasoning'],
       asked: [],
     },
     {
@@ -171,17 +172,20 @@ describe('kill -9 while the model is silent', () => {
     },
   ];
 
-  test.each(moments)('$when: what was begun is there, and the model reads what was whole', async ({ events, until, kept, asked }) => {
-    await using provider = await providerSaying(upTo(events));
-    const where = place({ 'config.toml': providerToml(provider.port) });
-    const { heddle, threadId } = await questionAsked(where);
-    await heddle.first('the moment', until);
-    await heddle.kill();
-    const killed = await expectRecovered({ where, provider, threadId, seen: heddle.messages });
-    expect(killed).toMatchObject({ status: 'interrupted', error: null, completedAt: expect.any(Number) });
-    expect(brief(killed?.items ?? [])).toEqual(kept);
-    expect(askedLast(provider)).toEqual(['user: question', ...asked, 'user: again']);
-  });
+  test.each(moments)(
+    '$when: what there was to show is there, and the model reads what was whole',
+    async ({ events, until, kept, asked }) => {
+      await using provider = await providerSaying(upTo(events));
+      const where = place({ 'config.toml': providerToml(provider.port) });
+      const { heddle, threadId } = await questionAsked(where);
+      await heddle.first('the moment', until);
+      await heddle.kill();
+      const killed = await expectRecovered({ where, provider, threadId, seen: heddle.messages });
+      expect(killed).toMatchObject({ status: 'interrupted', error: null, completedAt: expect.any(Number) });
+      expect(brief(killed?.items ?? [])).toEqual(kept);
+      expect(askedLast(provider)).toEqual(['user: question', ...asked, 'user: again']);
+    },
+  );
 
   test('once a thread is there: it is resumed by its id', async () => {
     const where = place();
