@@ -62,10 +62,16 @@ export class Threads {
    */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
-    const stored = await this.#deps.store.getThread(threadId);
-    if (stored === null) throw notFound(threadId);
-    const { name, gitInfo, memoryMode, daybreakEnabled } = stored;
-    return { ...(this.find(threadId)?.record ?? stored), name, gitInfo, memoryMode, daybreakEnabled };
+    const { store } = this.#deps;
+    const loaded = this.find(threadId);
+    if (loaded === null) {
+      const record = await store.getThread(threadId);
+      if (record === null) throw notFound(threadId);
+      return record;
+    }
+    const metadata = await store.getMetadata(threadId);
+    if (metadata === null) throw notFound(threadId);
+    return { ...loaded.record, ...metadata };
   }
 
   /** Begins a thread, with the history that is given. */

@@ -7,18 +7,15 @@ const INTERVAL_MS = 2 ** 31 - 1;
  */
 export class KeepAlive {
   #count = 0;
+  /** Made once: to make one for each request would cost more than many requests do. */
   #timer: NodeJS.Timeout | null = null;
 
   /** Gives the promise back. The process lives until it settles. */
   during<T>(work: Promise<T>): Promise<T> {
-    this.#count++;
     this.#timer ??= setInterval(() => {}, INTERVAL_MS);
-    return work.finally(() => this.#release());
-  }
-
-  #release(): void {
-    if (--this.#count > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+    if (this.#count++ === 0) this.#timer.ref();
+    return work.finally(() => {
+      if (--this.#count === 0) this.#timer?.unref();
+    });
   }
 }

@@ -22,6 +22,7 @@ import {
   type StoredTurn,
   StoreError,
   type ThreadChange,
+  type ThreadMetadata,
   type ThreadPatch,
   type ThreadQuery,
   type ThreadRecord,
@@ -92,6 +93,11 @@ class SqliteStore implements ThreadStore {
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {
     return this.#read((connection) => firstOf(connection, (database) => database.threads.get(threadId)));
+  }
+
+  async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
+    // Read with every look at a thread, and in one statement: it needs no transaction around it.
+    return this.#use((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
   }
 
   async findThreadByPath(path: string): Promise<ThreadRecord | null> {
@@ -193,10 +199,10 @@ class SqliteStore implements ThreadStore {
   }
 }
 
-function firstOf(connection: StoreConnection, find: (database: ThreadDatabase) => ThreadRecord | null): ThreadRecord | null {
+function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase) => T | null): T | null {
   for (const database of connection.databases()) {
-    const record = find(database);
-    if (record !== null) return record;
+    const found = find(database);
+    if (found !== null) return found;
   }
   return null;
 }

@@ -89,6 +89,9 @@ export interface ThreadRecord {
   goal: GoalRecord | null;
 }
 
+/** What any process may say of a thread, whoever runs it. */
+export type ThreadMetadata = Pick<ThreadRecord, 'name' | 'gitInfo' | 'memoryMode' | 'daybreakEnabled'>;
+
 /** The fields of a thread that can change after its creation. */
 export type ThreadPatch = Partial<
   Pick<
@@ -235,6 +238,8 @@ export interface ThreadStore {
   /** Rejects with `active_writer`, naming the process, while another holds the thread, and with `thread_archived`. */
   openWriter(threadId: string): Promise<ThreadWriter>;
   getThread(threadId: string): Promise<ThreadRecord | null>;
+  /** The part of a thread that a process other than its writer may have changed. */
+  getMetadata(threadId: string): Promise<ThreadMetadata | null>;
   /** The thread whose `path` this is, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
   /**

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { SessionSource, ThreadMemoryMode } from '../protocol/generated/types.ts';
 import type { Blobs } from './blobs.ts';
 import { defineFolded, storable } from './fold-case.ts';
-import type { ThreadChange, ThreadPatch, ThreadRecord } from './store.ts';
+import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from './store.ts';
 import { threadNotFound } from './store-errors.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
@@ -34,6 +34,7 @@ interface Row {
   goal: string;
 }
 
+type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
 type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
 
@@ -71,6 +72,7 @@ export class ThreadRows {
   readonly #blobs: Blobs;
   readonly #insert: Statement<[Row]>;
   readonly #get: Statement<[string], Row>;
+  readonly #getMetadata: Statement<[string], MetadataRow>;
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
   readonly #isArchived: Statement<[string], number>;
@@ -88,6 +90,7 @@ export class ThreadRows {
     this.#search = new ThreadSearch(db);
     this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
+    this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
@@ -128,6 +131,11 @@ export class ThreadRows {
   get(threadId: string): ThreadRecord | null {
     const row = this.#get.get(threadId);
     return row === undefined ? null : this.#record(row);
+  }
+
+  metadata(threadId: string): ThreadMetadata | null {
+    const row = this.#getMetadata.get(threadId);
+    return row === undefined ? null : this.#metadataOf(row);
   }
 
   tip(threadId: string): ThreadTip | null {
@@ -261,7 +269,6 @@ export class ThreadRows {
       listed: row.listed === 1,
       archivedAtMs: row.archived_at,
       ephemeral: origin.ephemeral,
-      name: row.name,
       preview: row.preview,
       path: row.path,
       forkedFromId: origin.forkedFromId,
@@ -269,13 +276,20 @@ export class ThreadRows {
       threadSource: origin.threadSource,
       originator: origin.originator,
       cliVersion: origin.cliVersion,
-      gitInfo: this.#blobs.decode(row.git_info) as ThreadRecord['gitInfo'],
       settings: this.#blobs.decode(row.settings) as ThreadRecord['settings'],
       tokenUsage: this.#blobs.decode(row.token_usage) as ThreadRecord['tokenUsage'],
       told: this.#blobs.decode(row.told) as ThreadRecord['told'],
+      goal: this.#blobs.decode(row.goal) as ThreadRecord['goal'],
+      ...this.#metadataOf(row),
+    };
+  }
+
+  #metadataOf(row: MetadataRow): ThreadMetadata {
+    return {
+      name: row.name,
+      gitInfo: this.#blobs.decode(row.git_info) as ThreadRecord['gitInfo'],
       memoryMode: row.memory_mode,
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
-      goal: this.#blobs.decode(row.goal) as ThreadRecord['goal'],
     };
   }
 }

@@ -49,6 +49,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('an unknown thread is thread_not_found, and null where a thread is looked for', async () => {
         const refused = { code: 'thread_not_found', message: `thread not found: ${idOf(9)}`, details: { threadId: idOf(9) } };
         expect(await store.getThread(idOf(9))).toBeNull();
+        expect(await store.getMetadata(idOf(9))).toBeNull();
         expect(await store.findThreadByPath('/nowhere')).toBeNull();
         await expect(store.openWriter(idOf(9))).rejects.toMatchObject(refused);
         await expect(store.updateThread(idOf(9), { name: 'x' })).rejects.toMatchObject(refused);
@@ -200,6 +201,8 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         for (const patch of patches) {
           expected = { ...expected, ...patch };
           expect(await store.updateThread(idOf(1), patch)).toEqual(expected);
+          const { name, gitInfo, memoryMode, daybreakEnabled } = expected;
+          expect(await harness.open().getMetadata(idOf(1))).toEqual({ name, gitInfo, memoryMode, daybreakEnabled });
         }
         expect(await harness.open().getThread(idOf(1))).toEqual(expected);
       });

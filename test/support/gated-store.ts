@@ -26,6 +26,7 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     forkThread: async (sourceId, point, record) => writer(await store.forkThread(sourceId, point, record)),
     openWriter: async (threadId) => writer(await store.openWriter(threadId)),
     getThread: (threadId) => store.getThread(threadId),
+    getMetadata: (threadId) => store.getMetadata(threadId),
     findThreadByPath: (path) => store.findThreadByPath(path),
     updateThread: (threadId, change) => write({ entries: [], durable: false }, () => store.updateThread(threadId, change)),
     archiveThread: (threadId, atMs) => store.archiveThread(threadId, atMs),
