@@ -101,7 +101,9 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const clock = new VirtualClock();
   const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
-  const server = createApp({ ...parts, model, clock, ids: new CountingIds(), storeDir });
+  // server/diagnostics tells nothing of this very process.
+  const { residentMemoryBytes: _, ...same } = parts;
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir });
   const input = pacedInput({
     from: process.stdin,
     framing,

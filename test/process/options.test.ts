@@ -198,6 +198,11 @@ describe('--deterministic', () => {
     expect([status, endsIn(stdout)]).toEqual([0, ['completed', 'completed']]);
   });
 
+  test('what server/diagnostics tells of the process', () => {
+    const input = lines(experimental, { id: 2, method: 'server/diagnostics', params: {} });
+    expect(run(['--deterministic'], input).stdout).toContain('"process":{"id":0,"residentMemoryBytes":null,');
+  });
+
   test('nothing is kept: not in the home, and not beside it', () => {
     const where = place();
     run(['--deterministic'], script, { where });
