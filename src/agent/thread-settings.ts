@@ -61,8 +61,7 @@ export function resolveSettings({ overrides, requested, last, config, cwd }: Set
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
-  const keptEffort = kept('effort', 'model_reasoning_effort');
-  const effort = keptEffort === undefined ? config.get('model_reasoning_effort') : keptEffort;
+  const effort = unlessKept(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
   const sandbox = overrides.sandbox ? undefined : kept('sandboxPolicy', 'sandbox_mode');
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   return {
@@ -79,7 +78,7 @@ export function resolveSettings({ overrides, requested, last, config, cwd }: Set
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: overrides.serviceTier ?? kept('serviceTier', 'service_tier') ?? config.get('service_tier'),
+      serviceTier: overrides.serviceTier ?? unlessKept(kept('serviceTier', 'service_tier'), config.get('service_tier')),
       collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
       baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
       developerInstructions:
@@ -88,7 +87,12 @@ export function resolveSettings({ overrides, requested, last, config, cwd }: Set
   };
 }
 
-/** What a client can change of the settings at a turn's start or between turns. Null and absent are the same. */
+/** A kept null is kept: it was said. */
+function unlessKept<T>(kept: T | undefined, configured: T): T {
+  return kept === undefined ? configured : kept;
+}
+
+/** What a client can change of the settings at a turn's start or between turns. Null and absent are the same, but for `serviceTier`. */
 export type TurnOverrides = Pick<
   TurnStartParams,
   | 'approvalPolicy'

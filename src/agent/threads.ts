@@ -2,7 +2,7 @@ import type { Timer } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/store.ts';
+import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { awaitingUser } from './goal-state.ts';
 import { historyFacts } from './history-facts.ts';
@@ -13,8 +13,8 @@ import { keptSettings } from './thread-settings.ts';
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
 
-/** Of a history that is cut it is not known what the model was told last; what it had cost is read from what is left. */
-const OF_A_CUT_HISTORY = { tokenUsage: null, told: null };
+/** How many turns are looked at together for what they had cost. */
+const COST_PAGE = 50;
 
 /** Who is there for a thread. */
 export interface Audience {
@@ -94,7 +94,13 @@ export class Threads {
       const { settings, runtime } = await configureThread(this.#deps, request, keptSettings(record.settings));
       const writer = await this.#deps.store.openWriter(threadId);
       const thread = new LoadedThread({ record, writer, runtime, deps: this.#deps });
-      await thread.update({ settings });
+      try {
+        await thread.update({ settings });
+      } catch (error) {
+        // What nobody has loaded, nobody would give up.
+        await thread.close();
+        throw error;
+      }
       return this.#load(thread);
     });
   }
@@ -115,13 +121,13 @@ export class Threads {
       forkedFromId: source.id,
       name: source.name,
       ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
-      ...(point === null ? { tokenUsage: source.tokenUsage, told: source.told } : OF_A_CUT_HISTORY),
+      tokenUsage: point === null ? source.tokenUsage : await this.#costAt(source.id, point),
+      // Of a history that is cut it is not known what the model was told last.
+      told: point === null ? source.told : null,
       memoryMode: source.memoryMode,
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    const fork = new LoadedThread({ record: forked, writer, runtime, deps: this.#deps });
-    if (point !== null) await fork.update({ tokenUsage: await this.#costAtEnd(fork.id) });
-    return this.#load(fork);
+    return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
   }
 
   /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */
@@ -198,15 +204,13 @@ export class Threads {
       // A turn that runs is not ended for one that is not there.
       await this.#checkTurn(threadId, beforeTurnId);
       const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
-      const patch: ThreadPatch = { ...asNew, ...OF_A_CUT_HISTORY };
+      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await this.#costAt(threadId, { beforeTurnId }) };
       const thread = this.find(threadId);
       if (thread === null) {
         const { goal } = await this.record(threadId);
-        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
-        return store.updateThread(threadId, { tokenUsage: await this.#costAtEnd(threadId) });
+        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
       }
       await thread.revert(beforeTurnId, patch);
-      await thread.update({ tokenUsage: await this.#costAtEnd(threadId) });
       return this.record(threadId);
     });
   }
@@ -236,11 +240,28 @@ export class Threads {
     this.#loaded.clear();
   }
 
-  /** What a thread had cost by the end of its last turn; null where that is not on record. */
-  async #costAtEnd(threadId: string): Promise<ThreadRecord['tokenUsage']> {
-    const { data } = await this.#deps.store.listTurns(threadId, { direction: 'desc', limit: 1, view: 'notLoaded' });
-    const [last] = data;
-    return last?.tokenUsage === undefined ? null : { turnId: last.id, usage: last.tokenUsage };
+  /** What a thread had cost by this point, as the last turn before it that knows says; null where none does. */
+  async #costAt(threadId: string, point: NonNullable<ForkPoint>): Promise<ThreadRecord['tokenUsage']> {
+    const pointId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
+    let isBefore = false;
+    let cursor: string | null = null;
+    do {
+      const page: Page<StoredTurn> = await this.#deps.store.listTurns(threadId, {
+        direction: 'desc',
+        limit: COST_PAGE,
+        view: 'notLoaded',
+        cursor,
+      });
+      for (const { id, tokenUsage } of page.data) {
+        if (isBefore || ('afterTurnId' in point && id === pointId)) {
+          isBefore = true;
+          if (tokenUsage !== undefined) return { turnId: id, usage: tokenUsage };
+        }
+        isBefore ||= id === pointId;
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    return null;
   }
 
   #afterTurn(threadId: string): void {

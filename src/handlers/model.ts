@@ -33,8 +33,8 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
       queue: null,
       async handle({ cursor = null, limit, modelProvider = null }) {
         const read = await orNull(config);
-        if (modelProvider !== null && read !== null && !knownProviders(read).includes(modelProvider))
-          throw unknownModelProvider(modelProvider);
+        const known = read === null || read.modelGiven ? null : await orNull(() => knownProviders(read));
+        if (modelProvider !== null && known !== null && !known.includes(modelProvider)) throw unknownModelProvider(modelProvider);
         const models = read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
         const start = cursor === null ? 0 : placeOf(cursor, models.length);
         const end = start + (limit == null ? models.length : Math.max(limit, 1));

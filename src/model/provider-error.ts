@@ -56,13 +56,14 @@ export interface HttpRefusal {
 export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFailure {
   const { status, headers, body } = refusal;
   const stated = statedError(body, endpoint.secrets);
-  const meaning = knownMeaning(stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code))) ?? statusMeaning(status);
+  const known = knownMeaning(stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code)));
+  const meaning = known ?? statusMeaning(status);
   const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
   const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
   const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
   const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
-  const final = finalRetry(status, { body, text: stated.text });
+  const final = known ? 'never' : finalRetry(status, { body, text: stated.text });
   return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final), waitMs);
 }
 

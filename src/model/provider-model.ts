@@ -97,11 +97,16 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
   }
 }
 
-/** Asks once; or again at once, and from then on, with less about reasoning where the model refuses that. */
+/** Asks once; or again at once with less about reasoning, where the model refuses that. */
 async function* ask(question: Question, asked: Asked): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   for (;;) {
     const failure = yield* tryOnce(asked.options);
-    const plainer = failure === null ? null : prepareWithLess(question, asked, failure.retry);
+    if (failure === null) {
+      // Remembered only where it helped: a refusal may have been for something else.
+      question.reasoningTaken.set(question.request.model, asked.reasoning);
+      return null;
+    }
+    const plainer = prepareWithLess(question, asked, failure.retry);
     if (plainer === null) return failure;
     Object.assign(asked, plainer);
   }
@@ -129,14 +134,13 @@ function prepare({ api, provider, deps, client, request, signal }: Question, rea
   return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, question, translator, signal };
 }
 
-/** The same with less about reasoning, here and from now on; null: there is nothing to leave out that can have been refused. */
+/** The same with less about reasoning; null: there is nothing to leave out that can have been refused. */
 function prepareWithLess(question: Question, asked: Asked, refused: ModelFailure['retry']): Asked | null {
   const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(asked.reasoning)) ?? [];
   for (const reasoning of plainer) {
     const options = prepare(question, reasoning);
     if ('message' in options) return null;
     if (options.question.body.equals(asked.options.question.body)) continue;
-    question.reasoningTaken.set(question.request.model, reasoning);
     return { options, reasoning };
   }
   return null;

@@ -332,6 +332,7 @@ describe('what a request says about reasoning', () => {
     expect(sent(server).map(({ reasoning }) => reasoning)).toEqual([
       { effort: 'turbo', summary: 'auto' },
       { effort: 'turbo' },
+      { effort: 'turbo', summary: 'auto' },
       { effort: 'turbo' },
     ]);
   });
