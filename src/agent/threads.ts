@@ -159,8 +159,8 @@ export class Threads {
   }
 
   /**
-   * Gives up a thread, unless a turn runs in it or is being begun, or somebody follows it: then it may be tried later. In the queue of loading: a resume that comes
-   * meanwhile finds the thread either loaded or given up.
+   * Gives up a thread, unless a turn runs in it or is being begun, or somebody follows it: then it may be tried later. In the
+   * queue of loading: a resume that comes meanwhile finds the thread either loaded or given up.
    */
   unload(thread: LoadedThread): Promise<void> {
     return this.#loading.run(thread.id, async () => {

@@ -12,13 +12,18 @@ const QUESTIONS = [
   {
     item: commandItem('command-1', 'npm test'),
     method: 'item/commandExecution/requestApproval',
-    params: { command: 'npm test', cwd: '/work', reason: 'Runs outside the sandbox.', availableDecisions: ['accept', 'decline', 'cancel'] },
+    params: {
+      command: 'npm test',
+      cwd: '/project',
+      reason: 'Runs outside the sandbox.',
+      availableDecisions: ['accept', 'decline', 'cancel'],
+    },
   },
   {
     item: {
       type: 'fileChange',
       id: 'change-1',
-      changes: [{ path: '/work/a.txt', kind: { type: 'add' }, diff: 'one\n' }],
+      changes: [{ path: '/project/a.txt', kind: { type: 'add' }, diff: 'one\n' }],
       status: 'inProgress',
     },
     method: 'item/fileChange/requestApproval',
@@ -28,7 +33,7 @@ const QUESTIONS = [
   {
     item: commandItem('command-2', 'make'),
     method: 'item/commandExecution/requestApproval',
-    params: { command: 'make', cwd: '/work', reason: null, availableDecisions: null },
+    params: { command: 'make', cwd: '/project', reason: null, availableDecisions: null },
     resolves: true,
   },
 ];
@@ -71,7 +76,7 @@ function end() {
 }
 
 function commandItem(id, command) {
-  return { type: 'commandExecution', id, command, cwd: '/work', status: 'inProgress', commandActions: [] };
+  return { type: 'commandExecution', id, command, cwd: '/project', status: 'inProgress', commandActions: [] };
 }
 
 function turn(status) {

@@ -166,13 +166,13 @@ describe('the examples, pasted into an empty project:', { timeout: MS_MAX }, () 
 });
 
 const SHOWN = `Runs outside the sandbox.
-  /work$ npm test
+  /project$ npm test
 [y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to change files.
-  add /work/a.txt
+  add /project/a.txt
 [y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to change files.
-  add /work/a.txt
+  add /project/a.txt
 [y]es, [a]lways, [n]o, [c]ancel the turn: The agent wants to run a command.
-  /work$ make
+  /project$ make
 [y]es, [a]lways, [n]o, [c]ancel the turn: 
 (no answer is needed any more)
 accept, accept, resolved
