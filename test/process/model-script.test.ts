@@ -98,7 +98,9 @@ describe('a run that is not as the script has it ends with 1 and tells why', () 
   });
 
   test('also of a provider with a script', async () => {
-    const { where, file } = withScript('- one\n- two', 'model_provider = "p"\n[model_providers.p]\nscript = "../work/talk.yaml"\n');
+    const { where } = withScript('', 'model_provider = "p"\n[model_providers.p]\nscript = "talk.yaml"\n');
+    const file = join(where.home, 'talk.yaml');
+    writeFileSync(file, '- one\n- two');
     const heddle = await startHeddle(where, reporting);
     const { thread } = await heddle.request('thread/start', {});
     await heddle.turn(thread.id, 'hi');

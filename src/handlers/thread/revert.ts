@@ -1,7 +1,9 @@
 import { threadView } from '../../agent/thread-view.ts';
 import type { ThreadRecord } from '../../store/store.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+import { latestCursors } from './latest-cursors.ts';
 
 /** Takes a turn and what came after it away. Everyone is told: whoever shows the thread has to read it again. */
 export async function revert(
@@ -15,7 +17,7 @@ export async function revert(
 }
 
 export function revertMethods(deps: ThreadDeps) {
-  const { threads, store } = deps;
+  const { threads } = deps;
   return {
     'thread/revert': {
       queue: perThread,
@@ -23,13 +25,7 @@ export function revertMethods(deps: ThreadDeps) {
         const { threadId } = params;
         await threads.record(threadId);
         const record = await revert(deps, params, context);
-        const lastTurn = await store.listTurns(threadId, { direction: 'desc', limit: 1, view: 'notLoaded' });
-        const lastItem = await store.listItems(threadId, { direction: 'desc', limit: 1 });
-        return {
-          thread: threadView(record, threads.find(threadId)?.status ?? { type: 'notLoaded' }),
-          turnsBackwardsCursor: lastTurn.backwardsCursor,
-          itemsBackwardsCursor: lastItem.backwardsCursor,
-        };
+        return { thread: threadView(record, statusOf(deps, threadId)), ...(await latestCursors(deps, threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;
