@@ -19,7 +19,7 @@ const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script
 
 /**
  * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own;
- * better-sqlite3, which is native, and yaml, which few need, stay outside. What is imported with `import()` runs at its first use.
+ * better-sqlite3 and others that are native or bring files of their own, and yaml, which few need, stay outside. What is imported with `import()` runs at its first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
@@ -32,7 +32,7 @@ async function buildExecutable() {
     target: 'node20.19',
     format: 'cjs',
     // yaml is loaded for skills and model scripts alone.
-    external: ['better-sqlite3', 'yaml'],
+    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', '@parcel/watcher', 'web-tree-sitter', 'tree-sitter-bash'],
     // Imported lazily all the same: as `require` at the first use, which code loaded through node:vm can do.
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,

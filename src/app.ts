@@ -15,6 +15,8 @@ import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
+import type { Processes } from './sandbox/processes.ts';
+import { createProcesses } from './sandbox/system-processes.ts';
 import { Clients } from './server/clients.ts';
 import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
@@ -80,6 +82,7 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients();
+  const processes = createProcesses({ sandbox: null });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
   const models = new ModelPool(options.model ?? null, async (provider) => {
@@ -93,13 +96,14 @@ export function createApp(options: AppParts): App {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides, modelGiven });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
-    { store, publisher: clients, clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
+    { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
     clients,
   );
   const rows = methodTable({
     threads,
     store,
     publisher: clients,
+    processes,
     followers: clients,
     clock,
     ids,
@@ -153,19 +157,21 @@ export function createApp(options: AppParts): App {
     get turnsRunning() {
       return threads.turnsRunning;
     },
-    close: () => keepAlive.during(close({ threads, clients, store, models })),
+    close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
 }
 
 interface Parts {
   threads: Threads;
   clients: Clients;
+  processes: Processes;
   store: ThreadStore;
   models: ModelPool;
 }
 
-async function close({ threads, clients, store, models }: Parts): Promise<string[]> {
+async function close({ threads, clients, processes, store, models }: Parts): Promise<string[]> {
   await threads.close();
+  await processes.close();
   // A client that does not read is waited for; whoever wants its threads need not.
   await Promise.all([clients.close(), store.close()]);
   return models.reports();

@@ -14,7 +14,7 @@ const LAYERS = [
   ['handlers'],
   ['agent'],
   ['tools'],
-  ['instructions', 'rollout'],
+  ['sandbox', 'instructions', 'rollout'],
   ['git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
   ['protocol'],

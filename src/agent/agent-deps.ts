@@ -6,6 +6,7 @@ import type { Env } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import type { InstalledModels } from '../model/installed-models.ts';
 import type { Model } from '../model/model.ts';
+import type { Processes } from '../sandbox/processes.ts';
 import type { ThreadStore } from '../store/store.ts';
 import type { Publisher } from './publisher.ts';
 
@@ -17,6 +18,8 @@ export interface AgentDeps {
   ids: Ids;
   log: Log;
   keepAlive: KeepAlive;
+  /** What runs commands. */
+  processes: Processes;
   /** Absolute: where config.toml and the threads are. */
   home: string;
   /** Absolute: the folder of threads that name none. */

@@ -3,9 +3,6 @@ import type { Announcement } from '../protocol/announcement.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/errors.ts';
 import type { ResponseItem, ThreadStatus, TokenUsageBreakdown, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
-import { goalTools } from '../tools/goal-tools.ts';
-import type { Tool } from '../tools/tool.ts';
-import { updatePlan } from '../tools/update-plan.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { GoalKeeper } from './goal-keeper.ts';
@@ -19,6 +16,7 @@ import { settingsChange } from './settings-change.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
 import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
 import { ThreadState } from './thread-state.ts';
+import { ThreadTools } from './thread-tools.ts';
 import { TurnBeginnings } from './turn-beginnings.ts';
 import type { TurnHost } from './turn-host.ts';
 import { type Joined, TurnStarter } from './turn-starter.ts';
@@ -37,6 +35,7 @@ export class LoadedThread {
   #interruptedTurnId: string | null = null;
   readonly #starter: TurnStarter;
   readonly #history: PromptHistory;
+  readonly #tools: ThreadTools;
 
   constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
     const state = new ThreadState(record, runtime);
@@ -57,6 +56,13 @@ export class LoadedThread {
       record: () => state.record,
       begun: () => this.#beginnings.settle(),
       keep: (patch) => state.keep(patch),
+    });
+    this.#tools = new ThreadTools({
+      state,
+      deps,
+      goal: this.goal,
+      outbox: this.#outbox,
+      announce: (announcement) => this.#announce(announcement),
     });
     this.#starter = new TurnStarter({
       state,
@@ -232,22 +238,23 @@ export class LoadedThread {
   /** Ends what runs and gives up the thread. */
   async close(): Promise<void> {
     this.goal.close();
-    await this.stopFor(() => this.#writer.close());
+    await this.stopFor(async () => {
+      await this.#tools.close();
+      await this.#outbox.settle();
+      await this.#writer.close();
+    });
   }
 
   async #run(turn: ActiveTurn): Promise<void> {
     await runTurn(this.#host(), turn);
+    this.#tools.turnEnded();
     if (this.turn === turn) this.#state.turn = null;
     this.#deps.onTurnEnded(this.id);
   }
 
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = await this.#history.list();
-    return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools() });
-  }
-
-  #tools(): Tool[] {
-    return this.goal.available ? [updatePlan, ...goalTools(this.goal)] : [updatePlan];
+    return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools.list() });
   }
 
   #host(): TurnHost {
@@ -255,7 +262,8 @@ export class LoadedThread {
     return {
       threadId: this.id,
       model: this.runtime.model,
-      tools: this.#tools(),
+      tools: () => this.#tools.list(),
+      toolContext: (turn, callId) => this.#tools.context(turn, callId),
       outbox: this.#outbox,
       goal: this.goal,
       clock,

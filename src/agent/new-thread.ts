@@ -83,6 +83,7 @@ export async function configureThread(
   return {
     settings,
     runtime: {
+      config,
       model: await modelFor(provider),
       instructions,
       goals: config.get('features.goals'),

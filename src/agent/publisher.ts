@@ -1,10 +1,8 @@
+import type { Answer } from '../protocol/answer.ts';
 import type { ServerNotifications, ServerRequests } from '../protocol/generated/types.ts';
 
 /** Who is told: those who follow a thread, one connection by its number, or everyone. */
 export type Audience = { threadId: string } | { connection: number } | 'everyone';
-
-/** What became of a request to clients. `aborted`: nobody answered before the signal fired. */
-export type Answer<Result> = { type: 'result'; result: Result } | { type: 'error'; message: string } | { type: 'aborted' };
 
 /** The agent's way to its clients. It does not know which there are, or whether there is one. */
 export interface Publisher {

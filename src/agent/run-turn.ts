@@ -7,7 +7,7 @@ import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import type { GoalStep } from './goal-keeper.ts';
 import type { Step } from './outbox.ts';
-import { runToolCall, type ToolCall } from './tool-calls.ts';
+import { runToolCalls, type ToolCall } from './tool-calls.ts';
 import { otherError, type TurnHost, type TurnRun } from './turn-host.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -98,12 +98,10 @@ async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promi
 
 async function runCalls(run: TurnRun, calls: ToolCall[]): Promise<void> {
   const { host, turn } = run;
-  const { threadId, log, tools, outbox } = host;
   if (calls.some(({ name }) => !isGoalTool(name))) run.acted = true;
-  const emit = (announcement: Announcement) => outbox.commit({ announce: [announcement] });
   await record(run, calls);
-  const context = { threadId, turnId: turn.id, emit };
-  await record(run, await Promise.all(calls.map((call) => runToolCall(call, { tools, context, log }, turn.signal))));
+  const context = ({ call_id }: ToolCall) => host.toolContext(turn, call_id);
+  await record(run, await runToolCalls(calls, { tools: host.tools(), context, log: host.log }, turn.signal));
 }
 
 /** Stores what the model reads with its next request. */

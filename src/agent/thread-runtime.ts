@@ -1,8 +1,11 @@
+import type { Config } from '../config/config.ts';
 import type { Model } from '../model/model.ts';
 import type { Instructions } from './instructions.ts';
 
 /** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
 export interface ThreadRuntime {
+  /** The settings in effect when the thread was loaded. */
+  config: Config;
   model: Model;
   instructions: Instructions;
   /** Whether the thread may have a goal. */

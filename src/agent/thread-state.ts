@@ -1,4 +1,4 @@
-import type { ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/store.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { Step } from './outbox.ts';
@@ -12,6 +12,8 @@ export class ThreadState {
   status: 'idle' | 'active' | 'systemError' = 'idle';
   /** The turn that runs; null between turns. */
   turn: ActiveTurn | null = null;
+  /** What the turn waits for, with how many questions of each kind are open. */
+  readonly #waiting = new Map<ThreadActiveFlag, number>();
 
   constructor(record: ThreadRecord, runtime: ThreadRuntime) {
     this.record = record;
@@ -28,7 +30,15 @@ export class ThreadState {
 
   /** The status as clients see it. */
   get shownStatus(): ThreadStatus {
-    return this.status === 'active' ? { type: 'active', activeFlags: [] } : { type: this.status };
+    return this.status === 'active' ? { type: 'active', activeFlags: [...this.#waiting.keys()] } : { type: this.status };
+  }
+
+  /** Counts a question that is put or, by -1, settled. True: clients see another status now. */
+  wait(flag: ThreadActiveFlag, by: 1 | -1): boolean {
+    const count = (this.#waiting.get(flag) ?? 0) + by;
+    if (count === 0) this.#waiting.delete(flag);
+    else this.#waiting.set(flag, count);
+    return count === 0 || (count === 1 && by === 1);
   }
 
   keep(patch: ThreadPatch): void {

@@ -10,8 +10,32 @@ export function isToolCall(item: ResponseItem): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
+/**
+ * Runs calls that the model made together, beside each other but for those that must be alone, and gives their outputs in the
+ * same order. Never rejects.
+ */
+export function runToolCalls(
+  calls: readonly ToolCall[],
+  options: { tools: readonly Tool[]; context: (call: ToolCall) => ToolContext; log: Log },
+  signal: AbortSignal,
+): Promise<ResponseItem[]> {
+  const { tools, context, log } = options;
+  let alone: Promise<unknown> = Promise.resolve();
+  let beside: Promise<unknown>[] = [];
+  return Promise.all(
+    calls.map((call) => {
+      const isAlone = tools.find(({ spec }) => spec.name === call.name)?.exclusive === true;
+      const before = isAlone ? Promise.all([alone, ...beside]) : alone;
+      const output = before.then(() => runToolCall(call, { tools, context: context(call), log }, signal));
+      if (isAlone) [alone, beside] = [output, []];
+      else beside.push(output);
+      return output;
+    }),
+  );
+}
+
 /** Runs one call and gives the output item that goes back to the model. Never rejects. */
-export async function runToolCall(
+async function runToolCall(
   call: ToolCall,
   { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import type { Model, ModelRequest } from '../model/model.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 import type { StoredItem } from '../store/store.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { GoalKeeper } from './goal-keeper.ts';
 import type { Outbox, Step } from './outbox.ts';
@@ -13,12 +13,15 @@ import type { Outbox, Step } from './outbox.ts';
 export interface TurnHost {
   readonly threadId: string;
   readonly model: Model;
-  readonly tools: readonly Tool[];
   readonly outbox: Outbox;
   readonly goal: GoalKeeper;
   readonly clock: Clock;
   readonly log: Log;
   readonly showRawReasoning: boolean;
+  /** What the model can call now. */
+  tools(): readonly Tool[];
+  /** What a tool is told for one call. */
+  toolContext(turn: ActiveTurn, callId: string): ToolContext;
   newId(): string;
   /** Tells the thread's clients at once: for deltas, which are not stored one by one. */
   announce(announcement: Announcement): void;

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import type { InstalledModels } from '../model/installed-models.ts';
+import type { Processes } from '../sandbox/processes.ts';
 import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
 import { configMethods } from './config.ts';
@@ -31,6 +32,7 @@ import { turnMethods } from './turn.ts';
 export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
+  processes: Processes;
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */

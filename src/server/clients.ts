@@ -1,5 +1,6 @@
-import type { Answer, Audience, Publisher } from '../agent/publisher.ts';
+import type { Audience, Publisher } from '../agent/publisher.ts';
 import { isObject } from '../base/json.ts';
+import type { Answer } from '../protocol/answer.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
 

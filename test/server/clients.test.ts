@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Answer } from '../../src/agent/publisher.ts';
 import { KeepAlive } from '../../src/base/keep-alive.ts';
+import type { Answer } from '../../src/protocol/answer.ts';
 import type { InitializeParams, ToolRequestUserInputParams, ToolRequestUserInputResponse } from '../../src/protocol/generated/types.ts';
 import { Clients } from '../../src/server/clients.ts';
 import { Connection } from '../../src/server/connection.ts';

@@ -1,0 +1,2 @@
+/** What became of a request to clients. `aborted`: nobody answered before the signal fired. */
+export type Answer<Result> = { type: 'result'; result: Result } | { type: 'error'; message: string } | { type: 'aborted' };
