@@ -1,5 +1,6 @@
 // The least that Node can do for a turn over a pipe: it asks the model and hands on what streams in. It checks nothing,
-// keeps nothing on disk and knows no error. What a server takes longer than this is the price of what it does.
+// keeps nothing on disk, runs what the model calls for without a thought and knows no error. What a server takes longer than this is the price of what it does.
+import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
 
 const modelUrl = process.env.BENCH_MODEL_URL;
@@ -24,6 +25,7 @@ function newId() {
 
 function runTurn(thread, turnId, input) {
   const common = { threadId: thread.id, turnId };
+  const calls = [];
   const tellWhole = (item) => {
     send({ method: 'item/started', params: { ...common, item } });
     send({ method: 'item/completed', params: { ...common, item } });
@@ -36,12 +38,24 @@ function runTurn(thread, turnId, input) {
       send({ method: 'item/agentMessage/delta', params: { ...common, itemId: event.item_id, delta: event.delta } });
     } else if (event.type === 'response.output_item.done') {
       thread.input.push(event.item);
-      tellWhole({ type: 'agentMessage', id: event.item.id, text: event.item.content[0].text });
+      if (event.item.type === 'function_call') calls.push(event.item);
+      else tellWhole({ type: 'agentMessage', id: event.item.id, text: event.item.content[0].text });
     }
   };
-  const onEnd = () =>
+  const onEnd = () => {
+    const call = calls.shift();
+    if (call === undefined) return end();
+    const { cmd } = JSON.parse(call.arguments);
+    execFile('bash', ['-lc', cmd], { cwd: thread.cwd }, (_error, output) => {
+      tellWhole({ type: 'commandExecution', id: call.call_id, command: cmd, aggregatedOutput: output });
+      thread.input.push({ type: 'function_call_output', call_id: call.call_id, output });
+      ask();
+    });
+  };
+  const end = () =>
     send({ method: 'turn/completed', params: { threadId: thread.id, turn: { id: turnId, items: [], status: 'completed', error: null } } });
-  stream(JSON.stringify({ model: 'bench', stream: true, input: thread.input }), onEvent, onEnd);
+  const ask = () => stream(JSON.stringify({ model: 'bench', stream: true, input: thread.input }), onEvent, onEnd);
+  ask();
 }
 
 function stream(body, onEvent, onEnd) {

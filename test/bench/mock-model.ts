@@ -2,17 +2,20 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** What a request is answered with: the body of a stream of events. */
+type Answer = Buffer | (() => Buffer);
+
 /** A provider of the Responses API on loopback. It answers every request with prepared bytes and looks at none. */
 export class MockModel {
-  /** What the next requests are answered with: the body of a stream of events. */
-  answer: Buffer = messageStream(['Done.']);
+  /** What the next requests are answered with. */
+  answer: Answer = messageStream(['Done.']);
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer((request, response) => {
       request.resume().on('end', () => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.end(this.answer);
+        response.end(typeof this.answer === 'function' ? this.answer() : this.answer);
       });
     });
     this.#server.keepAliveTimeout = 0;
@@ -38,6 +41,23 @@ export class MockModel {
 /** One message, a delta for each text. */
 export function messageStream(deltas: readonly string[]): Buffer {
   const item = (text: string) => ({ type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text }] });
+  return stream([
+    { type: 'response.output_item.added', output_index: 0, item: item('') },
+    ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta })),
+    { type: 'response.output_item.done', output_index: 0, item: item(deltas.join('')) },
+  ]);
+}
+
+/** One call of a tool. */
+export function callStream(callId: string, name: string, args: object): Buffer {
+  const item = { type: 'function_call', id: `fc_${callId}`, call_id: callId, name, arguments: JSON.stringify(args) };
+  return stream([
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
+    { type: 'response.output_item.done', output_index: 0, item },
+  ]);
+}
+
+function stream(said: object[]): Buffer {
   const usage = {
     input_tokens: 1,
     input_tokens_details: { cached_tokens: 0 },
@@ -47,10 +67,8 @@ export function messageStream(deltas: readonly string[]): Buffer {
   };
   const events = [
     { type: 'response.created', response: { id: 'resp_1' } },
-    { type: 'response.output_item.added', output_index: 0, item: item('') },
-    ...deltas.map((delta) => ({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta })),
-    { type: 'response.output_item.done', output_index: 0, item: item(deltas.join('')) },
+    ...said,
     { type: 'response.completed', response: { id: 'resp_1', usage } },
   ];
-  return Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+  return Buffer.from(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
 }

@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ThreadListParams } from '../../src/protocol/generated/types.ts';
 import { COMMON_WORD, fillThreads, RARE_WORD } from './fill-threads.ts';
-import { type MockModel, messageStream } from './mock-model.ts';
+import { callStream, type MockModel, messageStream } from './mock-model.ts';
 import { ServerProcess } from './server-process.ts';
 import { median, quantile } from './table.ts';
 
@@ -48,6 +49,8 @@ export const workloads: Workload[] = [
   { name: 'turns', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureTurns },
   { name: 'stream', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureStream },
   { name: 'requests', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureRequests },
+  { name: 'tools', repetitions: { whole: 5, quick: 2 }, needsStore: false, run: measureTools },
+  { name: 'output', repetitions: { whole: 3, quick: 1 }, needsStore: true, run: measureOutput },
   { name: 'history', repetitions: { whole: 5, quick: 2 }, needsStore: true, run: measureHistory },
   { name: 'lists', repetitions: { whole: 5, quick: 2 }, needsStore: true, run: measureLists },
 ];
@@ -152,6 +155,75 @@ async function flood(server: ServerProcess, threadId: string) {
   await done.catch(() => {});
   const answered = [...fates.values()].filter((fate) => fate).length;
   return { answered, refused: fates.size - answered, silent: count - fates.size, ms: lastAt - sentAt };
+}
+
+/** Calls of a tool one after another in one turn, and the same command by itself. */
+async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
+  const count = 50;
+  const home = newHome(bench);
+  const sample: Sample = { '`bash -lc true` by itself': { value: bareCommandMs(home, count), unit: 'ms' } };
+  for (const [name, sandbox] of [
+    ['full access', 'danger-full-access'],
+    ['sandboxed', 'workspace-write'],
+  ] as const) {
+    const server = startServer(subject, home, bench);
+    await server.initialize();
+    const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox });
+    let left = 1;
+    bench.model.answer = () => (left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd: 'true' }) : ANSWER);
+    await server.turn(result.thread.id, PROMPT);
+    left = count;
+    sample[`a tool call, ${name}`] = { value: (await server.turn(result.thread.id, PROMPT)) / count, unit: 'ms' };
+    await stop(server);
+  }
+  return sample;
+}
+
+/** The median over `count` runs, in the environment that the server has. */
+function bareCommandMs(home: string, count: number): number {
+  const env = { PATH: process.env.PATH, HOME: home };
+  const times = Array.from({ length: count }, () => {
+    const startedAt = performance.now();
+    execFileSync('bash', ['-lc', 'true'], { env });
+    return performance.now() - startedAt;
+  });
+  return median(times);
+}
+
+/** A command that prints more than anyone reads, and what else is answered meanwhile. */
+async function measureOutput(subject: Subject, bench: Bench): Promise<Sample> {
+  const lines = bench.quick ? 30_000 : 300_000;
+  const home = newHome(bench);
+  const server = startServer(subject, home, bench);
+  await server.initialize();
+  const { result } = await server.request('thread/start', { cwd: bench.folder, sandbox: 'danger-full-access' });
+  const threadId = result.thread.id;
+  let left = 1;
+  const call = (cmd: string) => () => (left-- > 0 ? callStream(`call_${left}`, 'exec_command', { cmd, yield_time_ms: 30_000 }) : ANSWER);
+  bench.model.answer = call('true');
+  await server.turn(threadId, PROMPT);
+  const before = server.memory().now;
+  left = 1;
+  bench.model.answer = call(`for ((i = 0; i < ${lines}; i++)); do echo "line $i of a long output"; done`);
+  let ended = false;
+  const turn = server.turn(threadId, PROMPT).finally(() => {
+    ended = true;
+  });
+  const answers: number[] = [];
+  while (!ended) {
+    answers.push((await server.request('thread/loaded/list', {})).ms);
+    await sleep(5);
+  }
+  const ms = await turn;
+  const { peak } = server.memory();
+  await stop(server);
+  const of = `a command of ${lines.toLocaleString('en')} lines`;
+  return {
+    [of]: { value: ms, unit: 'ms' },
+    [`${of}: slowest other answer`]: { value: Math.max(...answers), unit: 'ms' },
+    [`${of}: resident memory before`]: { value: before, unit: 'MiB' },
+    [`${of}: highest resident memory`]: { value: peak, unit: 'MiB' },
+  };
 }
 
 async function measureHistory(subject: Subject, bench: Bench): Promise<Sample> {
