@@ -2,7 +2,7 @@
 // --wire` shows every message too. It checks what it shows, and fails where something is not as it should be.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,12 +28,20 @@ const TEXTS = EMBEDDED
       long: 'say This message is whole before the kill.\nrepeat 1000000 tick',
       source: 'say Here I am again, in another process.',
       fork: 'Who are you?',
+      hands: [
+        'call exec_command {"cmd":"cat hello.txt"}',
+        'call apply_patch {"input":"*** Begin Patch\\n*** Update File: hello.txt\\n@@\\n-Hello.\\n+Hello, heddle.\\n*** End Patch\\n"}',
+        'call exec_command {"cmd":"cp hello.txt ../outside.txt","sandbox_permissions":"require_escalated","justification":"The copy belongs outside the project. May it leave the sandbox?"}',
+        'say The greeting is changed, and its copy lies outside.',
+      ].join('\n'),
     }
   : {
       first: 'Greet me in one sentence.',
       long: 'Write the numbers from one to a thousand in words, one a line, and nothing else.',
       source: 'In one sentence: what did I ask you to write?',
       fork: 'In one sentence: what was the first thing that I asked of you?',
+      hands:
+        'Do three things: show me hello.txt with cat; with apply_patch make it say "Hello, heddle." instead; copy it to ../outside.txt, for which you must ask to leave the sandbox. Then tell me in a sentence.',
     };
 
 const { values: flags } = parseArgs({ options: { wire: { type: 'boolean', default: false } } });
@@ -135,7 +143,10 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   await assertTurnIds(editor, threadId, [first.id, cut.id, onSource.id]);
   await assertTurnIds(editor, fork.id, [first.id, onFork.id]);
 
-  screen.heading('5. What there is now');
+  screen.heading('5. A command, a patch, and an approval');
+  await useHands(editor);
+
+  screen.heading('6. What there is now');
   const { data } = await editor.client.request('thread/list', {});
   screen.note(`thread/list: ${data.length} threads, the newest first`);
   for (const { id, status, forkedFromId, preview } of data) {
@@ -151,6 +162,29 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   );
   await editor.client.close();
   assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits in good order when its stdin ends');
+}
+
+/** The agent reads a file, changes it, and asks before it leaves its sandbox. */
+async function useHands(editor: Editor): Promise<void> {
+  const { thread } = await editor.client.request('thread/start', {
+    cwd: project,
+    ephemeral: true,
+    sandbox: 'workspace-write',
+    approvalPolicy: 'on-request',
+  });
+  const { completed, allowed } = await runTurn(editor, thread.id, TEXTS.hands);
+  const commands = completed.filter((item) => item.type === 'commandExecution');
+  assert.ok(
+    commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput === 'Hello.\n'),
+    'the first command shows the file, inside the sandbox',
+  );
+  assert.ok(
+    completed.some((item) => item.type === 'fileChange' && item.status === 'completed'),
+    'the patch is applied',
+  );
+  assert.equal(allowed.length, 1, 'leaving the sandbox is asked about');
+  for (const file of [join(project, 'hello.txt'), join(folder, 'outside.txt')])
+    assert.equal(readFileSync(file, 'utf8'), 'Hello, heddle.\n');
 }
 
 async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {
@@ -225,7 +259,9 @@ process.stdout.once('error', () => process.exit(1)); // Whoever reads this has h
 const watch = new AbortController();
 try {
   await Promise.race([demo(), tooLong(watch.signal)]);
-  screen.heading('ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each, the list, and the exit');
+  screen.heading(
+    'ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each, a command, a patch, an approval, the list, and the exit',
+  );
 } catch (error) {
   process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

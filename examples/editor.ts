@@ -17,6 +17,8 @@ export interface SeenTurn {
   streamed: Map<string, string>;
   deltas: number;
   usage: ThreadTokenUsage | null;
+  /** What the user was asked, and agreed to. */
+  allowed: string[];
   /** Null until `turn/completed`. */
   end: Turn | null;
 }
@@ -43,6 +45,12 @@ export class Editor {
       cwd,
       onStderr: (text) => process.stderr.write(text),
       onMessage: ({ direction, line }) => screen.wire(direction, line),
+    });
+    this.client.handle('item/commandExecution/requestApproval', ({ turnId, command, reason }) => {
+      this.#screen.says('asks', `${reason ?? 'May this run?'}\n$ ${command}`);
+      this.#screen.says('you', 'accept');
+      this.#turn(turnId).allowed.push(command ?? '');
+      return { decision: 'accept' };
     });
     this.client.subscribe({ take: (notification) => this.#receive(notification), end: () => {} });
   }
@@ -76,7 +84,7 @@ export class Editor {
 
   /** Notifications of a turn can come together with the answer that names it, so whichever is first makes the record. */
   #turn(id: string): SeenTurn {
-    const turn = this.#turns.get(id) ?? { completed: [], streamed: new Map(), deltas: 0, usage: null, end: null };
+    const turn = this.#turns.get(id) ?? { completed: [], streamed: new Map(), deltas: 0, usage: null, allowed: [], end: null };
     this.#turns.set(id, turn);
     return turn;
   }
@@ -126,8 +134,7 @@ export class Editor {
         this.#screen.adds(params.delta);
         break;
       case 'item/completed':
-        if (params.item.type === 'reasoning' && params.item.summary?.length) this.#screen.says('thinks', params.item.summary.join('\n'));
-        if (params.item.type === 'agentMessage') this.#screen.ends();
+        this.#showItem(params.item);
         break;
       case 'turn/plan/updated':
         this.#screen.says('plans', params.plan.map(planLine).join('\n'));
@@ -142,11 +149,34 @@ export class Editor {
     }
   }
 
+  #showItem(item: ThreadItem): void {
+    switch (item.type) {
+      case 'reasoning':
+        if (item.summary?.length) this.#screen.says('thinks', item.summary.join('\n'));
+        break;
+      case 'agentMessage':
+        this.#screen.ends();
+        break;
+      case 'commandExecution':
+        this.#screen.says('runs', commandText(item));
+        break;
+      case 'fileChange':
+        for (const { diff } of item.changes) this.#screen.says('edits', diff.trimEnd());
+        break;
+      default: // Nothing that this editor shows.
+    }
+  }
+
   #showEnd({ id, status, durationMs }: Turn): void {
     const { deltas, usage } = this.#turn(id);
     const tokens = (usage?.last.totalTokens ?? 0).toLocaleString('en');
     this.#screen.note(`(turn ${status} in ${durationMs} ms: ${deltas} deltas; ${tokens} tokens in the last request)`);
   }
+}
+
+function commandText({ command, aggregatedOutput, exitCode }: Extract<ThreadItem, { type: 'commandExecution' }>): string {
+  const output = aggregatedOutput?.trimEnd() ?? '';
+  return [`$ ${command}`, ...(output === '' ? [] : [output]), `(exit code ${exitCode})`].join('\n');
 }
 
 function planLine({ status, step }: TurnPlanStep): string {
