@@ -1,3 +1,4 @@
+import { arch } from 'node:os';
 import { join } from 'node:path';
 import { Threads } from './agent/threads.ts';
 import { type Clock, systemClock } from './base/clock.ts';
@@ -15,6 +16,7 @@ import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
+import { createSandbox } from './sandbox/create-sandbox.ts';
 import type { Processes } from './sandbox/processes.ts';
 import { createProcesses } from './sandbox/system-processes.ts';
 import { Clients } from './server/clients.ts';
@@ -82,7 +84,7 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients();
-  const processes = createProcesses({ sandbox: null });
+  const processes = createProcesses({ sandbox: createSandbox({ platform, arch: arch(), home }) });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
   const models = new ModelPool(options.model ?? null, async (provider) => {

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
+import { bubblewrapMounts } from './bubblewrap-mounts.ts';
+import { bubblewrapProblem } from './bubblewrap-problem.ts';
+import { GuardedPlaces } from './guarded-places.ts';
+import { SandboxUnavailableError } from './processes.ts';
+import type { Confined, Confinement, Sandbox } from './sandbox.ts';
+import { sandboxView } from './sandbox-view.ts';
+import { seccompFilter } from './seccomp-filter.ts';
+import { makeUnnamedFile } from './unnamed-file.ts';
+
+export interface BubblewrapDeps {
+  /** Node's name of the processor. */
+  arch: string;
+  /** heddle's home, which no confined process can write to. */
+  home: string;
+  /** Where bubblewrap is looked for: not in the PATH, which may lead into a workspace. */
+  folders?: readonly string[];
+}
+
+const PROGRAM_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin'];
+const ALWAYS = [
+  ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent'],
+];
+const FILTER_FD = 3;
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The sandbox of Linux: bubblewrap with a filter of system calls. Whether it works is found out when it is first used. */
+export function createBubblewrap({ arch, home, folders = PROGRAM_FOLDERS }: BubblewrapDeps): Sandbox {
+  const filters = new Map<boolean, number>();
+  let guardedPlaces: GuardedPlaces | null = null;
+  let probed: Promise<Probed> | null = null;
+
+  function probe(): Promise<Probed> {
+    probed ??= probeBubblewrap({ folders, home, openFilter: () => openFilter(false) }).then((result) => {
+      // What is missing may be brought while the server runs.
+      if ('problem' in result) probed = null;
+      return result;
+    });
+    return probed;
+  }
+
+  /** Each use needs one that is read from its start. */
+  function openFilter(network: boolean): number {
+    let kept = filters.get(network);
+    if (kept === undefined) {
+      const filter = seccompFilter({ arch, network });
+      if (filter === null) throw new SandboxUnavailableError(`There is no sandbox for processors of the kind ${arch}.`);
+      kept = keepFilter(home, filter);
+      filters.set(network, kept);
+    }
+    return openSync(`/proc/self/fd/${kept}`, 'r');
+  }
+
+  return {
+    async available() {
+      const result = await probe();
+      return 'problem' in result ? result : { name: 'bubblewrap' };
+    },
+    async confine(what, bounds) {
+      const result = await probe();
+      if ('problem' in result) throw new SandboxUnavailableError(result.problem);
+      guardedPlaces ??= new GuardedPlaces();
+      return confine({ what, bounds, program: result.program, filter: openFilter(bounds.network), guardedPlaces });
+    },
+  };
+}
+
+type Probed = { program: string } | { problem: string };
+
+interface Confining {
+  what: Confined;
+  bounds: SandboxBounds;
+  program: string;
+  filter: number;
+  guardedPlaces: GuardedPlaces;
+}
+
+function confine({ what, bounds, program, filter, guardedPlaces }: Confining): Confinement {
+  try {
+    const { view, guards } = sandboxView(bounds, guardedPlaces);
+    const argv = [
+      program,
+      ...ALWAYS,
+      ...(bounds.network ? [] : ['--unshare-net']),
+      ...(what.terminal ? [] : ['--new-session']),
+      ...bubblewrapMounts(view),
+      ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
+    ];
+    return {
+      ...(what.terminal ? { argv: withFilter(filter, argv), files: [] } : { argv, files: [filter] }),
+      async release() {
+        closeSync(filter);
+        for (const guard of guards.splice(0)) guardedPlaces.release(guard);
+      },
+    };
+  } catch (error) {
+    closeSync(filter);
+    throw error;
+  }
+}
+
+/** What starts a process on a terminal gives it no further files: a shell opens this one. */
+function withFilter(filter: number, argv: readonly string[]): string[] {
+  return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readlinkSync('/proc/self')}/fd/${filter}`, ...argv];
+}
+
+function keepFilter(home: string, filter: Buffer): number {
+  try {
+    return makeUnnamedFile(home, filter);
+  } catch (error) {
+    throw new SandboxUnavailableError(`The sandbox needs a file in ${home}, which cannot be made: ${String(error)}`, { cause: error });
+  }
+}
+
+interface Probing {
+  folders: readonly string[];
+  home: string;
+  openFilter: () => number;
+}
+
+async function probeBubblewrap({ folders, home, openFilter }: Probing): Promise<Probed> {
+  const program = folders.map((folder) => join(folder, 'bwrap')).find((path) => existsSync(path));
+  if (program === undefined) return { problem: bubblewrapProblem('missing') };
+  const filter = openFilter();
+  try {
+    const { view } = sandboxView({ readable: 'everything', writableRoots: [], network: false, home }, new GuardedPlaces());
+    const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
+    const [shell = '', ...rest] = withFilter(filter, [program, ...args]);
+    await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
+    return { program };
+  } catch (error) {
+    return { problem: bubblewrapProblem(error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)) };
+  } finally {
+    closeSync(filter);
+  }
+}

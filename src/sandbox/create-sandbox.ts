@@ -1,0 +1,38 @@
+import { SandboxUnavailableError } from './processes.ts';
+import type { Sandbox } from './sandbox.ts';
+
+export interface SandboxDeps {
+  platform: NodeJS.Platform;
+  /** Node's name of the processor. */
+  arch: string;
+  home: string;
+}
+
+/** This system's sandbox. Costs nothing until it is used: only then is it loaded, and found out whether it works. */
+export function createSandbox(deps: SandboxDeps): Sandbox {
+  let loaded: Promise<Sandbox> | null = null;
+  const sandbox = (): Promise<Sandbox> => {
+    loaded ??= load(deps);
+    return loaded;
+  };
+  return {
+    confine: async (what, bounds) => (await sandbox()).confine(what, bounds),
+    available: async () => (await sandbox()).available(),
+  };
+}
+
+async function load({ platform, arch, home }: SandboxDeps): Promise<Sandbox> {
+  if (platform === 'linux') return (await import('./bubblewrap.ts')).createBubblewrap({ arch, home });
+  return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
+}
+
+function noSandbox(problem: string): Sandbox {
+  return {
+    async confine() {
+      throw new SandboxUnavailableError(problem);
+    },
+    async available() {
+      return { problem };
+    },
+  };
+}

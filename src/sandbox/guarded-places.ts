@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasErrorCode } from '../base/error-code.ts';
+
+const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
+const TRIES_MAX = 8;
+const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
+
+/**
+ * Folders that stand where nothing may be made, so that something can be mounted there, and which are taken away when no
+ * command needs them any more. Whoever needs one holds it by a file in it: only an empty folder can be removed, so no process
+ * loses what it relies on to another. A crash can leave one behind, until the next command there ends.
+ */
+export class GuardedPlaces {
+  readonly #holders = new Map<string, number>();
+  readonly #namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  readonly #hold = `held-for-sandbox-${this.#namespace}-${readlinkSync('/proc/self')}-${randomBytes(4).toString('hex')}`;
+
+  /** Guards a path, or holds the guard that is there. Whether it did: else there is nothing that this user could make there. */
+  take(path: string): boolean {
+    const holders = this.#holders.get(path) ?? 0;
+    if (holders === 0 && !this.#make(path)) return false;
+    this.#holders.set(path, holders + 1);
+    return true;
+  }
+
+  /** Whether the folder there is a guard, of this process or of another, living or dead. */
+  isGuard(path: string): boolean {
+    if (this.#holders.has(path)) return true;
+    const names = readdirSync(path);
+    return names.length > 0 && names.every((name) => HOLD_NAME.test(name));
+  }
+
+  release(path: string): void {
+    const holders = this.#holders.get(path) ?? 0;
+    this.#holders.set(path, holders - 1);
+    if (holders > 1) return;
+    this.#holders.delete(path);
+    try {
+      unlinkSync(join(path, this.#hold));
+      this.#forgetTheDead(path);
+      rmdirSync(path);
+    } catch (error) {
+      // Another holds it as well, or someone took it away or made it theirs.
+      if (!hasErrorCode(error, [...FORBIDDEN, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY'])) throw error;
+    }
+  }
+
+  #make(path: string): boolean {
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      try {
+        makeFolder(path);
+        closeSync(openSync(join(path, this.#hold), 'wx', 0o600));
+        return true;
+      } catch (error) {
+        if (hasErrorCode(error, FORBIDDEN)) return false;
+        // Whoever held it before let go of it in between.
+        if (!hasErrorCode(error, ['ENOENT'])) throw error;
+      }
+    }
+    throw new Error(`${path} could not be guarded: it keeps being removed`);
+  }
+
+  /** Only of processes whose ids mean the same here. */
+  #forgetTheDead(path: string): void {
+    for (const name of readdirSync(path)) {
+      const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
+      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) unlinkSync(join(path, name));
+    }
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, 0o755);
+  } catch (error) {
+    if (!hasErrorCode(error, ['EEXIST'])) throw error;
+  }
+}
