@@ -13,6 +13,8 @@ export interface Confined {
 export interface Confinement {
   /** What to run in place of the program. */
   argv: readonly string[];
+  /** What to run it with: the command's own environment, but for what would change the program that confines it. */
+  env: Readonly<Record<string, string>>;
   /** Files that it is to find open, from file descriptor 3 on. `release` closes them. */
   files: readonly number[];
   /** To be called when the process has ended, or was not started. Takes away what was put there to hold the bounds. */
@@ -21,7 +23,10 @@ export interface Confinement {
 
 /** The means of this system to keep a process within bounds. */
 export interface Sandbox {
-  /** Rejects with a `SandboxUnavailableError`: nothing ever runs without the bounds that it was to have. */
+  /**
+   * Rejects with a `SandboxUnavailableError`: nothing ever runs without the bounds that it was to have. And with a
+   * `ProcessStartError` where there is no such program, or the folder cannot be seen within the bounds.
+   */
   confine(what: Confined, bounds: SandboxBounds): Promise<Confinement>;
   /** Whether there is one, and which; null: there is none here, and `problem` says what is missing. */
   available(): Promise<{ name: string } | { problem: string }>;

@@ -32,7 +32,7 @@ async function start(
   const [program = '', ...args] = confinement?.argv ?? argv;
   const child = spawn(program, args, {
     cwd,
-    env,
+    env: confinement?.env ?? env,
     detached: true,
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(confinement?.files ?? [])],
   });
