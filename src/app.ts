@@ -84,7 +84,7 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients();
-  const processes = createProcesses({ sandbox: createSandbox({ platform, arch: arch(), home }) });
+  const processes = createProcesses({ sandbox: createSandbox({ platform, arch: arch(), home, clock }) });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
   const models = new ModelPool(options.model ?? null, async (provider) => {

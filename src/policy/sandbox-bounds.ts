@@ -3,6 +3,11 @@ import type { SandboxPolicy } from '../protocol/generated/types.ts';
 /** Read-only wherever they lie below a writable root, at any depth, and nobody may make them there. */
 export const PROTECTED_NAMES = ['.git', '.codex', '.agents'] as const;
 
+/** Whether it is one of the protected names. */
+export function isProtectedName(name: string): boolean {
+  return PROTECTED_NAMES.some((one) => one === name);
+}
+
 /** What a confined process may do. All paths are absolute, as they were named: links in them are not resolved. */
 export interface SandboxBounds {
   /** What can be read: everything, or these roots, with or without what programs commonly need. */

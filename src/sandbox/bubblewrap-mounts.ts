@@ -1,17 +1,17 @@
 import { dirname } from 'node:path';
 
 /**
- * What a place is inside: `write` and `read` show what is there outside; `home` is an empty read-only folder in which only
+ * What a place is inside: `write` and `read` show what is there outside; `bare` is a read-only folder in which only
  * what is mounted below it is found; `empty` is one without anything, `nothing` a file that cannot be opened.
  */
-export type PlaceKind = 'write' | 'read' | 'home' | 'empty' | 'nothing';
+export type PlaceKind = 'write' | 'read' | 'bare' | 'empty' | 'nothing';
 
 /** What a sandbox shows of the file system. All paths are absolute, and but for `links` without a symbolic link on their way. */
 export interface View {
   /** Whether everything can be read that no place says otherwise of; else only the places are there. */
   everything: boolean;
   places: ReadonlyMap<string, PlaceKind>;
-  /** Symbolic links that have to be there where not everything can be read: their targets by their paths. */
+  /** Symbolic links to make where their folder shows nothing from outside: their targets by their paths. */
   links: ReadonlyMap<string, string>;
   /** Places of the system itself, such as those in /proc. */
   system: ReadonlyMap<string, PlaceKind>;
@@ -21,17 +21,19 @@ const EMPTY_FOLDER_PERMS = '0555';
 
 /** The arguments of bubblewrap that make a view. Each path is an argument of its own that begins with a slash. */
 export function bubblewrapMounts({ everything, places, links, system }: View): string[] {
+  const root = places.get('/') ?? (everything ? 'read' : 'bare');
   const all = new Map<string, PlaceKind>([...system, ...pinned(places)]);
+  all.delete('/');
   const paths = [...all.keys()].sort();
-  const args = everything && all.get('/') === undefined ? ['--ro-bind', '/', '/'] : [];
-  const late = everything ? [] : [...links].flatMap(([path, target]) => ['--symlink', target, path]);
-  for (const path of paths.filter((one) => one === '/')) args.push(...mount(path, all.get(path) ?? 'read'));
-  args.push('--dev', '/dev', '--proc', '/proc');
-  for (const path of paths.filter((one) => one !== '/')) args.push(...mount(path, all.get(path) ?? 'read'));
-  args.push(...late);
-  for (const path of paths) if (isTemporary(all.get(path))) args.push('--remount-ro', path);
-  if (!everything && !all.has('/')) args.push('--remount-ro', '/');
-  return args;
+  const kindOf = (path: string) => nearest(path, all) ?? root;
+  return [
+    ...(root === 'bare' ? [] : mount('/', root)),
+    ...['--dev', '/dev', '--proc', '/proc'],
+    ...paths.flatMap((path) => mount(path, all.get(path) ?? 'read')),
+    ...[...links].filter(([path]) => kindOf(dirname(path)) === 'bare').flatMap(([path, target]) => ['--symlink', target, path]),
+    ...paths.filter((path) => isOwn(all.get(path))).flatMap((path) => ['--remount-ro', path]),
+    ...(root === 'bare' ? ['--remount-ro', '/'] : []),
+  ];
 }
 
 function mount(path: string, kind: PlaceKind): string[] {
@@ -40,7 +42,7 @@ function mount(path: string, kind: PlaceKind): string[] {
       return ['--bind', path, path];
     case 'read':
       return ['--ro-bind', path, path];
-    case 'home':
+    case 'bare':
     case 'empty':
       return ['--perms', EMPTY_FOLDER_PERMS, '--tmpfs', path];
     case 'nothing':
@@ -50,8 +52,17 @@ function mount(path: string, kind: PlaceKind): string[] {
   }
 }
 
-function isTemporary(kind: PlaceKind | undefined): boolean {
-  return kind === 'home' || kind === 'empty';
+/** Whether it shows nothing from outside. */
+function isOwn(kind: PlaceKind | undefined): boolean {
+  return kind === 'bare' || kind === 'empty';
+}
+
+function nearest(path: string, places: ReadonlyMap<string, PlaceKind>): PlaceKind | undefined {
+  for (let above = path; above !== '/'; above = dirname(above)) {
+    const kind = places.get(above);
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
 }
 
 /**

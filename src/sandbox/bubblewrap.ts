@@ -2,13 +2,16 @@ import { execFile } from 'node:child_process';
 import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Clock } from '../base/clock.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import { bubblewrapMounts } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
+import { requireFolder, requirePlainPaths, requireProgram, splitEnvironment } from './confined-checks.ts';
 import { GuardedPlaces } from './guarded-places.ts';
+import { NestedNames } from './nested-names.ts';
 import { SandboxUnavailableError } from './processes.ts';
 import type { Confined, Confinement, Sandbox } from './sandbox.ts';
-import { sandboxView } from './sandbox-view.ts';
+import { sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { makeUnnamedFile } from './unnamed-file.ts';
 
@@ -17,6 +20,7 @@ export interface BubblewrapDeps {
   arch: string;
   /** heddle's home, which no confined process can write to. */
   home: string;
+  clock: Clock;
   /** Where bubblewrap is looked for: not in the PATH, which may lead into a workspace. */
   folders?: readonly string[];
 }
@@ -30,13 +34,18 @@ const FILTER_FD = 3;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** The sandbox of Linux: bubblewrap with a filter of system calls. Whether it works is found out when it is first used. */
-export function createBubblewrap({ arch, home, folders = PROGRAM_FOLDERS }: BubblewrapDeps): Sandbox {
+export function createBubblewrap({ arch, home, clock, folders = PROGRAM_FOLDERS }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
-  let guardedPlaces: GuardedPlaces | null = null;
+  let looked: ViewDeps | null = null;
   let probed: Promise<Probed> | null = null;
 
+  function viewDeps(): ViewDeps {
+    looked ??= { guardedPlaces: new GuardedPlaces(), nestedNames: new NestedNames(clock) };
+    return looked;
+  }
+
   function probe(): Promise<Probed> {
-    probed ??= probeBubblewrap({ folders, home, openFilter: () => openFilter(false) }).then((result) => {
+    probed ??= probeBubblewrap({ folders, home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
       // What is missing may be brought while the server runs.
       if ('problem' in result) probed = null;
       return result;
@@ -64,8 +73,13 @@ export function createBubblewrap({ arch, home, folders = PROGRAM_FOLDERS }: Bubb
     async confine(what, bounds) {
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
-      guardedPlaces ??= new GuardedPlaces();
-      return confine({ what, bounds, program: result.program, filter: openFilter(bounds.network), guardedPlaces });
+      const filter = openFilter(bounds.network);
+      try {
+        return await confine({ what, bounds, program: result.program, filter, view: viewDeps() });
+      } catch (error) {
+        closeSync(filter);
+        throw error;
+      }
     },
   };
 }
@@ -77,31 +91,37 @@ interface Confining {
   bounds: SandboxBounds;
   program: string;
   filter: number;
-  guardedPlaces: GuardedPlaces;
+  view: ViewDeps;
 }
 
-function confine({ what, bounds, program, filter, guardedPlaces }: Confining): Confinement {
+async function confine({ what, bounds, program, filter, view: deps }: Confining): Promise<Confinement> {
+  requirePlainPaths(what, bounds);
+  requireProgram(what);
+  const { view, release } = await sandboxView(bounds, deps);
   try {
-    const { view, guards } = sandboxView(bounds, guardedPlaces);
-    const argv = [
-      program,
-      ...ALWAYS,
-      ...(bounds.network ? [] : ['--unshare-net']),
-      ...(what.terminal ? [] : ['--new-session']),
-      ...bubblewrapMounts(view),
-      ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
-    ];
-    return {
-      ...(what.terminal ? { argv: withFilter(filter, argv), files: [] } : { argv, files: [filter] }),
-      async release() {
-        closeSync(filter);
-        for (const guard of guards.splice(0)) guardedPlaces.release(guard);
-      },
-    };
+    requireFolder(what.cwd, view);
   } catch (error) {
-    closeSync(filter);
+    release();
     throw error;
   }
+  const { kept, moved } = splitEnvironment(what.env);
+  const argv = [
+    program,
+    ...ALWAYS,
+    ...(bounds.network ? [] : ['--unshare-net']),
+    ...(what.terminal ? [] : ['--new-session']),
+    ...bubblewrapMounts(view),
+    ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
+  ];
+  return {
+    ...(what.terminal ? { argv: withFilter(filter, argv), files: [] } : { argv, files: [filter] }),
+    env: kept,
+    async release() {
+      closeSync(filter);
+      release();
+    },
+  };
 }
 
 /** What starts a process on a terminal gives it no further files: a shell opens this one. */
@@ -120,15 +140,16 @@ function keepFilter(home: string, filter: Buffer): number {
 interface Probing {
   folders: readonly string[];
   home: string;
+  view: ViewDeps;
   openFilter: () => number;
 }
 
-async function probeBubblewrap({ folders, home, openFilter }: Probing): Promise<Probed> {
+async function probeBubblewrap({ folders, home, view: deps, openFilter }: Probing): Promise<Probed> {
   const program = folders.map((folder) => join(folder, 'bwrap')).find((path) => existsSync(path));
   if (program === undefined) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {
-    const { view } = sandboxView({ readable: 'everything', writableRoots: [], network: false, home }, new GuardedPlaces());
+    const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, home }, deps);
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
     const [shell = '', ...rest] = withFilter(filter, [program, ...args]);
     await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });

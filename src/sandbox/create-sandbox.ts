@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { SandboxUnavailableError } from './processes.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -6,6 +7,7 @@ export interface SandboxDeps {
   /** Node's name of the processor. */
   arch: string;
   home: string;
+  clock: Clock;
 }
 
 /** This system's sandbox. Costs nothing until it is used: only then is it loaded, and found out whether it works. */
@@ -21,8 +23,8 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   };
 }
 
-async function load({ platform, arch, home }: SandboxDeps): Promise<Sandbox> {
-  if (platform === 'linux') return (await import('./bubblewrap.ts')).createBubblewrap({ arch, home });
+async function load({ platform, arch, home, clock }: SandboxDeps): Promise<Sandbox> {
+  if (platform === 'linux') return (await import('./bubblewrap.ts')).createBubblewrap({ arch, home, clock });
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

@@ -28,7 +28,7 @@ export class GuardedPlaces {
   /** Whether the folder there is a guard, of this process or of another, living or dead. */
   isGuard(path: string): boolean {
     if (this.#holders.has(path)) return true;
-    const names = readdirSync(path);
+    const names = namesIn(path);
     return names.length > 0 && names.every((name) => HOLD_NAME.test(name));
   }
 
@@ -68,6 +68,16 @@ export class GuardedPlaces {
       const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
       if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) unlinkSync(join(path, name));
     }
+  }
+}
+
+/** None of a folder that cannot be read: it is no guard. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (hasErrorCode(error, [...FORBIDDEN, 'ENOENT', 'ENOTDIR'])) return [];
+    throw error;
   }
 }
 
