@@ -43,6 +43,8 @@ export interface AppParts {
   platform: NodeJS.Platform;
   /** Named in errors to whoever wants a thread that this process holds. */
   pid: number;
+  /** `process.kill`. */
+  sendSignal: (pid: number, signal: NodeJS.Signals) => void;
   /** What the process takes of the machine's memory, in bytes; without it, `server/diagnostics` does not say. */
   residentMemoryBytes?: () => number;
   /** The folder of the database's migrations. */
@@ -84,7 +86,8 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients();
-  const processes = createProcesses({ sandbox: createSandbox({ platform, arch: arch(), home, clock }) });
+  const sandbox = createSandbox({ platform, arch: arch(), home, clock });
+  const processes = createProcesses({ sandbox, platform, env, sendSignal: options.sendSignal, log });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
   const models = new ModelPool(options.model ?? null, async (provider) => {

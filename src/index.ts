@@ -74,6 +74,7 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
     log: log ?? silent,
     platform: process.platform,
     pid: process.pid,
+    sendSignal: (pid, signal) => process.kill(pid, signal),
     tempDir: tmpdir(),
   });
   let closing: Promise<string[]> | null = null;

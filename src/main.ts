@@ -60,6 +60,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     version: HEDDLE_VERSION,
     platform: process.platform,
     pid: process.pid,
+    sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
     migrationsDir: join(__dirname, '..', 'migrations'),
     tempDir: tmpdir(),

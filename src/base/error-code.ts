@@ -1,4 +1,10 @@
+/** The system's word for an error, such as ENOENT; null where it is none of the system's. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
 /** Whether it is an error of the system with one of these codes. */
 export function hasErrorCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+  const code = errorCode(error);
+  return code !== null && codes.includes(code);
 }

@@ -1,66 +1,139 @@
-import { spawn } from 'node:child_process';
-import type { Processes, ProcessSpec, RunningProcess } from './processes.ts';
+import type { Log } from '../base/log.ts';
+import { findProgram } from './find-program.ts';
+import { type Condemned, killProcesses, type SendSignal } from './kill-processes.ts';
+import { type ProcessMark, ProcessMarks } from './process-mark.ts';
+import { createProcessTable, type ProcessTable } from './process-table.ts';
+import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
 import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Confinement, Sandbox } from './sandbox.ts';
+import { startPiped } from './start-piped.ts';
+import type { StartedProcess } from './started-process.ts';
 
-/** Processes of this machine. */
-export function createProcesses({ sandbox }: { sandbox: Sandbox | null }): Processes {
-  const running = new Map<RunningProcess, readonly string[]>();
-  return {
-    async start(spec, onOutput) {
-      const started = await start(spec, { sandbox, onOutput });
-      running.set(started, spec.owner);
-      void started.ended.then(() => running.delete(started));
-      return started;
-    },
-    async killOwned(owner) {
-      const owned = [...running].filter(([, of]) => owner.every((word, index) => of[index] === word));
-      await Promise.all(owned.map(([one]) => one.kill()));
-    },
-    async close() {
-      await this.killOwned([]);
-    },
-  };
+export interface ProcessesDeps {
+  /** Null: there is none here. */
+  sandbox: Sandbox | null;
+  platform: NodeJS.Platform;
+  /** The environment of the server. */
+  env: Readonly<Record<string, string | undefined>>;
+  sendSignal: SendSignal;
+  log: Log;
 }
 
-async function start(
-  { argv, cwd, env, bounds, terminal, input }: ProcessSpec,
-  { sandbox, onOutput }: { sandbox: Sandbox | null; onOutput: Parameters<Processes['start']>[1] },
-): Promise<RunningProcess> {
-  if (bounds !== null && sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
-  const confinement = bounds === null ? null : await sandbox?.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
-  const [program = '', ...args] = confinement?.argv ?? argv;
-  const child = spawn(program, args, {
-    cwd,
-    env: confinement?.env ?? env,
-    detached: true,
-    stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(confinement?.files ?? [])],
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', (error) => reject(new ProcessStartError(`${argv[0]}: ${error.message}`, { cause: error })));
-  });
-  child.stdout?.on('data', (bytes: Buffer) => onOutput('stdout', bytes));
-  child.stderr?.on('data', (bytes: Buffer) => onOutput('stderr', bytes));
-  const pid = child.pid ?? 0;
-  const closed = new Promise<{ exitCode: number }>((resolve) => {
-    child.once('close', (code) => resolve({ exitCode: code ?? 137 }));
-  });
-  const ended = closed.then(async (end) => {
-    await confinement?.release();
-    return end;
-  });
-  return {
-    pid,
-    ended,
-    write: (data) => new Promise((resolve) => (child.stdin === null ? resolve() : child.stdin.write(data, () => resolve()))),
-    endInput: () => child.stdin?.end(),
-    resize: () => {},
-    pause: () => child.stdout?.pause(),
-    resume: () => child.stdout?.resume(),
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+/** What was started: it is kept for as long as something of it may be left. */
+interface Start {
+  owner: readonly string[];
+  mark: ProcessMark;
+  /** Null once it has ended, and where it never began. */
+  leader: number | null;
+  /** Resolves when it is known whether it began. */
+  begun: Promise<unknown>;
+}
+
+/** Sets the limit that marks a process, by the letter that the shell has for it, and becomes the program. */
+const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
+
+/** Processes of this machine. */
+export function createProcesses(deps: ProcessesDeps): Processes {
+  return new SystemProcesses(deps);
+}
+
+class SystemProcesses implements Processes {
+  readonly #deps: ProcessesDeps;
+  readonly #marks: ProcessMarks;
+  readonly #starts = new Set<Start>();
+  #table: ProcessTable | null = null;
+  #closed = false;
+
+  constructor(deps: ProcessesDeps) {
+    this.#deps = deps;
+    this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
+  }
+
+  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
+    if (this.#closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
+    const start: Start = { owner: spec.owner, mark: this.#marks.next(), leader: null, begun: Promise.resolve() };
+    const launched = this.#launch(spec, start, onOutput);
+    start.begun = launched.catch(() => {});
+    this.#starts.add(start);
+    try {
+      const { started, confinement } = await launched;
+      start.leader = started.pid;
+      return this.#follow(start, started, confinement);
+    } catch (error) {
+      this.#starts.delete(start);
+      throw error;
+    }
+  }
+
+  async killOwned(owner: readonly string[]): Promise<void> {
+    await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.killOwned([]);
+  }
+
+  async #launch(
+    spec: ProcessSpec,
+    { mark }: Start,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
+    const { argv, cwd, bounds, terminal, input } = spec;
+    await findProgram(argv[0] ?? '', spec);
+    const env = { ...spec.env, ...mark.env };
+    if (bounds === null) {
+      const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
+      return { started: await startPiped({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, { input }), confinement: null };
+    }
+    const { sandbox } = this.#deps;
+    if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
+    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
+    try {
+      if (this.#closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
+      const started = await startPiped({ argv: confinement.argv, cwd, env, files: confinement.files, onOutput }, { input });
+      return { started, confinement };
+    } catch (error) {
+      await confinement.release();
+      throw error;
+    }
+  }
+
+  #follow(start: Start, started: StartedProcess, confinement: Confinement | null): RunningProcess {
+    const ended = started.exited.then(async (end) => {
+      start.leader = null;
+      await started.output.finish();
+      started.release();
+      await confinement?.release();
+      return end;
+    });
+    return {
+      pid: started.pid,
+      ended,
+      write: started.write,
+      endInput: started.endInput,
+      resize: started.resize,
+      pause: started.output.pause,
+      resume: started.output.resume,
+      kill: async () => {
+        started.output.hurry();
+        await this.#kill([start]);
+        await ended;
+      },
+    };
+  }
+
+  /** One that is being started is killed when it has begun. */
+  async #kill(starts: readonly Start[]): Promise<void> {
+    if (starts.length === 0) return;
+    await Promise.all(starts.map(({ begun }) => begun));
+    const condemned: Condemned = {
+      leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
+      marks: new Set(starts.map(({ mark }) => mark.number)),
+    };
+    const { platform, sendSignal, log } = this.#deps;
+    this.#table ??= createProcessTable(platform, this.#marks);
+    await killProcesses(condemned, { table: this.#table, sendSignal, log });
+    for (const start of starts) this.#starts.delete(start);
+  }
 }

@@ -113,6 +113,7 @@ function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: Te
     version: '0.0.1',
     platform: 'linux' as const,
     pid,
+    sendSignal: (to: number, signal: NodeJS.Signals) => process.kill(to, signal),
     ...(residentMemoryBytes && { residentMemoryBytes }),
     migrationsDir,
     tempDir,

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { expect, onTestFinished, vi } from 'vitest';
+import type { Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes.ts';
+import { createProcesses, type ProcessesDeps } from '../../src/sandbox/system-processes.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+
+const PATH = process.env.PATH ?? '';
+
+/** Processes for the running test, which kills what it leaves. */
+export function systemProcesses(deps: Partial<ProcessesDeps> = {}): Processes {
+  const log = new RecordingLog();
+  const processes = createProcesses({
+    sandbox: null,
+    platform: process.platform,
+    env: {},
+    sendSignal: (pid, signal) => process.kill(pid, signal),
+    log,
+    ...deps,
+  });
+  onTestFinished(() => processes.close());
+  return processes;
+}
+
+export interface Run extends RunningProcess {
+  /** What has come so far, as UTF-8. */
+  readonly text: { stdout: string; stderr: string };
+  /** Resolves when the output has this. */
+  says(expected: string | RegExp): Promise<void>;
+}
+
+/** Starts a shell's script, or a program. */
+export async function run(processes: Processes, what: string | string[], spec: Partial<ProcessSpec> = {}): Promise<Run> {
+  const text = { stdout: '', stderr: '' };
+  const argv = typeof what === 'string' ? ['/bin/sh', '-c', what] : what;
+  const given: ProcessSpec = { argv, cwd: tmpdir(), env: { PATH }, bounds: null, owner: ['test'], input: false, terminal: null, ...spec };
+  const running = await processes.start(given, (stream, bytes) => {
+    text[stream] += bytes.toString('utf8');
+  });
+  const says = (expected: string | RegExp) =>
+    vi.waitFor(
+      () => expect(text.stdout).toEqual(typeof expected === 'string' ? expect.stringContaining(expected) : expect.stringMatching(expected)),
+      {
+        timeout: 10_000,
+        interval: 5,
+      },
+    );
+  return { ...running, text, says };
+}
+
+/** The command lines of the processes that live and have this in it. */
+export function livingWith(word: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const line = readProc(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
+      return line.includes(word) ? [line] : [];
+    });
+}
+
+function readProc(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
