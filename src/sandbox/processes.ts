@@ -28,6 +28,8 @@ export type OutputStream = 'stdout' | 'stderr';
 /** How a process ended. Of one that a signal ended, `exitCode` is 128 and the signal's number. */
 export interface ProcessEnd {
   exitCode: number;
+  /** False: others still held its output open, and were waited for only a moment. */
+  allRead: boolean;
 }
 
 /** A process that was started, and all that it starts. */

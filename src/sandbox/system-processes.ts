@@ -7,7 +7,9 @@ import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './pro
 import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
 import type { Confinement, Sandbox } from './sandbox.ts';
 import { startPiped } from './start-piped.ts';
-import type { StartedProcess } from './started-process.ts';
+import type { Launch, StartedProcess } from './started-process.ts';
+import { Terminals } from './terminals.ts';
+import { Watchdog } from './watchdog.ts';
 
 export interface ProcessesDeps {
   /** Null: there is none here. */
@@ -32,6 +34,8 @@ interface Start {
 /** Sets the limit that marks a process, by the letter that the shell has for it, and becomes the program. */
 const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
 
+const CLOSED = 'the server is ending: nothing can be started any more';
+
 /** Processes of this machine. */
 export function createProcesses(deps: ProcessesDeps): Processes {
   return new SystemProcesses(deps);
@@ -41,16 +45,19 @@ class SystemProcesses implements Processes {
   readonly #deps: ProcessesDeps;
   readonly #marks: ProcessMarks;
   readonly #starts = new Set<Start>();
+  readonly #watchdog: Watchdog;
+  readonly #terminals = new Terminals();
   #table: ProcessTable | null = null;
   #closed = false;
 
   constructor(deps: ProcessesDeps) {
     this.#deps = deps;
     this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
+    this.#watchdog = new Watchdog(this.#marks, deps.env.PATH ?? '');
   }
 
   async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
-    if (this.#closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
+    if (this.#closed) throw new ProcessStartError(CLOSED);
     const start: Start = { owner: spec.owner, mark: this.#marks.next(), leader: null, begun: Promise.resolve() };
     const launched = this.#launch(spec, start, onOutput);
     start.begun = launched.catch(() => {});
@@ -72,6 +79,7 @@ class SystemProcesses implements Processes {
   async close(): Promise<void> {
     this.#closed = true;
     await this.killOwned([]);
+    this.#watchdog.dismiss();
   }
 
   async #launch(
@@ -79,33 +87,37 @@ class SystemProcesses implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, bounds, terminal, input } = spec;
+    const { argv, cwd, bounds, terminal } = spec;
     await findProgram(argv[0] ?? '', spec);
     const env = { ...spec.env, ...mark.env };
     if (bounds === null) {
       const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
-      return { started: await startPiped({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, { input }), confinement: null };
+      return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
     }
     const { sandbox } = this.#deps;
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
     try {
-      if (this.#closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
-      const started = await startPiped({ argv: confinement.argv, cwd, env, files: confinement.files, onOutput }, { input });
-      return { started, confinement };
+      return { started: await this.#begin({ argv: confinement.argv, cwd, env, files: confinement.files, onOutput }, spec), confinement };
     } catch (error) {
       await confinement.release();
       throw error;
     }
   }
 
+  async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
+    if (this.#closed) throw new ProcessStartError(CLOSED);
+    this.#watchdog.watch();
+    if (terminal !== null) return this.#terminals.start(launch, terminal);
+    return startPiped(launch, { input, hidden: this.#terminals.files });
+  }
+
   #follow(start: Start, started: StartedProcess, confinement: Confinement | null): RunningProcess {
     const ended = started.exited.then(async (end) => {
       start.leader = null;
-      await started.output.finish();
-      started.release();
+      const allRead = await started.finish();
       await confinement?.release();
-      return end;
+      return { ...end, allRead };
     });
     return {
       pid: started.pid,
@@ -113,8 +125,8 @@ class SystemProcesses implements Processes {
       write: started.write,
       endInput: started.endInput,
       resize: started.resize,
-      pause: started.output.pause,
-      resume: started.output.resume,
+      pause: () => started.output.pause(),
+      resume: () => started.output.resume(),
       kill: async () => {
         started.output.hurry();
         await this.#kill([start]);

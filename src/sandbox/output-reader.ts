@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+
+/** How long nothing may come, once the program has ended, before the rest is given up. */
+const SILENCE_MS = 100;
+/** How long what still writes may go on, once the program has ended. */
+const TAIL_MS_MAX = 1_000;
+const POLL_MS = 20;
+
+interface Source {
+  stream: Readable | null;
+  onData: (bytes: Buffer) => void;
+}
+
+/** The reading end of a process's output. */
+export class OutputReader {
+  readonly #streams: readonly Readable[];
+  readonly #open: Set<Readable>;
+  #paused = false;
+  #hurried = false;
+  #quietMs = 0;
+  #onResume = () => {};
+  #onAllClosed = () => {};
+
+  constructor(sources: readonly Source[]) {
+    this.#streams = sources.flatMap(({ stream }) => stream ?? []);
+    this.#open = new Set(this.#streams);
+    for (const { stream, onData } of sources) {
+      stream?.on('data', (bytes: Buffer) => {
+        this.#quietMs = 0;
+        onData(bytes);
+      });
+      stream?.on('error', () => {});
+      stream?.once('close', () => {
+        this.#open.delete(stream);
+        if (this.#open.size === 0) this.#onAllClosed();
+      });
+    }
+  }
+
+  pause(): void {
+    if (this.#hurried) return;
+    this.#paused = true;
+    for (const stream of this.#streams) stream.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    for (const stream of this.#streams) stream.resume();
+    this.#onResume();
+  }
+
+  /** From now on nothing holds it up: pauses are no more. */
+  hurry(): void {
+    this.#hurried = true;
+    this.resume();
+  }
+
+  /** Resolves when it is not paused, and all that was read has been given. */
+  async given(): Promise<void> {
+    do {
+      if (this.#paused) await new Promise<void>((resolve) => (this.#onResume = resolve));
+      await setImmediate();
+    } while (this.#paused || this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed));
+  }
+
+  /**
+   * To be called when the program has ended: resolves when all that it wrote has been read, and gives up what comes later.
+   * What others still hold open is waited for a moment. A pause does not count. True: nobody held it open.
+   */
+  async finish(): Promise<boolean> {
+    this.#quietMs = 0;
+    let tailMs = 0;
+    const allClosed = await new Promise<boolean>((resolve) => {
+      const over = (closed: boolean) => {
+        clearInterval(timer);
+        resolve(closed);
+      };
+      const timer = setInterval(() => {
+        if (this.#paused) return;
+        this.#quietMs += POLL_MS;
+        tailMs += POLL_MS;
+        if (this.#quietMs >= SILENCE_MS || tailMs >= TAIL_MS_MAX) over(false);
+      }, POLL_MS);
+      this.#onAllClosed = () => over(true);
+      if (this.#open.size === 0) over(true);
+    });
+    for (const stream of this.#open) stream.removeAllListeners('data').destroy();
+    return allClosed;
+  }
+}

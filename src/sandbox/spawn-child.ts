@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Writable } from 'node:stream';
+import { ProcessStartError } from './processes.ts';
+import type { ProgramEnd } from './started-process.ts';
+
+export interface ChildOptions {
+  argv: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string>>;
+  /** Of its input, output and errors, and of what further files it is to find open. */
+  stdio: readonly ('pipe' | 'ignore' | number)[];
+  /** File descriptors of this process that its children would inherit: it finds them to be nothing. */
+  hidden: ReadonlySet<number>;
+}
+
+/** Starts a program in a session of its own. Rejects with a `ProcessStartError`. */
+export async function spawnChild(options: ChildOptions): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
+  const child = spawnNow(options);
+  const exited = new Promise<ProgramEnd>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]) }));
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (error) => reject(startError(error)));
+  });
+  return { child, exited };
+}
+
+/** Resolves when it has been taken, or is not wanted any more. */
+export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream === null || !stream.writable) {
+      resolve();
+      return;
+    }
+    // Where the stream is destroyed meanwhile, its callbacks may never come.
+    stream.once('close', resolve);
+    stream.write(data, () => {
+      stream.off('close', resolve);
+      resolve();
+    });
+  });
+}
+
+function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
+  const [program = '', ...args] = argv;
+  const nothing = hidden.size === 0 ? null : openSync('/dev/null', 'r+');
+  const files = [...stdio];
+  if (nothing !== null) {
+    const count = Math.max(files.length, ...[...hidden].map((file) => file + 1));
+    while (files.length < count) files.push(hidden.has(files.length) ? nothing : 'ignore');
+  }
+  try {
+    return spawn(program, args, { cwd, env, detached: true, stdio: files });
+  } catch (error) {
+    throw startError(error);
+  } finally {
+    if (nothing !== null) closeSync(nothing);
+  }
+}
+
+function startError(error: unknown): ProcessStartError {
+  return new ProcessStartError(`cannot run it: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+}

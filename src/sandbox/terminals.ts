@@ -1,0 +1,108 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import { loadPty, type Pty } from './load-pty.ts';
+import { OutputReader } from './output-reader.ts';
+import { ProcessStartError, type TerminalSize } from './processes.ts';
+import { spawnChild, writeTo } from './spawn-child.ts';
+import type { Launch, StartedProcess } from './started-process.ts';
+
+/** The leader of a session that has none makes the terminal its own by opening it; then it becomes the program. */
+const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
+/** What a terminal takes for the end of its input, at the start of a line. */
+const END_OF_INPUT = 0x04;
+const LINE_FEED = 0x0a;
+const READ_BYTES = 4096;
+/** More than a terminal holds. */
+const REST_BYTES_MAX = 1024 * 1024;
+const TERM_DEFAULT = 'xterm-256color';
+
+/** Starts programs in terminals. */
+export class Terminals {
+  readonly #open = new Set<number>();
+
+  /** The file descriptors of this process by which it reads and writes terminals: children would inherit them. */
+  get files(): ReadonlySet<number> {
+    return this.#open;
+  }
+
+  /** Rejects with a `ProcessStartError`. */
+  async start({ argv, cwd, env, files, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
+    const pty = await loadPty();
+    const { master, programsEnd, path } = openTerminal(pty, size);
+    this.#open.add(master);
+    const stream = new ReadStream(master);
+    stream.on('error', () => {});
+    stream.once('close', () => this.#open.delete(master));
+    const onData = (bytes: Buffer) => onOutput('stdout', bytes);
+    const output = new OutputReader([{ stream, onData }]);
+    const { child, exited } = await spawnChild({
+      argv: ['/bin/sh', '-c', TAKE_TERMINAL, path, ...argv],
+      cwd,
+      env: { TERM: TERM_DEFAULT, ...env },
+      stdio: ['ignore', 'ignore', 'ignore', ...files],
+      hidden: this.#open,
+    }).catch((error: unknown) => {
+      closeSync(programsEnd);
+      stream.destroy();
+      throw error;
+    });
+    let atLineStart = true;
+    const write = (data: Buffer) => {
+      if (data.length > 0) atLineStart = data.at(-1) === LINE_FEED;
+      return writeTo(stream, data);
+    };
+    return {
+      pid: child.pid ?? 0,
+      exited,
+      output,
+      write,
+      endInput: () => void write(Buffer.alloc(atLineStart ? 1 : 2, END_OF_INPUT)),
+      resize({ rows, cols }) {
+        if (!stream.destroyed) pty.resize(master, cols, rows);
+      },
+      async finish() {
+        // Node takes what it has not yet read for lost once nobody has the programs' end open.
+        await output.given();
+        if (!stream.destroyed) readRest(master, onData);
+        closeSync(programsEnd);
+        const allRead = await output.finish();
+        stream.destroy();
+        return allRead;
+      },
+    };
+  }
+}
+
+/** Reads all that is there now. */
+function readRest(file: number, onData: (bytes: Buffer) => void): void {
+  for (let rest = REST_BYTES_MAX; rest > 0; ) {
+    const bytes = Buffer.alloc(READ_BYTES);
+    let count = 0;
+    try {
+      count = readSync(file, bytes);
+    } catch {
+      // EAGAIN: there is no more.
+    }
+    if (count === 0) return;
+    onData(bytes.subarray(0, count));
+    rest -= count;
+  }
+}
+
+interface Terminal {
+  master: number;
+  programsEnd: number;
+  path: string;
+}
+
+function openTerminal(pty: Pty, { rows, cols }: TerminalSize): Terminal {
+  try {
+    const { master, slave, pty: path } = pty.open(cols, rows);
+    // Opened anew, so that children do not inherit it.
+    const programsEnd = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
+    closeSync(slave);
+    return { master, programsEnd, path };
+  } catch (error) {
+    throw new ProcessStartError(`cannot open a terminal: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

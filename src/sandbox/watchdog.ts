@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { ProcessMarks } from './process-mark.ts';
+
+/**
+ * Waits for the end of its input, or for a line of it. At the end, which comes when the server is gone without a word, it
+ * kills what bears the server's marks ($1 in the environment, $2 in the limits) until nothing does. It has no folder to hold
+ * on to, and heeds no signal that is meant for a whole group.
+ */
+const SCRIPT = `
+trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE USR1 USR2
+PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+cd /
+read -r _ && exit 0
+marked() {
+  if [ -r /proc/self/environ ]; then
+    { grep -lsF "HEDDLE_COMMAND=$1" /proc/[0-9]*/environ
+      grep -lsE "^Max file locks +$2[0-9]{6} " /proc/[0-9]*/limits
+    } | while IFS=/ read -r _ _ pid _; do
+      read -r stat 2>/dev/null < /proc/$pid/stat || continue
+      case \${stat##*) } in [ZX]*) ;; *) echo "$pid" ;; esac
+    done
+  else
+    ps -A -E -ww -o pid= -o stat= -o command= | grep -F "HEDDLE_COMMAND=$1" | while read -r pid stat command; do
+      case $stat:$command in Z*|*:grep*) ;; *) echo "$pid" ;; esac
+    done
+  fi
+}
+seen=
+for pass in 1 2 3 4 5 6 7 8 9 10; do
+  fresh=
+  for pid in $(marked "$1" "$2"); do
+    case " $seen " in *" $pid "*) ;; *) kill -STOP "$pid" 2>/dev/null; fresh=1; seen="$seen $pid" ;; esac
+  done
+  [ -n "$fresh" ] || break
+done
+tries=0
+while pids=$(marked "$1" "$2"); [ -n "$pids" ] && [ $tries -lt 100 ]; do
+  tries=$((tries + 1))
+  kill -KILL $pids 2>/dev/null
+  [ $tries -lt 5 ] || sleep 0.1 2>/dev/null || sleep 1
+done
+`;
+
+/**
+ * A process that outlives the server in order to kill what the server leaves, where it has no more time to do so itself.
+ * It sleeps until then.
+ */
+export class Watchdog {
+  readonly #marks: ProcessMarks;
+  readonly #path: string;
+  #child: ChildProcess | null = null;
+
+  /** `path` is looked through for the programs that it needs, after the system's own folders. */
+  constructor(marks: ProcessMarks, path: string) {
+    this.#marks = marks;
+    this.#path = path;
+  }
+
+  /** Starts it where it does not run. Throws nothing: without it, things go as long as the server lives. */
+  watch(): void {
+    if (this.#child !== null) return;
+    const { prefix, lockLimitPrefix } = this.#marks;
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)], {
+      cwd: '/',
+      detached: true,
+      env: { PATH: this.#path },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    this.#child = child;
+    const forget = () => {
+      if (this.#child === child) this.#child = null;
+    };
+    child.on('error', forget).once('exit', forget);
+    child.stdin.on('error', () => {});
+    child.unref();
+    const { stdin } = child;
+    if ('unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
+  }
+
+  /** Ends it: there is nothing left to be killed. */
+  dismiss(): void {
+    this.#child?.stdin?.end('\n');
+    this.#child = null;
+  }
+}
