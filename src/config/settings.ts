@@ -17,11 +17,14 @@ export interface Setting<T> {
 
 /** The settings that heddle uses, by their dotted keys, and what each gives. */
 interface SettingTypes {
+  allow_login_shell: boolean;
   approval_policy: AskForApproval;
   approvals_reviewer: ApprovalsReviewer;
+  background_terminal_max_timeout: number;
   developer_instructions: string | null;
   'features.goals': boolean;
   'features.guardian_approval': boolean;
+  'features.shell_tool': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
@@ -40,7 +43,13 @@ interface SettingTypes {
   'sandbox_workspace_write.network_access': boolean;
   'sandbox_workspace_write.writable_roots': string[];
   service_tier: string | null;
+  'shell_environment_policy.exclude': string[];
+  'shell_environment_policy.ignore_default_excludes': boolean;
+  'shell_environment_policy.include_only': string[];
+  'shell_environment_policy.inherit': 'all' | 'core' | 'none';
+  'shell_environment_policy.set': Record<string, string>;
   show_raw_agent_reasoning: boolean;
+  tool_output_token_limit: number;
   web_search: 'disabled' | 'cached' | 'indexed' | 'live' | null;
 }
 
@@ -49,7 +58,14 @@ export type SettingValue<N extends SettingName> = SettingTypes[N];
 
 const PROJECT_DOC_BYTES_DEFAULT = 32 * 1024;
 
+/** How long the model may wait for a command that runs in the background, without writing to it. */
+const BACKGROUND_WAIT_MS_DEFAULT = 5 * 60 * 1000;
+const BACKGROUND_WAIT_MS_MAX = 60 * 60 * 1000;
+/** How much of one command's output the model may ask for. */
+const OUTPUT_TOKENS_DEFAULT = 10_000;
+
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
+  allow_login_shell: { ...flag(), absent: true },
   approval_policy: {
     expected:
       '"untrusted", "on-failure", "on-request", "never", or a table granular = {sandbox_approval, rules, mcp_elicitations} of true or false',
@@ -57,9 +73,11 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
     read: readApprovalPolicy,
   },
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
+  background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
   developer_instructions: nullable(text()),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
+  'features.shell_tool': { ...flag(), absent: true },
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),
@@ -78,7 +96,18 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'sandbox_workspace_write.network_access': flag(),
   'sandbox_workspace_write.writable_roots': list('absolute paths', isAbsolute),
   service_tier: nullable(name()),
+  'shell_environment_policy.exclude': list('names of variables, with * for any text', isNotBlank),
+  'shell_environment_policy.ignore_default_excludes': flag(),
+  'shell_environment_policy.include_only': list('names of variables, with * for any text', isNotBlank),
+  'shell_environment_policy.inherit': choice(['all', 'core', 'none'], 'all'),
+  'shell_environment_policy.set': {
+    expected: 'a table of variables and their texts',
+    absent: {},
+    secret: true,
+    read: readVariables,
+  },
   show_raw_agent_reasoning: flag(),
+  tool_output_token_limit: { ...wholeNumber(1, 1_000_000), absent: OUTPUT_TOKENS_DEFAULT },
   web_search: nullable(choice(['disabled', 'cached', 'indexed', 'live'], 'disabled')),
 };
 
@@ -124,6 +153,18 @@ function list(of: string, accepts: (element: string) => boolean): Setting<string
     return elements.length === value.length && elements.every(accepts) ? elements : undefined;
   };
   return { expected: `a list of ${of}`, absent: [], read };
+}
+
+function isNotBlank(text: string): boolean {
+  return text.trim() !== '';
+}
+
+/** NUL ends a text for the system, and `=` a name. */
+function readVariables(value: JsonValue): Record<string, string> | undefined {
+  if (!isTable(value)) return undefined;
+  const variables = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const isGood = ([name, text]: [string, string]) => /^[^=\0]+$/.test(name) && !text.includes('\0');
+  return variables.length === Object.keys(value).length && variables.every(isGood) ? Object.fromEntries(variables) : undefined;
 }
 
 function readApprovalPolicy(value: JsonValue): AskForApproval | undefined {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { errorCode } from '../base/error-code.ts';
+import { systemErrorCode } from '../base/system-error.ts';
 import { ProcessStartError } from './processes.ts';
 
 /** What `execvp` looks through where there is no PATH. */
@@ -48,7 +48,7 @@ async function folderProblem(folder: string): Promise<string | null> {
     await access(folder, constants.X_OK);
     return null;
   } catch (error) {
-    return errorCode(error) ?? String(error);
+    return systemErrorCode(error) ?? String(error);
   }
 }
 
@@ -59,6 +59,6 @@ async function programProblem(file: string): Promise<string | null> {
     await access(file, constants.X_OK);
     return null;
   } catch (error) {
-    return errorCode(error) ?? String(error);
+    return systemErrorCode(error) ?? String(error);
   }
 }

@@ -1,5 +1,5 @@
-import { errorCode } from '../base/error-code.ts';
 import type { Log } from '../base/log.ts';
+import { systemErrorCode } from '../base/system-error.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 
 export type SendSignal = (pid: number, signal: NodeJS.Signals) => void;
@@ -90,8 +90,8 @@ function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sen
     sendSignal(entry.pid, signal);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ESRCH') return true;
-    if (errorCode(error) === 'EPERM') return false;
+    if (systemErrorCode(error) === 'ESRCH') return true;
+    if (systemErrorCode(error) === 'EPERM') return false;
     throw error;
   }
 }

@@ -98,7 +98,7 @@ class SystemProcesses implements Processes {
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
     try {
-      return { started: await this.#begin({ argv: confinement.argv, cwd, env, files: confinement.files, onOutput }, spec), confinement };
+      return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
     } catch (error) {
       await confinement.release();
       throw error;

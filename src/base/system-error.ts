@@ -1,5 +1,5 @@
 /** The system's word for an error, such as ENOENT; null where it is none of the system's. */
-export function errorCode(error: unknown): string | null {
+export function systemErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
 

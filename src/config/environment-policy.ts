@@ -1,0 +1,41 @@
+import { isObject } from '../base/json.ts';
+import { providerDefaults } from './built-in-providers.ts';
+import type { Config } from './config.ts';
+
+/** Which variables commands find in their environment: `[shell_environment_policy]`. */
+export interface EnvironmentPolicy {
+  inherit: 'all' | 'core' | 'none';
+  /** Whether what looks like a secret by its name reaches commands too. */
+  ignoreDefaultExcludes: boolean;
+  /** Patterns of names. */
+  exclude: readonly string[];
+  set: Readonly<Record<string, string>>;
+  /** Patterns of names. None: all. */
+  includeOnly: readonly string[];
+  /** The variables that hold the keys of model providers. */
+  keyNames: readonly string[];
+}
+
+/** Throws a ConfigError where a setting is bad. */
+export function environmentPolicy(config: Config): EnvironmentPolicy {
+  return {
+    inherit: config.get('shell_environment_policy.inherit'),
+    ignoreDefaultExcludes: config.get('shell_environment_policy.ignore_default_excludes'),
+    exclude: config.get('shell_environment_policy.exclude'),
+    set: config.get('shell_environment_policy.set'),
+    includeOnly: config.get('shell_environment_policy.include_only'),
+    keyNames: keyNames(config),
+  };
+}
+
+/** Of every provider, also of those whose definition has mistakes in it. */
+function keyNames(config: Config): string[] {
+  const builtIn = providerDefaults('openai', config.env).envKey;
+  const providers = isObject(config.values.model_providers) ? Object.values(config.values.model_providers) : [];
+  const named = providers.flatMap((provider) => {
+    if (!isObject(provider)) return [];
+    const headers = isObject(provider.env_http_headers) ? Object.values(provider.env_http_headers) : [];
+    return [provider.env_key, ...headers].filter((name) => typeof name === 'string');
+  });
+  return [...(builtIn === null ? [] : [builtIn]), ...named];
+}
