@@ -5,6 +5,6 @@ export function systemErrorCode(error: unknown): string | null {
 
 /** Whether it is an error of the system with one of these codes. */
 export function hasErrorCode(error: unknown, codes: readonly string[]): boolean {
-  const code = errorCode(error);
+  const code = systemErrorCode(error);
   return code !== null && codes.includes(code);
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { hasErrorCode } from '../base/error-code.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind, View } from './bubblewrap-mounts.ts';
 import { realPath } from './file-facts.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { hasErrorCode } from '../base/error-code.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 
 // Looked up at once, not through promises: each takes a few microseconds, and a command's start needs dozens.
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasErrorCode } from '../base/error-code.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
