@@ -22,7 +22,7 @@ export function modelRequest(
     model: settings.model,
     instructions: runtime.instructions.base(settings),
     input: promptItems(history),
-    tools: tools.map(({ spec }) => spec),
+    tools: tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec),
     effort: settings.effort,
     summary: settings.summary,
     outputSchema,

@@ -52,7 +52,7 @@ async function run(
 ): Promise<ToolResult> {
   const tool = tools.find((candidate) => candidate.spec.name === call.name);
   if (tool === undefined)
-    return { output: `There is no tool named ${call.name}. There are: ${tools.map(({ spec }) => spec.name).join(', ')}.`, success: false };
+    return { output: `There is no tool named ${call.name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
   const args = call.type === 'function_call' ? parseArguments(call.arguments) : call.input;
   if (args === undefined) return { output: `The arguments of ${call.name} are not JSON.`, success: false };
   try {
@@ -61,6 +61,10 @@ async function run(
     log.error({ err: error, tool: call.name }, 'a tool failed');
     return { output: `${call.name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
+}
+
+function namesOf(tools: readonly Tool[]): string[] {
+  return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
 }
 
 function parseArguments(text: string): JsonValue | undefined {

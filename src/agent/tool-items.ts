@@ -23,13 +23,14 @@ export function turnItems(surroundings: ToolSurroundings, turnId: string): ToolI
 
 function openItem({ state, deps, outbox, announce }: ToolSurroundings, turnId: string, startedAtMs: number): OpenToolItem {
   const { clock, publisher } = deps;
-  let latest: ThreadItem | null = null;
+  let latest: ThreadItem | (() => ThreadItem) | null = null;
   let timer: Timer | null = null;
   const save = () => {
     timer = null;
     if (latest === null) return;
     // A failure here is met again, and told, when the item completes.
-    outbox.commit({ partial: { turnId, item: latest, startedAtMs, completedAtMs: null } }).catch(() => {});
+    const item = typeof latest === 'function' ? latest() : latest;
+    outbox.commit({ partial: { turnId, item, startedAtMs, completedAtMs: null } }).catch(() => {});
     latest = null;
   };
   return {

@@ -12,6 +12,8 @@ export interface ToolContext {
   turnId: string;
   /** The model's id for the call. */
   callId: string;
+  /** The id of the item that shows the call: the call's own, unless an earlier item of the thread has it. */
+  itemId: string;
   /** What the turn runs with at this moment. */
   readonly settings: ThreadSettings;
   /** Tells the thread's clients, in the order of the thread's other events. */
@@ -31,6 +33,8 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** Whether nothing else that the model called for at once may run beside it. */
   readonly exclusive?: boolean;
+  /** False: the model is not told of it, though it may know it by name and call it. */
+  readonly offered?: false;
   /** `args` is whatever JSON the model gave; the tool says to the model what is wrong with it. */
   run(args: JsonValue, context: ToolContext, signal: AbortSignal): Promise<ToolResult>;
 }
@@ -45,10 +49,10 @@ export interface ToolItems {
 export interface OpenToolItem {
   readonly startedAtMs: number;
   /**
-   * The item as it is now. It is put aside every half second at most, so that a kill costs no more of it; what clients
-   * are told of its growth goes with it, at once.
+   * The item as it is now, or what gives it when it is needed. It is put aside every half second at most, so that a kill
+   * costs no more of it; what clients are told of its growth goes with it, at once.
    */
-  update(item: ThreadItem, announcement?: Announcement): void;
+  update(item: ThreadItem | (() => ThreadItem), announcement?: Announcement): void;
   /** Null while clients read what they are told; else resolves when they have caught up. */
   drained(): Promise<void> | null;
   /** Stores the whole item, and tells it. Once. */
