@@ -39,6 +39,7 @@ export class ActiveTurn {
   #request: AbortController | null = null;
   #inputs: Arrival[] = [];
   #places = 0;
+  #holds = 0;
   #closed = false;
   #onInput: (() => void)[] = [];
 
@@ -103,6 +104,18 @@ export class ActiveTurn {
     };
   }
 
+  /** Keeps the turn from ending before what it gives is called; null when it is past that. */
+  hold(): (() => void) | null {
+    if (this.#closed) return null;
+    this.#holds++;
+    let held = true;
+    return () => {
+      if (held) this.#holds--;
+      held = false;
+      this.#wake();
+    };
+  }
+
   /** Whether something waits until the model has said what it is saying. */
   get hasDeferred(): boolean {
     return this.#inputs.includes('deferred');
@@ -119,7 +132,7 @@ export class ActiveTurn {
    * False: take the input and go on.
    */
   async closeUnlessInput(): Promise<boolean> {
-    while (this.#places > 0) await this.#change();
+    while (this.#places > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
     if (this.#inputs.length > 0) return false;
     this.#closed = true;
     return true;

@@ -3,6 +3,8 @@ import type { Announcement } from '../protocol/announcement.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/errors.ts';
 import type { ResponseItem, ThreadStatus, TokenUsageBreakdown, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
+import type { CommandSessions } from '../tools/command/command-sessions.ts';
+import type { UserCommand } from '../tools/command/user-command.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { GoalKeeper } from './goal-keeper.ts';
@@ -18,8 +20,9 @@ import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
 import { ThreadState } from './thread-state.ts';
 import { ThreadTools } from './thread-tools.ts';
 import { TurnBeginnings } from './turn-beginnings.ts';
-import type { TurnHost } from './turn-host.ts';
+import type { TurnHost, TurnOpening } from './turn-host.ts';
 import { type Joined, TurnStarter } from './turn-starter.ts';
+import { joinCommand, openWithCommand } from './user-commands.ts';
 import { checkInput } from './user-input.ts';
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
@@ -69,7 +72,7 @@ export class LoadedThread {
       outbox: this.#outbox,
       goal: this.goal,
       deps,
-      run: (turn) => void deps.keepAlive.during(this.#run(turn)),
+      run: (turn, opening) => void deps.keepAlive.during(this.#run(turn, opening)),
     });
   }
 
@@ -92,6 +95,11 @@ export class LoadedThread {
   /** The turn that runs; null between turns. */
   get turn(): ActiveTurn | null {
     return this.#state.turn;
+  }
+
+  /** The commands that run in the thread. */
+  get commands(): CommandSessions {
+    return this.#tools.commands;
   }
 
   /** Whether a turn runs or is being begun. */
@@ -153,6 +161,23 @@ export class LoadedThread {
       if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
       await turn?.finished;
       return this.#starter.begin(params, { settings });
+    });
+  }
+
+  /**
+   * A command of the user's: in the turn that runs, which then does not end before it, else in a turn of its own. Gives what
+   * runs it, to be called once the request is answered.
+   */
+  runUserCommand(command: UserCommand): Promise<() => void> {
+    return this.#beginnings.begin(async () => {
+      const host = { tools: this.#tools, outbox: this.#outbox, deps: this.#deps };
+      const { turn } = this;
+      const joined = turn === null ? null : joinCommand(host, turn, command);
+      if (joined !== null) return joined;
+      await turn?.finished;
+      const before: TurnOpening = (own) => openWithCommand(host, own, command);
+      const begun = await this.#starter.begin({ threadId: this.id, input: [] }, { settings: this.settings, before });
+      return begun.afterAnswer;
     });
   }
 
@@ -245,9 +270,9 @@ export class LoadedThread {
     });
   }
 
-  async #run(turn: ActiveTurn): Promise<void> {
-    await runTurn(this.#host(), turn);
-    this.#tools.turnEnded();
+  async #run(turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
+    await runTurn(this.#host(), turn, opening);
+    await this.#tools.turnEnded(turn);
     if (this.turn === turn) this.#state.turn = null;
     this.#deps.onTurnEnded(this.id);
   }

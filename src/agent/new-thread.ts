@@ -5,6 +5,7 @@ import { NoModelError } from '../config/providers.ts';
 import { readGitInfo } from '../git/git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/store.ts';
+import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Instructions } from './instructions.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
@@ -86,6 +87,7 @@ export async function configureThread(
       config,
       model: await modelFor(provider),
       instructions,
+      commands: commandSettings(config),
       goals: config.get('features.goals'),
       showRawReasoning: config.get('show_raw_agent_reasoning'),
       verbosity: config.get('model_verbosity'),

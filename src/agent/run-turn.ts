@@ -8,7 +8,7 @@ import { askModel } from './ask-model.ts';
 import type { GoalStep } from './goal-keeper.ts';
 import type { Step } from './outbox.ts';
 import { runToolCalls, type ToolCall } from './tool-calls.ts';
-import { otherError, type TurnHost, type TurnRun } from './turn-host.ts';
+import { otherError, type TurnHost, type TurnOpening, type TurnRun } from './turn-host.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
@@ -27,14 +27,15 @@ type Outcome =
 
 /**
  * Runs a turn to its end: ask the model, run the tools that it calls, ask again, until it calls none. Never rejects:
- * whatever goes wrong is the turn's outcome, and exactly one `turn/completed` tells it.
+ * whatever goes wrong is the turn's outcome, and exactly one `turn/completed` tells it. With an `opening` the turn begins
+ * with that, and may end with it.
  */
-export async function runTurn(host: TurnHost, turn: ActiveTurn): Promise<void> {
+export async function runTurn(host: TurnHost, turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
   const run: TurnRun = { host, turn, lastMessage: null, acted: false, cutOff: [] };
   let outcome: Outcome;
   try {
     await begin(run);
-    outcome = await converse(run);
+    outcome = opening === null ? await converse(run) : await openWith(run, opening);
   } catch (error) {
     outcome = { status: 'failed', error: unexpected(error, host), cutOff: run.cutOff };
   }
@@ -50,6 +51,18 @@ async function begin({ host, turn }: TurnRun): Promise<void> {
   await host.outbox.commit(host.statusStep('active'));
   const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
   await host.outbox.commit({ announce: [{ method: 'turn/started', params: { threadId: host.threadId, turn: started } }] });
+}
+
+/** Does what comes before the model is asked, and asks it only where somebody has given it something meanwhile. */
+async function openWith(run: TurnRun, opening: TurnOpening): Promise<Outcome> {
+  await opening(run.turn);
+  return (await ended(run)) ?? converse(run);
+}
+
+/** The outcome of a turn that has nothing left to do; null: there is more. */
+async function ended({ turn }: TurnRun): Promise<Outcome | null> {
+  if (!(await turn.closeUnlessInput())) return null;
+  return turn.signal.aborted ? { status: 'interrupted', cutOff: [] } : { status: 'completed' };
 }
 
 async function converse(run: TurnRun): Promise<Outcome> {
@@ -73,7 +86,7 @@ async function step(run: TurnRun): Promise<Outcome | null> {
     await run.host.outbox.commit({ dropped: response.cutOff });
     return null;
   }
-  if (response.calls.length === 0) return (await turn.closeUnlessInput()) ? { status: 'completed' } : null;
+  if (response.calls.length === 0) return ended(run);
   await runCalls(run, response.calls);
   return null;
 }

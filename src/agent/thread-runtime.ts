@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Model } from '../model/model.ts';
+import type { CommandSettings } from '../tools/command/command-settings.ts';
 import type { Instructions } from './instructions.ts';
 
 /** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
@@ -8,6 +9,7 @@ export interface ThreadRuntime {
   config: Config;
   model: Model;
   instructions: Instructions;
+  commands: CommandSettings;
   /** Whether the thread may have a goal. */
   goals: boolean;
   showRawReasoning: boolean;

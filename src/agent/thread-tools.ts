@@ -1,4 +1,11 @@
+import { commandEnvironment } from '../policy/command-environment.ts';
 import { Grants } from '../policy/grants.ts';
+import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { CommandDeps } from '../tools/command/command-deps.ts';
+import { CommandSessions } from '../tools/command/command-sessions.ts';
+import { commandTools } from '../tools/command/command-tools.ts';
+import { systemCommandPolicy } from '../tools/command/system-command-policy.ts';
+import type { UserCommand } from '../tools/command/user-command.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
@@ -11,15 +18,21 @@ import type { ToolSurroundings } from './tool-surroundings.ts';
 export class ThreadTools {
   readonly #surroundings: ToolSurroundings;
   readonly #grants = new Grants();
+  readonly #itemIds = new Set<string>();
+  /** The commands that run. */
+  readonly commands: CommandSessions;
 
   constructor(surroundings: ToolSurroundings) {
+    const { clock, processes } = surroundings.deps;
     this.#surroundings = surroundings;
+    this.commands = new CommandSessions({ clock, processes, threadId: surroundings.state.id });
   }
 
   /** What the model can call now. */
   list(): Tool[] {
-    const { goal } = this.#surroundings;
-    return goal.available ? [updatePlan, ...goalTools(goal)] : [updatePlan];
+    const { goal, state } = this.#surroundings;
+    const commands = state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : [];
+    return [...commands, updatePlan, ...(goal.available ? goalTools(goal) : [])];
   }
 
   /** What a tool is told for one call. */
@@ -29,6 +42,7 @@ export class ThreadTools {
       threadId: state.id,
       turnId: turn.id,
       callId,
+      itemId: this.#itemId(callId),
       get settings() {
         return turn.settings;
       },
@@ -38,11 +52,48 @@ export class ThreadTools {
     };
   }
 
-  /** Takes back what was allowed for the turn that has ended. */
-  turnEnded(): void {
+  /** Runs a command of the user's; gives what the model is to read of it. Rejects with the store's error alone. */
+  async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
+    const { runUserCommand } = await import('../tools/command/user-command.ts');
+    return runUserCommand(command, this.context(turn, this.#surroundings.deps.ids.next()), this.#commandDeps(), turn.signal);
+  }
+
+  get threadId(): string {
+    return this.#surroundings.state.id;
+  }
+
+  /** Takes back what was allowed for the turn that has ended, and ends what must not outlive it. */
+  async turnEnded({ id, signal }: ActiveTurn): Promise<void> {
     this.#grants.endTurn();
+    await this.commands.turnEnded(id, { interrupted: signal.aborted });
   }
 
   /** Ends what still runs. */
-  async close(): Promise<void> {}
+  async close(): Promise<void> {
+    await this.commands.close();
+  }
+
+  #commandDeps(): CommandDeps {
+    const { state, deps } = this.#surroundings;
+    const { clock, processes, home, env } = deps;
+    const { environment, limits } = state.runtime.commands;
+    return {
+      clock,
+      processes,
+      policy: systemCommandPolicy(),
+      sessions: this.commands,
+      home,
+      env,
+      environment: () => commandEnvironment(env, environment).env,
+      limits,
+      patchIn: null,
+    };
+  }
+
+  /** Providers may give an id again in a later response; of an item's there is one in a thread. */
+  #itemId(callId: string): string {
+    const id = this.#itemIds.has(callId) ? this.#surroundings.deps.ids.next() : callId;
+    this.#itemIds.add(id);
+    return id;
+  }
 }

@@ -37,6 +37,9 @@ export interface TurnHost {
   statusStep(status: 'active' | 'idle' | 'systemError'): Step;
 }
 
+/** What a turn does before the model is asked. Rejects with the store's error alone. */
+export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
+
 /** A turn under way, and what its end will need to know. */
 export interface TurnRun {
   readonly host: TurnHost;

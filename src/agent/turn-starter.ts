@@ -8,6 +8,7 @@ import type { GoalKeeper } from './goal-keeper.ts';
 import type { Outbox } from './outbox.ts';
 import { settingsChange } from './settings-change.ts';
 import type { ThreadState } from './thread-state.ts';
+import type { TurnOpening } from './turn-host.ts';
 import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 import { previewOf } from './user-input.ts';
@@ -24,7 +25,7 @@ export interface TurnStarterHost {
   readonly goal: GoalKeeper;
   readonly deps: AgentDeps;
   /** Runs a turn that has been begun, to its end. */
-  run(turn: ActiveTurn): void;
+  run(turn: ActiveTurn, opening: TurnOpening | null): void;
 }
 
 /** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
@@ -35,10 +36,10 @@ export class TurnStarter {
     this.#host = host;
   }
 
-  /** `opening`: what the model reads first in a turn that nobody asked for. */
+  /** `opening`: what the model reads first in a turn that nobody asked for; `before`: what the turn does before the model is asked. */
   async begin(
     params: TurnStartParams,
-    { settings, opening = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null },
+    { settings, opening = null, before = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null; before?: TurnOpening | null },
   ): Promise<Joined> {
     const { state, outbox, goal, deps } = this.#host;
     const { clock, ids } = deps;
@@ -71,7 +72,7 @@ export class TurnStarter {
     goal.turnBegan(turnId, { alone: opening !== null });
     const afterAnswer = () => {
       this.#announce(change.news);
-      this.#host.run(turn);
+      this.#host.run(turn, before);
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }

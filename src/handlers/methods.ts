@@ -11,6 +11,7 @@ import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
+import { backgroundTerminalMethods } from './thread/background-terminals.ts';
 import { deleteMethods } from './thread/delete.ts';
 import { goalMethods } from './thread/goal.ts';
 import { injectItemsMethods } from './thread/inject-items.ts';
@@ -23,6 +24,7 @@ import { nameMethods } from './thread/name.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
 import { settingsMethods } from './thread/settings.ts';
+import { shellCommandMethods } from './thread/shell-command.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
 import { threadMethods } from './thread.ts';
@@ -59,6 +61,8 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...memoryModeMethods(deps),
     ...injectItemsMethods(deps),
     ...goalMethods(deps),
+    ...backgroundTerminalMethods(deps),
+    ...shellCommandMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),

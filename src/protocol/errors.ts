@@ -149,6 +149,10 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
 }
 
 /** For thread/inject_items. */
+export function emptyCommand(): RpcError {
+  return refused('empty_command', 'command must not be empty');
+}
+
 export function emptyItems(): RpcError {
   return refused('empty_items', 'items must not be empty');
 }

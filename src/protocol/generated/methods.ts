@@ -132,9 +132,9 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/attachment/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/attachment/remove': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/attachmentOwner/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'thread/backgroundTerminals/clean': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/backgroundTerminals/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/backgroundTerminals/terminate': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/backgroundTerminals/clean': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/backgroundTerminals/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/backgroundTerminals/terminate': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/compact/start': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/decrement_elicitation': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/delete': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
@@ -211,7 +211,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/settings/update': { served: true, stability: 'experimental', params: 'object', experimentalFields: [
       {"name":"askForApproval.granular","path":["approvalPolicy","granular"]},
     ] },
-  'thread/shellCommand': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'thread/shellCommand': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"thread/start.allowProviderModelFallback","path":["allowProviderModelFallback"]},
       {"name":"thread/start.runtimeWorkspaceRoots","path":["runtimeWorkspaceRoots"]},

@@ -879,6 +879,11 @@ export type CodexErrorInfo =
     };
 export type NonSteerableTurnKind = 'review' | 'compact';
 export type ThreadDeleteResponse = Record<string, never>;
+/**
+ * The command begins after it.
+ */
+export type ThreadShellCommandResponse = Record<string, never>;
+export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
 export type SortDirection = 'asc' | 'desc';
 export type ThreadSortKey = 'created_at' | 'updated_at' | 'recency_at' | 'section_position';
 export type ThreadListCwdFilter = string | string[];
@@ -2037,6 +2042,106 @@ export interface ThreadRevertedNotification {
   threadId: string;
 }
 /**
+ * More output of a command, of both its streams as it came.
+ */
+export interface CommandExecutionOutputDeltaNotification {
+  threadId: string;
+  /**
+   * The turn of the item, which may have ended.
+   */
+  turnId: string;
+  itemId: string;
+  delta: string;
+}
+/**
+ * The agent wrote to a command that runs.
+ */
+export interface TerminalInteractionNotification {
+  threadId: string;
+  /**
+   * The turn of the item, which may have ended.
+   */
+  turnId: string;
+  itemId: string;
+  processId: string;
+  /**
+   * What was written.
+   */
+  stdin: string;
+}
+/**
+ * Runs a command of the user's, outside any sandbox: in the turn that runs, else in a turn of its own that does not ask the model. The model reads command and output with its next request.
+ */
+export interface ThreadShellCommandParams {
+  threadId: string;
+  /**
+   * A line for the user's shell.
+   */
+  command: string;
+  /**
+   * How long it may run before it is killed. An hour when left out.
+   */
+  timeoutMs?: number | null;
+}
+/**
+ * The thread's commands that run beyond the call that began them.
+ */
+export interface ThreadBackgroundTerminalsListParams {
+  threadId: string;
+  cursor?: string | null;
+  limit?: number | null;
+}
+export interface ThreadBackgroundTerminalsListResponse {
+  /**
+   * The latest first.
+   */
+  data: ThreadBackgroundTerminal[];
+  nextCursor: string | null;
+}
+export interface ThreadBackgroundTerminal {
+  /**
+   * The commandExecution item that shows it.
+   */
+  itemId: string;
+  /**
+   * Names it in thread/backgroundTerminals/terminate.
+   */
+  processId: string;
+  command: string;
+  cwd: string;
+  /**
+   * The system's id of it, as the server sees it.
+   */
+  osPid: number | null;
+  /**
+   * Null: not measured.
+   */
+  cpuPercent: number | null;
+  /**
+   * Null: not measured.
+   */
+  rssKb: number | null;
+}
+/**
+ * Kills one of them, with all that it has started.
+ */
+export interface ThreadBackgroundTerminalsTerminateParams {
+  threadId: string;
+  processId: string;
+}
+export interface ThreadBackgroundTerminalsTerminateResponse {
+  /**
+   * False: none of that id runs.
+   */
+  terminated: boolean;
+}
+/**
+ * Kills all of them.
+ */
+export interface ThreadBackgroundTerminalsCleanParams {
+  threadId: string;
+}
+/**
  * Reads a thread without loading it.
  */
 export interface ThreadReadParams {
@@ -2793,6 +2898,9 @@ export interface ClientRequests {
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
+  'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
+  'thread/backgroundTerminals/list': { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
+  'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
   'thread/goal/clear': { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
@@ -2812,6 +2920,7 @@ export interface ClientRequests {
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
   'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
+  'thread/shellCommand': { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
   'thread/turns/items/list': { params: ThreadTurnsItemsListParams; result: ThreadTurnsItemsListResponse };
   'thread/turns/list': { params: ThreadTurnsListParams; result: ThreadTurnsListResponse };
@@ -2836,6 +2945,8 @@ export interface ServerNotifications {
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
+  'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
+  'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
   'item/completed': ItemCompletedNotification;
   'item/plan/delta': PlanDeltaNotification;
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;

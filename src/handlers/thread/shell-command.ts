@@ -1,0 +1,18 @@
+import { emptyCommand } from '../../protocol/errors.ts';
+import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function shellCommandMethods({ threads }: ThreadDeps) {
+  return {
+    'thread/shellCommand': {
+      queue: perThread,
+      async handle({ threadId, command, timeoutMs }, { after }) {
+        const thread = threads.require(threadId);
+        if (command.trim() === '') throw emptyCommand();
+        after(await thread.runUserCommand({ text: command, timeoutMs: Math.max(1, timeoutMs ?? USER_COMMAND_MS_MAX) }));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

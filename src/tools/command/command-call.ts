@@ -1,0 +1,18 @@
+/** A command that is to run, with how it is waited for. */
+export interface CommandCall {
+  /** The program and its arguments. */
+  argv: readonly string[];
+  /** Absolute. */
+  cwd: string;
+  tty: boolean;
+  /** Whether it goes on in the background when its time is over; else it is killed then. */
+  yields: boolean;
+  waitMs: number;
+  /** How much of its output the model reads. */
+  tokensMax: number;
+  /** Whether it asks to run outside the sandbox, and why. */
+  escalates: boolean;
+  justification: string | null;
+  /** The beginning of commands that the model proposes to allow from now on. */
+  prefixRule: readonly string[] | null;
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Env } from '../../config/config.ts';
+import type { Processes } from '../../sandbox/processes.ts';
+import type { ToolContext, ToolResult } from '../tool.ts';
+import type { CommandCall } from './command-call.ts';
+import type { CommandPolicy } from './command-policy.ts';
+import type { CommandSessions } from './command-sessions.ts';
+
+/** What the commands of a thread run with. */
+export interface CommandDeps {
+  clock: Clock;
+  processes: Processes;
+  policy: CommandPolicy;
+  sessions: CommandSessions;
+  /** Absolute: heddle's own folder. */
+  home: string;
+  /** The server's own environment. */
+  env: Env;
+  /** What commands find in theirs. */
+  environment(): Record<string, string>;
+  /** What the configuration allows. */
+  limits: { loginShell: boolean; tokensMax: number; pollMsMax: number };
+  /** What is no command but a patch, written as one: gives its result, null for all else. */
+  patchIn: ((call: CommandCall, context: ToolContext, signal: AbortSignal) => Promise<ToolResult | null>) | null;
+}

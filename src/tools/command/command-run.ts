@@ -1,0 +1,16 @@
+import type { ParsedCommand } from '../../policy/parse-command.ts';
+import type { ToolContext } from '../tool.ts';
+import type { CommandCall } from './command-call.ts';
+import type { CommandDeps } from './command-deps.ts';
+
+/** A command that may be run, and what it runs in. */
+export interface CommandRun {
+  call: CommandCall;
+  command: ParsedCommand;
+  context: ToolContext;
+  deps: CommandDeps;
+  /** What the session is known by. */
+  number: number;
+  /** Whom its process runs for. */
+  owner: readonly string[];
+}

@@ -1,0 +1,53 @@
+import type { JsonValue } from '../../base/json.ts';
+import type { Tool, ToolContext, ToolResult } from '../tool.ts';
+import { type ArgumentPlace, ArgumentProblem, execArguments, shellArguments } from './command-arguments.ts';
+import type { CommandCall } from './command-call.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { execCommandSpec, writeStdinSpec } from './command-specs.ts';
+import { runCommand } from './run-command.ts';
+import { writeToCommand } from './write-to-command.ts';
+
+/** Names that models know for a tool that runs one command to its end. They are taken, and not offered. */
+const OTHER_NAMES = ['shell_command', 'shell', 'container.exec', 'local_shell'];
+
+/** The tools that run commands: `exec_command` and `write_stdin`, and those that models may know in place of them. */
+export function commandTools(deps: CommandDeps): Tool[] {
+  const spec = execCommandSpec(deps.limits);
+  const exec: Tool = {
+    spec,
+    run: (args, context, signal) => run('exec_command', { read: execArguments, args }, { context, deps, signal }),
+  };
+  const write: Tool = {
+    spec: writeStdinSpec(deps.limits),
+    run: (args, context, signal) => writeToCommand(args, context, deps, signal),
+  };
+  const others = OTHER_NAMES.map(
+    (name): Tool => ({
+      spec: { ...spec, name },
+      offered: false,
+      run: (args, context, signal) => run(name, { read: shellArguments, args }, { context, deps, signal }),
+    }),
+  );
+  return [exec, write, ...others];
+}
+
+interface Reading {
+  read(args: JsonValue, place: ArgumentPlace): CommandCall;
+  args: JsonValue;
+}
+
+async function run(
+  name: string,
+  { read, args }: Reading,
+  { context, deps, signal }: { context: ToolContext; deps: CommandDeps; signal: AbortSignal },
+): Promise<ToolResult> {
+  const { loginShell, tokensMax } = deps.limits;
+  let call: CommandCall;
+  try {
+    call = read(args, { cwd: context.settings.cwd, env: deps.env, loginShell, tokensMax });
+  } catch (error) {
+    if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
+    throw error;
+  }
+  return runCommand(call, context, deps, signal);
+}

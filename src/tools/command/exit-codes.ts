@@ -1,0 +1,4 @@
+/** Of a command that took longer than it may. */
+export const TIMED_OUT = 124;
+/** Of one that was killed: 128 and the number of SIGKILL. */
+export const KILLED = 137;

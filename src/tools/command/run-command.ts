@@ -1,0 +1,147 @@
+import type { ToolContext, ToolResult } from '../tool.ts';
+import { askAboutCommand, type Decision } from './ask-about-command.ts';
+import type { CommandCall } from './command-call.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { commandItem } from './command-item.ts';
+import { type CommandState, commandReport } from './command-report.ts';
+import type { CommandRun } from './command-run.ts';
+import { SESSIONS_MAX } from './command-sessions.ts';
+import { KILLED, TIMED_OUT } from './exit-codes.ts';
+import { looksRefused } from './looks-refused.ts';
+import { ShownCommand } from './shown-command.ts';
+import { type CommandOutcome, startCommand } from './start-command.ts';
+
+/** Runs a command that the model wants, as far as policy and user allow, and gives what the model reads of it. */
+export async function runCommand(call: CommandCall, context: ToolContext, deps: CommandDeps, signal: AbortSignal): Promise<ToolResult> {
+  const patched = await deps.patchIn?.(call, context, signal);
+  if (patched != null) return patched;
+  const command = await deps.policy.parse(call.argv);
+  const verdict = deps.policy.judge({
+    request: { command, escalates: call.escalates, justification: call.justification, prefixRule: call.prefixRule },
+    sandboxPolicy: context.settings.sandboxPolicy,
+    approvalPolicy: context.settings.approvalPolicy,
+    rules: await deps.policy.rules(),
+    grants: context.approvals.grants,
+  });
+  if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
+  const place = deps.sessions.takePlace();
+  if (place === null) return { output: tooMany(deps), success: false };
+  const run: CommandRun = { call, command, context, deps, number: place.number, owner: place.owner(context.turnId) };
+  try {
+    if (verdict.verdict === 'run') return await runShown(run, { shown: await begin(run), sandboxed: verdict.sandboxed }, signal);
+    return await runAsked(run, verdict, signal);
+  } finally {
+    place.release();
+  }
+}
+
+function tooMany({ sessions }: CommandDeps): string {
+  const numbers = sessions.running.map(({ number }) => number).join(', ');
+  return `${SESSIONS_MAX} commands of this thread run already, which is as many as may. In the background: sessions ${numbers}.`;
+}
+
+async function begin({ call, command, context, deps, number }: CommandRun): Promise<ShownCommand> {
+  const { threadId, turnId, itemId, items } = context;
+  const actions = deps.policy.actions(command, call.cwd);
+  const item = commandItem({
+    id: itemId,
+    argv: call.argv,
+    cwd: call.cwd,
+    processId: call.yields ? String(number) : null,
+    source: call.yields ? 'unifiedExecStartup' : 'agent',
+    actions,
+  });
+  return new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
+}
+
+interface Asked {
+  reason: string | null;
+  sandboxed: boolean;
+  proposedAmendment: readonly string[] | null;
+}
+
+/** The item begins with the question. */
+async function runAsked(run: CommandRun, { sandboxed, ...question }: Asked, signal: AbortSignal): Promise<ToolResult> {
+  let begun: ShownCommand | null = null;
+  const opening = async () => {
+    begun = await begin(run);
+  };
+  const decision = await askAboutCommand(run, { ...question, approvalId: null, opening }, signal);
+  const shown = begun ?? (await begin(run));
+  if (decision === 'accept') return runShown(run, { shown, sandboxed }, signal);
+  await shown.complete({ status: 'declined', ran: false });
+  return { output: declined(run, decision, 'The user declined: this command was not run.'), success: false };
+}
+
+async function runShown(
+  run: CommandRun,
+  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const startedMs = run.deps.clock.monotonic();
+  const outcome = await startCommand(run, { shown, sandboxed }, signal);
+  const isRefused = sandboxed && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
+  if (!isRefused || run.context.settings.approvalPolicy !== 'on-failure') return conclude(run, { shown, outcome, startedMs });
+  const decision = await askAboutCommand(run, OUTSIDE, signal);
+  if (decision === 'accept') {
+    shown.note(RUN_AGAIN);
+    return conclude(run, { shown, outcome: await startCommand(run, { shown, sandboxed: false }, signal), startedMs });
+  }
+  const result = await conclude(run, { shown, outcome, startedMs });
+  return { ...result, output: `${result.output}\n${declined(run, decision, 'The user declined to run it again outside the sandbox.')}` };
+}
+
+const OUTSIDE = {
+  reason: 'It failed, and seems to have been kept back by the sandbox. Run it again outside the sandbox?',
+  proposedAmendment: null,
+  approvalId: 'outside-sandbox',
+};
+const RUN_AGAIN = '\n[run again, outside the sandbox]\n';
+
+function declined({ context }: CommandRun, decision: Decision, text: string): string {
+  if (decision === 'cancel') context.approvals.cancelTurn();
+  return text;
+}
+
+interface Conclusion {
+  shown: ShownCommand;
+  outcome: CommandOutcome;
+  startedMs: number;
+}
+
+/** Ends the item, now or when the command ends, and gives what the model reads. */
+async function conclude(
+  { call, deps, number }: CommandRun,
+  { shown, outcome, startedMs }: Conclusion,
+): Promise<ToolResult & { output: string }> {
+  const report = (state: CommandState) => {
+    const wallMs = deps.clock.monotonic() - startedMs;
+    return commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax: call.tokensMax });
+  };
+  switch (outcome.state) {
+    case 'notStarted':
+      shown.note(outcome.problem);
+      await shown.complete({ status: 'failed' });
+      return { output: outcome.problem, success: false };
+    case 'yielded': {
+      const { session } = outcome;
+      // Where the item's end cannot be stored, the next step of the thread meets that too, and tells it.
+      session.ended.then(() => session.complete()).catch(() => {});
+      return { output: report({ sessionId: number }), success: true };
+    }
+    case 'ended':
+      await shown.complete({ status: outcome.exitCode === 0 ? 'completed' : 'failed', exitCode: outcome.exitCode });
+      return { output: report({ exitCode: outcome.exitCode }), success: outcome.exitCode === 0 };
+    case 'timedOut':
+      await shown.complete({ status: 'failed', exitCode: TIMED_OUT });
+      return { output: report({ timedOutMs: call.waitMs }), success: false };
+    case 'interrupted':
+      await shown.complete({ status: 'failed', exitCode: outcome.exitCode, ran: outcome.exitCode !== null });
+      return {
+        output: `${report({ exitCode: outcome.exitCode ?? KILLED })}\nThe turn was interrupted, and the command killed with it.`,
+        success: false,
+      };
+    default:
+      return outcome satisfies never;
+  }
+}

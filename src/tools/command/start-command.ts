@@ -1,0 +1,81 @@
+import { sandboxBounds } from '../../policy/sandbox-bounds.ts';
+import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../sandbox/processes.ts';
+import type { CommandRun } from './command-run.ts';
+import { CommandSession } from './command-session.ts';
+import type { ShownCommand } from './shown-command.ts';
+
+/** What a terminal is like. */
+const TERMINAL = { rows: 24, cols: 80 };
+
+/** What became of a command in the time that its call waits for it. */
+export type CommandOutcome =
+  | { state: 'notStarted'; problem: string }
+  | { state: 'ended'; exitCode: number }
+  | { state: 'timedOut' }
+  | { state: 'interrupted'; exitCode: number | null }
+  | { state: 'yielded'; session: CommandSession };
+
+/**
+ * Starts a command and waits for its end, as long as its call wants. What has not ended then runs on, if it is a call that
+ * yields, and else is killed, as everything is with an interrupt.
+ */
+export async function startCommand(
+  run: CommandRun,
+  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
+  if (signal.aborted) return { state: 'interrupted', exitCode: null };
+  const process = await startProcess(run, { shown, sandboxed });
+  if ('problem' in process) return { state: 'notStarted', problem: process.problem };
+  shown.readFrom(process);
+  const session = newSession(run, { shown, process });
+  const { sessions } = run.deps;
+  sessions.begin(session);
+  await session.wait(run.call.waitMs, signal);
+  if (session.end === null && !signal.aborted && run.call.yields) {
+    sessions.yield(session);
+    return { state: 'yielded', session };
+  }
+  const hadEnded = session.end !== null;
+  if (!hadEnded) await session.kill();
+  sessions.finish(session);
+  shown.endOutput();
+  if (signal.aborted) return { state: 'interrupted', exitCode: session.end?.exitCode ?? null };
+  return hadEnded && session.end !== null ? { state: 'ended', exitCode: session.end.exitCode } : { state: 'timedOut' };
+}
+
+async function startProcess(
+  { call, context, deps, owner }: CommandRun,
+  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+): Promise<RunningProcess | { problem: string }> {
+  const { settings, approvals } = context;
+  const env = deps.environment();
+  const place = { cwd: settings.cwd, tempDir: env.TMPDIR ?? null, home: deps.home };
+  const bounds = sandboxed ? sandboxBounds(settings.sandboxPolicy, place, approvals.grants.permissions) : null;
+  const terminal = call.tty ? TERMINAL : null;
+  try {
+    return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>
+      shown.take(stream, bytes),
+    );
+  } catch (error) {
+    if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
+    throw error;
+  }
+}
+
+function newSession(
+  { call, command, context, deps, number, owner }: CommandRun,
+  { shown, process }: { shown: ShownCommand; process: RunningProcess },
+) {
+  return new CommandSession({
+    number,
+    owner,
+    turnId: context.turnId,
+    text: command.text,
+    cwd: call.cwd,
+    hasInput: call.tty,
+    shown,
+    process,
+    clock: deps.clock,
+  });
+}

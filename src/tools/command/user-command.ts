@@ -1,0 +1,79 @@
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { ToolContext } from '../tool.ts';
+import type { CommandCall } from './command-call.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { commandItem } from './command-item.ts';
+import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
+import { KILLED, TIMED_OUT } from './exit-codes.ts';
+import { shellArgv, userShell } from './shell.ts';
+import { ShownCommand } from './shown-command.ts';
+import { startCommand } from './start-command.ts';
+
+/** How long a command of the user's may run when nobody says. */
+export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;
+/** About four characters are a token. */
+const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * 4;
+
+export interface UserCommand {
+  /** A line for the user's shell; not blank. */
+  text: string;
+  timeoutMs: number;
+}
+
+/** Runs a command of the user's, outside any sandbox; gives what the model is to read of it. Rejects with the store's error alone. */
+export async function runUserCommand(
+  { text, timeoutMs }: UserCommand,
+  context: ToolContext,
+  deps: CommandDeps,
+  signal: AbortSignal,
+): Promise<ResponseItem> {
+  const { threadId, turnId, itemId, settings, items } = context;
+  const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
+  const command = await deps.policy.parse(call.argv);
+  const { number, owner, release } = deps.sessions.takeUserPlace();
+  const actions = deps.policy.actions(command, call.cwd);
+  const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
+  const shown = new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
+  const startedMs = deps.clock.monotonic();
+  try {
+    const run = { call, command, context, deps, number, owner: owner(turnId) };
+    const outcome = await startCommand(run, { shown, sandboxed: false }, signal);
+    if (outcome.state === 'notStarted') shown.note(outcome.problem);
+    const exitCode = outcome.state === 'timedOut' ? TIMED_OUT : 'exitCode' in outcome ? outcome.exitCode : null;
+    const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);
+    await shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+    return message({ text, exitCode: exitCode ?? KILLED, seconds: (deps.clock.monotonic() - startedMs) / 1000, output });
+  } finally {
+    release();
+  }
+}
+
+function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeoutMs: number; shell: string }): CommandCall {
+  return {
+    argv: shellArgv(shell, text, { login: true }),
+    cwd,
+    tty: false,
+    yields: false,
+    waitMs: timeoutMs,
+    tokensMax: OUTPUT_TOKENS_DEFAULT,
+    escalates: false,
+    justification: null,
+    prefixRule: null,
+  };
+}
+
+function message({ text, exitCode, seconds, output }: { text: string; exitCode: number; seconds: number; output: string }): ResponseItem {
+  const told = `<user_shell_command>
+The user ran this command in a shell of their own.
+<command>
+${text}
+</command>
+<result>
+Exit code: ${exitCode}
+Duration: ${seconds.toFixed(4)} seconds
+Output:
+${output}
+</result>
+</user_shell_command>`;
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text: told }] };
+}
