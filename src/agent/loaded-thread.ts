@@ -245,6 +245,7 @@ export class LoadedThread {
   /** Goes on as if this turn and all that came after it had never been. A goal waits for the user: who goes back has a say. */
   revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
     const change = async () => {
+      await this.endCommands();
       // What is still owed to the log has to be in it by now: it must not come behind the cut.
       await this.#outbox.commit({});
       const whole = { ...patch, updatedAtMs: this.#deps.clock.now(), ...awaitingUser(this.record.goal) };
@@ -260,6 +261,11 @@ export class LoadedThread {
     return this.stopFor(change, { byUser: true });
   }
 
+  /** Kills all commands that run in the thread. */
+  endCommands(): Promise<void> {
+    return this.#tools.close();
+  }
+
   /** Ends what runs and gives up the thread. */
   async close(): Promise<void> {
     this.goal.close();
@@ -272,7 +278,6 @@ export class LoadedThread {
 
   async #run(turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
     await runTurn(this.#host(), turn, opening);
-    await this.#tools.turnEnded(turn);
     if (this.turn === turn) this.#state.turn = null;
     this.#deps.onTurnEnded(this.id);
   }
@@ -289,6 +294,8 @@ export class LoadedThread {
       model: this.runtime.model,
       tools: () => this.#tools.list(),
       toolContext: (turn, callId) => this.#tools.context(turn, callId),
+      endTools: (turn) => this.#tools.endTurn(turn),
+      runningOn: (turnId) => this.#tools.runningOn(turnId),
       outbox: this.#outbox,
       goal: this.goal,
       clock,

@@ -31,7 +31,7 @@ type Outcome =
  * with that, and may end with it.
  */
 export async function runTurn(host: TurnHost, turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
-  const run: TurnRun = { host, turn, lastMessage: null, acted: false, cutOff: [] };
+  const run: TurnRun = { host, turn, lastMessage: null, acted: false, cutOff: [], runningOn: [] };
   let outcome: Outcome;
   try {
     await begin(run);
@@ -126,6 +126,8 @@ async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): 
 async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
   const { host, turn } = run;
   turn.refuseInput();
+  await host.endTools(turn);
+  run.runningOn = host.runningOn(turn.id);
   let goal: GoalStep = { patch: {}, announce: [] };
   try {
     await announceInputs(run, await turn.takeInputs());
@@ -147,7 +149,7 @@ function goalStep({ host, turn, acted }: TurnRun, outcome: Outcome): GoalStep {
   return host.goal.turnEnded({ turnId: turn.id, status: outcome.status, error, acted, byUser: turn.stoppedByUser });
 }
 
-function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome, goal: GoalStep): Step {
+function ending({ host, turn, lastMessage, runningOn }: TurnRun, outcome: Outcome, goal: GoalStep): Step {
   const { threadId } = host;
   const completedAtMs = host.clock.now();
   const end = {
@@ -165,6 +167,14 @@ function ending({ host, turn, lastMessage }: TurnRun, outcome: Outcome, goal: Go
     patch: { ...status.patch, ...goal.patch },
     entries: [
       ...cutOffEntries(turn, outcome, completedAtMs),
+      ...runningOn.map(({ item, startedAtMs }) => ({
+        kind: 'item' as const,
+        turnId: turn.id,
+        item,
+        startedAtMs,
+        completedAtMs,
+        running: true,
+      })),
       { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: host.tokenUsage() },
     ],
     durable: true,

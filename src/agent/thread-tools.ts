@@ -1,6 +1,7 @@
 import { commandEnvironment } from '../policy/command-environment.ts';
 import { Grants } from '../policy/grants.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { StoredItem } from '../store/store.ts';
 import type { CommandDeps } from '../tools/command/command-deps.ts';
 import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
@@ -11,13 +12,14 @@ import type { Tool, ToolContext } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { turnApprovals } from './approvals.ts';
-import { turnItems } from './tool-items.ts';
+import { ThreadItems } from './tool-items.ts';
 import type { ToolSurroundings } from './tool-surroundings.ts';
 
 /** What the model can call in a thread, and what of it outlives a turn. */
 export class ThreadTools {
   readonly #surroundings: ToolSurroundings;
   readonly #grants = new Grants();
+  readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
   /** The commands that run. */
   readonly commands: CommandSessions;
@@ -25,6 +27,7 @@ export class ThreadTools {
   constructor(surroundings: ToolSurroundings) {
     const { clock, processes } = surroundings.deps;
     this.#surroundings = surroundings;
+    this.#items = new ThreadItems(surroundings);
     this.commands = new CommandSessions({ clock, processes, threadId: surroundings.state.id });
   }
 
@@ -47,7 +50,7 @@ export class ThreadTools {
         return turn.settings;
       },
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
-      items: turnItems(this.#surroundings, turn.id),
+      items: this.#items.ofTurn(turn.id),
       approvals: turnApprovals(this.#surroundings, { turn, grants: this.#grants }),
     };
   }
@@ -62,10 +65,19 @@ export class ThreadTools {
     return this.#surroundings.state.id;
   }
 
-  /** Takes back what was allowed for the turn that has ended, and ends what must not outlive it. */
-  async turnEnded({ id, signal }: ActiveTurn): Promise<void> {
+  /** Takes back what was allowed for a turn that ends, and kills what must not outlive it. Never rejects. */
+  async endTurn({ id, signal }: ActiveTurn): Promise<void> {
     this.#grants.endTurn();
-    await this.commands.turnEnded(id, { interrupted: signal.aborted });
+    try {
+      await this.commands.turnEnded(id, { interrupted: signal.aborted });
+    } catch (error) {
+      this.#surroundings.deps.log.error({ err: error, threadId: this.threadId }, 'what a turn left behind could not be killed');
+    }
+  }
+
+  /** The items of a turn that ends which run on: from now on they complete behind its end. */
+  runningOn(turnId: string): StoredItem[] {
+    return this.#items.runOn(turnId);
   }
 
   /** Ends what still runs. */

@@ -187,6 +187,7 @@ export class Threads {
         return false;
       }
       await thread.stopFor(async () => {
+        await thread.endCommands();
         await change();
         thread.goal.close();
       });

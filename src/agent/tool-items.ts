@@ -1,54 +1,85 @@
 import type { Timer } from '../base/clock.ts';
 import type { ThreadItem } from '../protocol/generated/types.ts';
+import type { StoredItem } from '../store/store.ts';
 import type { OpenToolItem, ToolItems } from '../tools/tool.ts';
 import type { ToolSurroundings } from './tool-surroundings.ts';
 
 /** How old the stored part of an item that still grows may be. */
 const PARTIAL_AGE_MS_MAX = 500;
 
-/** Shows clients, and stores, what a turn's tools do. */
-export function turnItems(surroundings: ToolSurroundings, turnId: string): ToolItems {
-  const { state, deps, outbox } = surroundings;
-  return {
-    async begin(item) {
-      const startedAtMs = deps.clock.now();
-      await outbox.commit({
-        partial: { turnId, item, startedAtMs, completedAtMs: null },
-        announce: [{ method: 'item/started', params: { threadId: state.id, turnId, item, startedAtMs } }],
-      });
-      return openItem(surroundings, turnId, startedAtMs);
-    },
-  };
+/** An item that has begun and not completed. */
+interface OpenItem {
+  turnId: string;
+  startedAtMs: number;
+  /** The item as it is now, or what gives it. */
+  current: ThreadItem | (() => ThreadItem);
+  /** Whether its turn's end is on record, or about to be. */
+  runsOn: boolean;
 }
 
-function openItem({ state, deps, outbox, announce }: ToolSurroundings, turnId: string, startedAtMs: number): OpenToolItem {
-  const { clock, publisher } = deps;
-  let latest: ThreadItem | (() => ThreadItem) | null = null;
-  let timer: Timer | null = null;
-  const save = () => {
-    timer = null;
-    if (latest === null) return;
-    // A failure here is met again, and told, when the item completes.
-    const item = typeof latest === 'function' ? latest() : latest;
-    outbox.commit({ partial: { turnId, item, startedAtMs, completedAtMs: null } }).catch(() => {});
-    latest = null;
-  };
-  return {
-    startedAtMs,
-    update(item, announcement) {
-      latest = item;
-      timer ??= clock.setTimer(save, PARTIAL_AGE_MS_MAX);
-      if (announcement !== undefined) announce(announcement);
-    },
-    drained: () => publisher.drained({ threadId: state.id }),
-    async complete(item) {
-      timer?.clear();
-      latest = null;
-      const completedAtMs = clock.now();
-      await outbox.commit({
-        entries: [{ kind: 'item', turnId, item, startedAtMs, completedAtMs }],
-        announce: [{ method: 'item/completed', params: { threadId: state.id, turnId, item, completedAtMs } }],
-      });
-    },
-  };
+/** Shows clients, and stores, what the tools of a thread do. */
+export class ThreadItems {
+  readonly #surroundings: ToolSurroundings;
+  readonly #open = new Set<OpenItem>();
+
+  constructor(surroundings: ToolSurroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** The items of one turn. */
+  ofTurn(turnId: string): ToolItems {
+    return { begin: (item) => this.#begin(turnId, item) };
+  }
+
+  /** The items of a turn that ends which have not completed: from now on they complete behind its end. */
+  runOn(turnId: string): StoredItem[] {
+    const running = [...this.#open].filter((open) => open.turnId === turnId);
+    for (const open of running) open.runsOn = true;
+    return running.map(stored);
+  }
+
+  async #begin(turnId: string, item: ThreadItem): Promise<OpenToolItem> {
+    const { state, deps, outbox } = this.#surroundings;
+    const open: OpenItem = { turnId, startedAtMs: deps.clock.now(), current: item, runsOn: false };
+    await outbox.commit({
+      partial: stored(open),
+      announce: [{ method: 'item/started', params: { threadId: state.id, turnId, item, startedAtMs: open.startedAtMs } }],
+    });
+    this.#open.add(open);
+    return this.#handle(open);
+  }
+
+  #handle(open: OpenItem): OpenToolItem {
+    const { state, deps, outbox, announce } = this.#surroundings;
+    const { turnId, startedAtMs } = open;
+    let timer: Timer | null = null;
+    const save = () => {
+      timer = null;
+      // A failure here is met again, and told, when the item completes.
+      outbox.commit({ partial: stored(open) }).catch(() => {});
+    };
+    return {
+      startedAtMs,
+      update(item, announcement) {
+        open.current = item;
+        timer ??= deps.clock.setTimer(save, PARTIAL_AGE_MS_MAX);
+        if (announcement !== undefined) announce(announcement);
+      },
+      drained: () => deps.publisher.drained({ threadId: state.id }),
+      complete: async (item) => {
+        timer?.clear();
+        this.#open.delete(open);
+        const completedAtMs = deps.clock.now();
+        const kind = open.runsOn ? ('lateItem' as const) : ('item' as const);
+        await outbox.commit({
+          entries: [{ kind, turnId, item, startedAtMs, completedAtMs }],
+          announce: [{ method: 'item/completed', params: { threadId: state.id, turnId, item, completedAtMs } }],
+        });
+      },
+    };
+  }
+}
+
+function stored({ turnId, startedAtMs, current }: OpenItem): StoredItem {
+  return { turnId, item: typeof current === 'function' ? current() : current, startedAtMs, completedAtMs: null };
 }

@@ -22,6 +22,10 @@ export interface TurnHost {
   tools(): readonly Tool[];
   /** What a tool is told for one call. */
   toolContext(turn: ActiveTurn, callId: string): ToolContext;
+  /** Takes back what was allowed for the turn alone, and kills what must not outlive it. Never rejects. */
+  endTools(turn: ActiveTurn): Promise<void>;
+  /** The items of a turn that run on when it ends. What becomes of them is stored behind its end. */
+  runningOn(turnId: string): StoredItem[];
   newId(): string;
   /** Tells the thread's clients at once: for deltas, which are not stored one by one. */
   announce(announcement: Announcement): void;
@@ -49,6 +53,8 @@ export interface TurnRun {
   acted: boolean;
   /** What had begun when the store failed. */
   cutOff: StoredItem[];
+  /** What had begun in the turn and goes on behind its end. */
+  runningOn: StoredItem[];
 }
 
 /** An error that has no name of its own on the wire. */

@@ -1,6 +1,6 @@
 import type { History, Place } from './history.ts';
 import { loadHistory } from './load-history.ts';
-import type { SegmentRow } from './log-rows.ts';
+import type { LateItem, SegmentRow } from './log-rows.ts';
 import { openTurn, settlingEntries } from './open-turn.ts';
 import type { ForkPoint, LogEntry } from './store.ts';
 import type { StoreConnection } from './store-connection.ts';
@@ -31,7 +31,16 @@ export function cutHistory(
   const copied = slices
     .slice(shared.length)
     .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
-  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copied, ...settling] };
+  const late = lateItemsBehind(history, end);
+  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copied, ...settling, ...late] };
+}
+
+/** What items of turns before a place have become behind it. */
+function lateItemsBehind(history: History, end: Place): LogEntry[] {
+  return history.entries(end, history.end, 'lateItems').filter((entry): entry is LateItem => {
+    const turn = entry.kind === 'lateItem' ? history.findTurn(entry.turnId) : null;
+    return turn !== null && history.compare(turn, end) < 0;
+  });
 }
 
 function endOfCut(history: History, threadId: string, point: ForkPoint): Place {

@@ -9,6 +9,8 @@ import {
   type Selection,
   type TurnMark,
 } from './log-rows.ts';
+import { settleItem } from './settle-item.ts';
+import type { StoredItem } from './store.ts';
 import { Damage } from './store-errors.ts';
 
 /** A place in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
@@ -29,8 +31,10 @@ export class History {
   readonly #slices: readonly LogSlice[];
   readonly #tail: LogRow[];
   readonly #logsOf: LogsOf;
+  /** By its id, an item that still runs though its turn has ended. */
+  readonly #underWay: ReadonlyMap<string, StoredItem>;
 
-  constructor(slices: readonly LogSlice[], logsOf: LogsOf, tail: LogRow[] = []) {
+  constructor(slices: readonly LogSlice[], logsOf: LogsOf, { tail = [], underWay = new Map() }: Unrecorded = {}) {
     const [first, own] = [slices[0], slices.at(-1)];
     if (first === undefined || own === undefined) throw new Damage('a history is missing');
     this.start = { logId: first.logId, ordinal: 1 };
@@ -38,6 +42,13 @@ export class History {
     this.#slices = slices;
     this.#tail = tail;
     this.#logsOf = logsOf;
+    this.#underWay = underWay;
+  }
+
+  /** This history with items that still run though their turns have ended, as far as they have come. */
+  withUnderWay(items: readonly StoredItem[]): History {
+    const underWay = new Map(items.map((item) => [item.item.id, item]));
+    return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
   }
 
   /** This history with entries behind it, as if they had been appended. */
@@ -51,7 +62,7 @@ export class History {
       payload: '',
       entry,
     }));
-    return new History(this.#slices, this.#logsOf, rows);
+    return new History(this.#slices, this.#logsOf, { tail: rows, underWay: this.#underWay });
   }
 
   /** The slices of a range, as far as they are on record. */
@@ -79,11 +90,12 @@ export class History {
   /** The entries of a selection, oldest first; of the tail all of them. */
   entries(from: Place, to: Place, selection: Selection): HistoryEntry[] {
     const stored = this.slices(from, to).flatMap((slice) => this.#logsOf(slice.logId).readEntries(slice, selection));
+    for (const [index, entry] of stored.entries()) stored[index] = this.#lastForm(entry);
     return stored.concat(this.#tailRows(from, to).map((row) => this.parse(row)));
   }
 
   parse(row: LogRow): HistoryEntry {
-    return this.#logsOf(row.logId).parse(row);
+    return this.#lastForm(this.#logsOf(row.logId).parse(row));
   }
 
   turnStarts(from: Place, to: Place, reading: Reading): TurnMark[] {
@@ -143,6 +155,20 @@ export class History {
     return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
   }
 
+  /** An item that ran on when its turn had ended, as what it has become since; where nothing says, it was cut off. */
+  #lastForm(entry: HistoryEntry): HistoryEntry {
+    if (entry.kind !== 'item' || !('running' in entry)) return entry;
+    const { kind, turnId, startedAtMs, completedAtMs } = entry;
+    const itemId = entry.item.id;
+    for (const slice of this.#slices) {
+      const late = this.#logsOf(slice.logId).lateForm(slice, { turnId, itemId });
+      if (late !== null) return { ...late, kind };
+    }
+    const underWay = this.#underWay.get(itemId);
+    if (underWay?.turnId === turnId) return { ...underWay, kind };
+    return { kind, turnId, item: settleItem(entry.item), startedAtMs, completedAtMs, partial: true };
+  }
+
   #tailRows(from: Place, to: Place): LogRow[] {
     return this.#tail.filter((row) => this.compare(row, from) >= 0 && this.compare(row, to) < 0);
   }
@@ -159,6 +185,12 @@ export class History {
     }
     return rows;
   }
+}
+
+/** What a history has and its logs do not. */
+interface Unrecorded {
+  tail?: LogRow[];
+  underWay?: ReadonlyMap<string, StoredItem>;
 }
 
 export function after({ logId, ordinal }: Place): Place {

@@ -1,5 +1,5 @@
 import { History } from './history.ts';
-import { openTurn, settlingEntries } from './open-turn.ts';
+import { lateEntries, openTurn, settlingEntries } from './open-turn.ts';
 import type { StoreConnection } from './store-connection.ts';
 import { Damage, threadNotFound } from './store-errors.ts';
 import type { ThreadDatabase } from './thread-database.ts';
@@ -25,13 +25,19 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
   return { database, history, tip };
 }
 
-/** A thread's history as it is shown: a turn that was cut off with what will end it, one that runs with what is under way. */
+/**
+ * A thread's history as it is shown: a turn that was cut off with what will end it, one that runs with what is under way, and
+ * what still runs of earlier ones.
+ */
 export function shownHistory(connection: StoreConnection, threadId: string): { history: History; live: boolean } {
   const { database, history, tip } = loadHistory(connection, threadId);
   const turn = openTurn(history, history.end);
-  if (turn === null) return { history, live: false };
   const partials = database.partials.list(threadId);
-  if (!connection.isLive(threadId)) return { history: history.withTail(settlingEntries(turn, partials, tip.writtenAtMs)), live: false };
+  if (turn === null && partials.length === 0) return { history, live: false };
+  const live = connection.isLive(threadId);
+  const shown = history.withUnderWay(live ? partials.map(({ item }) => item) : lateEntries(turn, partials));
+  if (turn === null) return { history: shown, live: false };
+  if (!live) return { history: shown.withTail(settlingEntries(turn, partials, tip.writtenAtMs)), live };
   const underWay = partials.filter(({ item }) => item.turnId === turn.turnId);
-  return { history: history.withTail(underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null }))), live: true };
+  return { history: shown.withTail(underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null }))), live };
 }

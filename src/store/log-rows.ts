@@ -8,6 +8,8 @@ import { Damage } from './store-errors.ts';
 /** An entry as it is read: what was appended, or an item that has not completed yet. */
 export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);
 
+export type LateItem = Extract<LogEntry, { kind: 'lateItem' }>;
+
 /** A row of a log, parsed only when it is needed: `entry` is there for one that is not on record. */
 export interface LogRow {
   logId: number;
@@ -55,6 +57,7 @@ const SELECTIONS = {
   turnMarks: MARKS,
   items: "kind = 'item'",
   model: "kind IN ('model', 'deferredRead')",
+  lateItems: "kind = 'lateItem'",
 };
 export type Selection = keyof typeof SELECTIONS;
 
@@ -71,6 +74,7 @@ export class LogRows {
   #lastInMemory = 0;
   readonly #insert: Statement<[number, number, string, string | null, string | null, string | null, string]>;
   readonly #findItem: Statement<[number, string, number, number], { ordinal: number }>;
+  readonly #findLate: Statement<[number, string, number, number], string>;
   readonly #findTurn: Statement<[number, string, number], { ordinal: number }>;
   readonly #lastMark: Statement<[number, number], TurnMark>;
   readonly #startsUp: Statement<[number, number, number, number], TurnMark>;
@@ -88,6 +92,11 @@ export class LogRows {
     this.#create = db.prepare('INSERT INTO log (id) VALUES (?)');
     this.#insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)');
     this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal BETWEEN ? AND ?");
+    this.#findLate = db
+      .prepare<[number, string, number, number], string>(
+        "SELECT payload FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'lateItem' AND ordinal BETWEEN ? AND ? ORDER BY ordinal DESC",
+      )
+      .pluck();
     this.#findTurn = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?");
     const mark = `SELECT log_id AS logId, ordinal, kind, turn_id AS turnId FROM entry WHERE ${MARKS} AND log_id = ?`;
     this.#lastMark = db.prepare(`${mark} AND ordinal <= ? ORDER BY ordinal DESC LIMIT 1`);
@@ -111,7 +120,7 @@ export class LogRows {
   /** Appends behind `tip`, the ordinal of the log's last entry. */
   append(logId: number, tip: number, entries: LogEntry[]): void {
     for (const [index, entry] of entries.entries()) {
-      const { type, id } = entry.kind === 'item' ? entry.item : { type: null, id: null };
+      const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
       this.#insert.run(logId, tip + 1 + index, entry.kind, type, entry.turnId, id, this.#blobs.encode(entry, logId));
     }
   }
@@ -145,6 +154,15 @@ export class LogRows {
   /** The ordinal of an item, or null where this slice has none of that id. */
   findItem({ logId, first, last }: LogSlice, itemId: string): number | null {
     return this.#findItem.get(logId, itemId, first, last)?.ordinal ?? null;
+  }
+
+  /** What has become of an item that ran on when its turn had ended; null where this slice does not say. */
+  lateForm({ logId, first, last }: LogSlice, { turnId, itemId }: { turnId: string; itemId: string }): LateItem | null {
+    for (const payload of this.#findLate.all(logId, itemId, first, last)) {
+      const entry = this.#parse(payload);
+      if (entry.kind === 'lateItem' && entry.turnId === turnId) return entry;
+    }
+    return null;
   }
 
   lastMark(logId: number, last: number): TurnMark | null {
@@ -213,5 +231,5 @@ export class LogRows {
 function isEntry(value: unknown): value is HistoryEntry {
   if (!isObject(value)) return false;
   const { kind, item } = value;
-  return kind === 'item' || kind === 'model' ? isObject(item) : typeof kind === 'string';
+  return kind === 'item' || kind === 'lateItem' || kind === 'model' ? isObject(item) : typeof kind === 'string';
 }

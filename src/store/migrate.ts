@@ -4,7 +4,7 @@ import type { Database } from 'better-sqlite3';
 import { defineFolded } from './fold-case.ts';
 
 /** The number of the newest file in `migrations/`: what `PRAGMA user_version` of an up-to-date database says. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Brings a database up to date: all of the missing migrations or none, also when two processes try at once. */
 export function migrate(db: Database, migrationsDir: string): void {

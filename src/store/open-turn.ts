@@ -1,4 +1,5 @@
 import type { History, Place } from './history.ts';
+import type { LateItem } from './log-rows.ts';
 import type { PartialItem } from './partial-rows.ts';
 import { isBlank, settleItem } from './settle-item.ts';
 import type { LogEntry } from './store.ts';
@@ -15,6 +16,18 @@ export function openTurn(history: History, before: Place): OpenTurn | null {
   const [row] = history.rows(mark, before, { selection: 'turnMarks', direction: 'asc', limit: 1 });
   const entry = row && history.parse(row);
   return entry?.kind === 'turnStarted' ? { turnId: entry.turnId, startedAtMs: entry.startedAtMs } : null;
+}
+
+/** What ends the items of earlier turns that still ran when their writer died: each as far as it came. */
+export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): LateItem[] {
+  const others = partials.filter(({ item }) => item.turnId !== turn?.turnId);
+  return others.map(({ item: { turnId, item, startedAtMs }, savedAtMs }) => ({
+    kind: 'lateItem',
+    turnId,
+    item: settleItem(item),
+    startedAtMs,
+    completedAtMs: savedAtMs,
+  }));
 }
 
 /**

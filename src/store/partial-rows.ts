@@ -14,6 +14,7 @@ export class PartialRows {
   readonly #put: Statement<[string, string, number, string]>;
   readonly #list: Statement<[string], { saved_at: number; payload: string }>;
   readonly #remove: Statement<[string, string]>;
+  readonly #removeTurn: Statement<[string, string, string]>;
   readonly #clear: Statement<[string]>;
 
   constructor(db: Database) {
@@ -23,6 +24,10 @@ export class PartialRows {
     );
     this.#list = db.prepare('SELECT saved_at, payload FROM partial WHERE thread_id = ? ORDER BY rowid');
     this.#remove = db.prepare('DELETE FROM partial WHERE thread_id = ? AND item_id = ?');
+    this.#removeTurn = db.prepare(
+      `DELETE FROM partial WHERE thread_id = ? AND item_id NOT IN (SELECT value FROM json_each(?))
+       AND CASE WHEN json_valid(payload) THEN payload ->> '$.turnId' = ? ELSE TRUE END`,
+    );
     this.#clear = db.prepare('DELETE FROM partial WHERE thread_id = ?');
   }
 
@@ -36,6 +41,11 @@ export class PartialRows {
 
   remove(threadId: string, itemId: string): void {
     this.#remove.run(threadId, itemId);
+  }
+
+  /** Those of a turn, but for some by their ids. */
+  removeTurn(threadId: string, turnId: string, keptIds: readonly string[]): void {
+    this.#removeTurn.run(threadId, JSON.stringify(keptIds), turnId);
   }
 
   clear(threadId: string): void {

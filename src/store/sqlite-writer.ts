@@ -89,9 +89,11 @@ export class SqliteWriter implements ThreadWriter {
 
   #forgetPartials(entries: LogEntry[]): void {
     const { partials } = this.#host.database;
+    const running: string[] = [];
     for (const entry of entries) {
-      if (entry.kind === 'item') partials.remove(this.threadId, entry.item.id);
-      if (entry.kind === 'turnEnded') partials.clear(this.threadId);
+      if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
+      else if (entry.kind === 'item' || entry.kind === 'lateItem') partials.remove(this.threadId, entry.item.id);
+      else if (entry.kind === 'turnEnded') partials.removeTurn(this.threadId, entry.turnId, running);
     }
   }
 

@@ -119,7 +119,8 @@ export type ThreadChange = ThreadPatch | ((before: ThreadRecord) => ThreadPatch)
  * One record of a thread's log. Records are appended and never rewritten.
  *
  * - `turnStarted` and `turnEnded` bracket a turn; a turn without an end was cut off, unless it still runs.
- * - `item` is an item as clients saw it completed (or, with `partial`, as far as it came).
+ * - `item` is an item as clients saw it completed (or, with `partial`, as far as it came). With `running` it goes on when its
+ *   turn ends, and a `lateItem` says what has become of it: it is shown so in the place of the first.
  * - `model` is what the model reads: the prompt is made of these, in their order. Those that are `deferred` came while it
  *   spoke, and it reads them at the next `deferredRead`, else behind all else of their turn.
  */
@@ -135,7 +136,8 @@ export type LogEntry =
       /** What the thread had cost by then. Null or missing: it is not known. */
       tokenUsage?: ThreadTokenUsage | null;
     }
-  | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean }
+  | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
+  | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
   | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean }
   | { kind: 'deferredRead'; turnId: string };
 
@@ -211,8 +213,8 @@ export interface ThreadWriter {
   readonly threadId: string;
   /**
    * Appends the entries and applies the patch, in one transaction: when the promise resolves, all of it survives the
-   * death of this process; with `durable`, of the machine. Appending an item removes its partial, and ending a turn every partial of it. Rejects with a
-   * StoreError, and then nothing was written.
+   * death of this process; with `durable`, of the machine. Appending an item removes its partial, unless it is `running`, and
+   * ending a turn every partial of it but for those that are. Rejects with a StoreError, and then nothing was written.
    */
   append(entries: LogEntry[], options?: { patch?: ThreadPatch; durable?: boolean }): Promise<void>;
   /** Keeps an item that has begun and not completed, as far as it came; each call replaces what was kept under its id. */

@@ -5,6 +5,13 @@ import type { ShownCommand } from './shown-command.ts';
 /** How long the end of a killed process is waited for. */
 const KILL_MS_MAX = 5_000;
 
+/** Resolves when something has been killed, or when that takes too long: what hangs in the system keeps nobody waiting. */
+export async function killed(killing: Promise<unknown>, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([killing, sleep(clock, KILL_MS_MAX, over.signal)]);
+  over.abort();
+}
+
 /** How a command that had its time to end came to its end. */
 export interface CommandEnd {
   exitCode: number;
@@ -85,9 +92,9 @@ export class CommandSession {
 
   async #kill(): Promise<void> {
     this.shown.mute();
-    const over = new AbortController();
-    const killed = this.process.kill().then(() => this.ended);
-    await Promise.race([killed, sleep(this.#clock, KILL_MS_MAX, over.signal)]);
-    over.abort();
+    await killed(
+      this.process.kill().then(() => this.ended),
+      this.#clock,
+    );
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Processes } from '../../sandbox/processes.ts';
-import type { CommandSession } from './command-session.ts';
+import { type CommandSession, killed } from './command-session.ts';
 
 /** How many commands of one thread may run at a time. */
 export const SESSIONS_MAX = 64;
@@ -22,6 +22,7 @@ export interface CommandPlace {
 
 /** The commands of a thread that run, in a turn or in the background, and those whose end the model has not read yet. */
 export class CommandSessions {
+  readonly #clock: Clock;
   readonly #processes: Processes;
   readonly #threadId: string;
   #last: number;
@@ -33,6 +34,7 @@ export class CommandSessions {
   readonly #finished = new Map<string, (readonly string[])[]>();
 
   constructor({ clock, processes, threadId }: { clock: Clock; processes: Processes; threadId: string }) {
+    this.#clock = clock;
     this.#processes = processes;
     this.#threadId = threadId;
     this.#last = FIRST_NUMBER_MIN + (clock.now() % FIRST_NUMBERS);
@@ -105,13 +107,13 @@ export class CommandSessions {
   async turnEnded(turnId: string, { interrupted }: { interrupted: boolean }): Promise<void> {
     const owners = this.#finished.get(turnId) ?? [];
     this.#finished.delete(turnId);
-    if (interrupted) await Promise.all(owners.map((owner) => this.#processes.killOwned(owner)));
+    if (interrupted) await killed(Promise.all(owners.map((owner) => this.#processes.killOwned(owner))), this.#clock);
   }
 
   /** Kills all of the thread, and what it left behind. */
   async close(): Promise<void> {
     await Promise.all([...this.#waitedFor, ...this.running].map((session) => session.kill()));
-    await this.#processes.killOwned([this.#threadId]);
+    await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
     await Promise.all([...this.#background.values()].map(({ shown }) => shown.whole));
   }
 
