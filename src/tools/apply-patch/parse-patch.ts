@@ -1,0 +1,146 @@
+import { PatchError } from './patch-error.ts';
+
+/** A line of a chunk: kept as the file has it, taken away, or put in. */
+export interface ChunkLine {
+  kind: ' ' | '-' | '+';
+  text: string;
+}
+
+/** A place in a file, and what becomes of it. */
+export interface Chunk {
+  /** A line that stands somewhere before the place; null: none is named. */
+  anchor: string | null;
+  lines: ChunkLine[];
+  /** Whether the place is the end of the file. */
+  atEnd: boolean;
+}
+
+/** What a patch does to one file. Paths are as the patch writes them. */
+export type PatchOperation =
+  | { type: 'add'; path: string; text: string }
+  | { type: 'delete'; path: string }
+  | { type: 'update'; path: string; moveTo: string | null; chunks: Chunk[] };
+
+const BEGIN = '*** Begin Patch';
+const END = '*** End Patch';
+const END_OF_FILE = '*** End of File';
+const MOVE = '*** Move to:';
+const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
+const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
+
+/**
+ * Reads a patch. Throws a PatchError that names the line, counted from 1, and what was expected there. Line ends of the patch
+ * itself do not matter.
+ */
+export function parsePatch(patch: string): PatchOperation[] {
+  return new PatchReader(patchLines(patch)).operations();
+}
+
+/** The lines of a patch without the heredoc that it may be wrapped in. */
+function patchLines(patch: string): string[] {
+  const lines = patch
+    .trim()
+    .split('\n')
+    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const tag = HEREDOC.exec(lines[0]?.trim() ?? '')?.[2];
+  return tag !== undefined && lines.length > 2 && lines.at(-1)?.trim() === tag ? patchLines(lines.slice(1, -1).join('\n')) : lines;
+}
+
+class PatchReader {
+  readonly #lines: readonly string[];
+  /** Index of the line that is read next. */
+  #next = 1;
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  operations(): PatchOperation[] {
+    const lines = this.#lines;
+    if (lines[0]?.trim() !== BEGIN) throw new PatchError(`invalid patch: its first line must be '${BEGIN}'`);
+    if (lines.length < 2 || lines.at(-1)?.trim() !== END) throw new PatchError(`invalid patch: its last line must be '${END}'`);
+    const operations: PatchOperation[] = [];
+    while (this.#line !== null) {
+      if (this.#line.trim() === '') this.#next++;
+      else operations.push(this.#operation(this.#line.trim()));
+    }
+    if (operations.length === 0) throw new PatchError('invalid patch: it changes no file');
+    return operations;
+  }
+
+  /** The next line; null: there is none before the end of the patch. */
+  get #line(): string | null {
+    return this.#next < this.#lines.length - 1 ? (this.#lines[this.#next] ?? null) : null;
+  }
+
+  #operation(header: string): PatchOperation {
+    const [, verb, name = ''] = HEADER.exec(header) ?? [];
+    if (verb === undefined) {
+      this.#fail(`'${header}' is no header; there are '*** Add File: PATH', '*** Delete File: PATH' and '*** Update File: PATH'`);
+    }
+    const path = this.#path(name);
+    this.#next++;
+    if (verb === 'Add') return { type: 'add', path, text: this.#addedText() };
+    return verb === 'Delete' ? { type: 'delete', path } : this.#update(path);
+  }
+
+  #addedText(): string {
+    const lines: string[] = [];
+    for (let line = this.#line; line?.startsWith('+'); line = this.#line) {
+      lines.push(line.slice(1), '\n');
+      this.#next++;
+    }
+    return lines.join('');
+  }
+
+  #update(path: string): PatchOperation {
+    let moveTo: string | null = null;
+    if (this.#line?.startsWith(MOVE)) {
+      moveTo = this.#path(this.#line.slice(MOVE.length));
+      this.#next++;
+    }
+    const chunks: Chunk[] = [];
+    for (let line = this.#line; line !== null && !line.startsWith('***'); line = this.#line) {
+      const isFirst = chunks.length === 0;
+      if (line.trim() === '' && !isFirst) this.#next++;
+      else chunks.push(this.#chunk(line, isFirst));
+      // Blank lines between a file's name and its first `@@`.
+      if (isFirst && line === '' && chunks[0]?.lines.every(({ kind, text }) => kind === ' ' && text === '')) chunks.pop();
+    }
+    if (chunks.length === 0) this.#fail(`the update of '${path}' has no changes`);
+    return { type: 'update', path, moveTo, chunks };
+  }
+
+  #chunk(first: string, isFirst: boolean): Chunk {
+    const header = first.trimEnd();
+    const isHeader = header === '@@' || header.startsWith('@@ ');
+    if (isHeader) this.#next++;
+    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next changes, found '${first}'`);
+    const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
+    for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
+      if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
+      else if (line.startsWith('***') || line.startsWith('@@')) break;
+      else chunk.lines.push(this.#chunkLine(line));
+      this.#next++;
+    }
+    if (chunk.lines.length === 0) this.#fail(`no lines follow '${header}'`);
+    return chunk;
+  }
+
+  #chunkLine(line: string): ChunkLine {
+    const [kind = ''] = line;
+    if (kind === ' ' || kind === '-' || kind === '+') return { kind, text: line.slice(1) };
+    if (line === '') return { kind: ' ', text: '' };
+    return this.#fail(`expected a line that begins with ' ', '+' or '-', found '${line}'`);
+  }
+
+  #path(text: string): string {
+    const path = text.trim();
+    if (path === '' || path.includes('\0')) this.#fail('a file is named by no path');
+    return path;
+  }
+
+  #fail(problem: string): never {
+    throw new PatchError(`invalid patch, line ${this.#next + 1}: ${problem}`);
+  }
+}

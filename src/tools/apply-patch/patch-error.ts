@@ -1,0 +1,2 @@
+/** A patch that cannot be applied. The message is for the model. */
+export class PatchError extends Error {}
