@@ -1,0 +1,23 @@
+import type { FileUpdateChange } from '../../protocol/generated/types.ts';
+import type { PlannedChange } from './plan-patch.ts';
+import { unifiedDiff } from './unified-diff.ts';
+
+/** A plan as clients see it, by path: whole content of files that come or go, a unified diff of those that change. */
+export async function fileChanges(changes: readonly PlannedChange[]): Promise<FileUpdateChange[]> {
+  const shown: FileUpdateChange[] = [];
+  for (const change of changes) shown.push(await fileChange(change));
+  return shown.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+async function fileChange({ type, path, moveTo, before, after }: PlannedChange): Promise<FileUpdateChange> {
+  switch (type) {
+    case 'add':
+      return { path, kind: { type }, diff: after ?? '' };
+    case 'delete':
+      return { path, kind: { type }, diff: before ?? '' };
+    case 'update':
+      return { path, kind: { type, move_path: moveTo }, diff: await unifiedDiff(before ?? '', after ?? '') };
+    default:
+      return type satisfies never;
+  }
+}

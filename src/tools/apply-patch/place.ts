@@ -1,0 +1,54 @@
+import type { BigIntStats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Where an entry of a folder really is. */
+export interface Place {
+  /** Absolute and without links; it may not exist. */
+  folder: string;
+  name: string;
+  /** What is there; null: nothing. */
+  found: BigIntStats | null;
+}
+
+/** Where the entry itself is, be it a link or not. Rejects with the system's error. */
+export async function placeOfEntry(path: string): Promise<Place> {
+  const folder = await realFolder(dirname(path));
+  const name = basename(path);
+  return { folder, name, found: await stated(join(folder, name)) };
+}
+
+/** Where the file is whose content is at this path, behind whatever links. Rejects with the system's error. */
+export async function placeOfFile(path: string): Promise<Place> {
+  const place = await placeOfEntry(path);
+  return place.found?.isSymbolicLink() ? placeOfEntry(await realpath(path)) : place;
+}
+
+export function realPath({ folder, name }: Pick<Place, 'folder' | 'name'>): string {
+  return join(folder, name);
+}
+
+/** What of it exists, without links, and behind that what does not. */
+async function realFolder(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    // A link that leads nowhere is there, and making folders at its path would not be below it.
+    if (!isAbsent(error) || path === dirname(path) || (await stated(path)) !== null) throw error;
+    return join(await realFolder(dirname(path)), basename(path));
+  }
+}
+
+async function stated(path: string): Promise<BigIntStats | null> {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** Nothing is there, or what should be a folder on the way is none. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}

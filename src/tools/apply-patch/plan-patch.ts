@@ -1,0 +1,155 @@
+import { join, resolve } from 'node:path';
+import { applyChunks } from './match-chunks.ts';
+import type { PatchOperation } from './parse-patch.ts';
+import { PatchError } from './patch-error.ts';
+import type { PinnedFolders } from './pinned-folders.ts';
+import { isAbsent, type Place, placeOfEntry, placeOfFile, realPath } from './place.ts';
+import { readText } from './read-text.ts';
+
+/** One change of a patch that was verified against the files: what is to be done, where, and what was there. */
+export interface PlannedChange {
+  type: 'add' | 'delete' | 'update';
+  /** As the patch names it; of a rename the new name. */
+  shown: string;
+  /** Absolute, links not resolved. */
+  path: string;
+  /** Of a rename: the new path. */
+  moveTo: string | null;
+  /** Null where there was none, or none that can be shown. */
+  before: string | null;
+  /** Null for a file that is deleted. */
+  after: string | null;
+  /** The entry that is there now, and that a rename or delete takes away. */
+  entry: Place;
+  /** Where the content goes; null for a delete. */
+  target: Place | null;
+  /** The permissions that the file has and keeps; null: those of a new file. */
+  mode: number | null;
+}
+
+export interface PlanOptions {
+  /** What relative paths start from. */
+  cwd: string;
+  folders: PinnedFolders;
+  /** Whether a file may be read for the model; by its real path. */
+  mayRead: (real: string) => boolean;
+}
+
+/**
+ * Verifies a whole patch against the files as they are, and gives what is to be done. Nothing is written. Throws a PatchError
+ * that says what is wrong; a file that may not be read is no more told of than that.
+ */
+export async function planPatch(operations: readonly PatchOperation[], options: PlanOptions): Promise<PlannedChange[]> {
+  refuseNamedTwice(operations, options.cwd);
+  const changes: PlannedChange[] = [];
+  for (const operation of operations) {
+    changes.push(await planned(operation, options));
+    await options.folders.trim();
+  }
+  refuseWrittenTwice(changes);
+  return changes;
+}
+
+function planned(operation: PatchOperation, options: PlanOptions): Promise<PlannedChange> {
+  const path = resolve(options.cwd, operation.path);
+  switch (operation.type) {
+    case 'add':
+      return reading(path, () => add(operation, path, options));
+    case 'delete':
+      return reading(path, () => remove(operation, path, options));
+    case 'update':
+      return reading(path, () => update(operation, path, options));
+    default:
+      return operation satisfies never;
+  }
+}
+
+async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+  const target = await placeOfFile(path);
+  const replaces = target.found?.isFile() === true && options.mayRead(realPath(target));
+  // What is replaced is only shown, so it need not be text.
+  const before = replaces ? await readText(options.folders, target, path).catch(() => null) : null;
+  return { type: 'add', shown, path, moveTo: null, before, after: text, entry: target, target, mode: modeOf(target) };
+}
+
+async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+  const [entry, file] = [await placeOfEntry(path), await placeOfFile(path)];
+  const before = await existingText(file, path, options);
+  return { type: 'delete', shown, path, moveTo: null, before, after: null, entry, target: null, mode: null };
+}
+
+async function update(
+  { path: shown, moveTo, chunks }: Extract<PatchOperation, { type: 'update' }>,
+  path: string,
+  options: PlanOptions,
+): Promise<PlannedChange> {
+  const file = await placeOfFile(path);
+  const before = await existingText(file, path, options);
+  const after = applyChunks(before, chunks, path);
+  const change = { type: 'update' as const, shown, path, moveTo: null, before, after, entry: file, target: file, mode: modeOf(file) };
+  if (moveTo === null) return change;
+  const destination = resolve(options.cwd, moveTo);
+  const [entry, target] = [await placeOfEntry(path), await placeOfEntry(destination)];
+  // A move of a file onto itself, be it by another spelling.
+  if (realPath(entry) === realPath(target)) return change;
+  return { ...change, shown: moveTo, moveTo: destination, entry, target };
+}
+
+/** Without set-user-id and its like: a program that gets new content does not keep those rights. */
+function modeOf({ found }: Place): number | null {
+  return found === null ? null : Number(found.mode) & 0o777;
+}
+
+async function existingText(file: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
+  if (file.found === null) throw new PatchError(`there is no file ${path}`);
+  if (!mayRead(realPath(file))) throw new PatchError(`${path} may not be read`);
+  if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);
+  return readText(folders, file, path);
+}
+
+async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PatchError || !(error instanceof Error) || !('code' in error)) throw error;
+    throw new PatchError(isAbsent(error) ? `there is no file ${path}` : `${path} cannot be read: ${error.code}`, { cause: error });
+  }
+}
+
+type Role = 'kept' | 'left' | 'reached';
+
+/** A path is for one operation alone, but that a rename may go where another rename or a delete leaves. */
+function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): void {
+  const roles = new Map<string, Role>();
+  const claim = (path: string, role: Role) => {
+    const other = roles.get(path);
+    if (other === 'kept' || other === role || (other !== undefined && role === 'kept')) {
+      throw new PatchError(`invalid patch: more than one operation is for ${path}`);
+    }
+    roles.set(path, role);
+  };
+  for (const operation of operations) {
+    const path = resolve(cwd, operation.path);
+    const moveTo = operation.type === 'update' && operation.moveTo !== null ? resolve(cwd, operation.moveTo) : path;
+    if (moveTo === path) claim(path, operation.type === 'delete' ? 'left' : 'kept');
+    else {
+      claim(path, 'left');
+      claim(moveTo, 'reached');
+    }
+  }
+}
+
+/** Two names of one file, by links or by an upper-case letter, would lose one of two changes. */
+function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
+  const names = new Map<string, string>();
+  for (const { target, moveTo, path } of changes) {
+    if (target === null) continue;
+    const { dev, ino } = target.found ?? {};
+    const isKept = moveTo === null && target.found !== null;
+    for (const key of [join(target.folder, target.name), ...(isKept ? [`${dev}:${ino}`] : [])]) {
+      const other = names.get(key);
+      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are one file`);
+      names.set(key, moveTo ?? path);
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { PinnedFolders } from './pinned-folders.ts';
+import type { Place } from './place.ts';
+import { PatchError } from './patch-error.ts';
+
+/** The largest file that can be changed. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A link there is not followed, and a pipe not waited for. */
+const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** The text of a file. Throws a PatchError where it is none, and the system's error. */
+export async function readText(folders: PinnedFolders, place: Place, path: string): Promise<string> {
+  const handle = await open(await folders.entry(place), READING);
+  try {
+    const { size } = await handle.stat();
+    if (place.found?.isFile() !== true) throw new PatchError(`${path} is not a file`);
+    if (size > FILE_BYTES_MAX) throw new PatchError(`${path} has ${size} bytes, more than the ${FILE_BYTES_MAX} that can be changed`);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile());
+  } catch (error) {
+    if (error instanceof TypeError) throw new PatchError(`${path} is not UTF-8 text`, { cause: error });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}

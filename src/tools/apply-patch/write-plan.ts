@@ -1,0 +1,149 @@
+import { type BigIntStats, constants } from 'node:fs';
+import { lstat, rename, unlink } from 'node:fs/promises';
+import { PatchError } from './patch-error.ts';
+import type { PinnedFolders } from './pinned-folders.ts';
+import { isAbsent, type Place, realPath } from './place.ts';
+import type { PlannedChange } from './plan-patch.ts';
+import { putInPlace, replaceFile, writeBeside } from './replace-file.ts';
+
+/** What became of a plan. What was written before a failure stays. */
+export interface Written {
+  written: PlannedChange[];
+  /** What could not be written and why, for the model and the user; null: all was. */
+  failure: string | null;
+}
+
+const WORDS = new Map([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EISDIR', 'a folder is in the way'],
+  ['ENOTEMPTY', 'a folder is in the way'],
+  ['EEXIST', 'a folder is in the way'],
+  ['ENOTDIR', 'a file or a link is where a folder should be'],
+  ['ELOOP', 'a link is in the way'],
+  ['ENAMETOOLONG', 'the name is too long'],
+]);
+
+/**
+ * Writes what was planned, in order. Each change is made at the place that was judged, or fails where that is no longer what
+ * it was. Once begun it goes on to its end, so that an interrupt leaves no half of a patch. Rejects for none of what files do.
+ */
+export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
+  const writer = new PlanWriter(changes, folders);
+  const written: PlannedChange[] = [];
+  let current = changes[0];
+  try {
+    await writer.saveEndangered();
+    for (const change of changes) {
+      current = change;
+      await writer.write(change);
+      written.push(change);
+      await folders.trim();
+    }
+    return { written, failure: null };
+  } catch (error) {
+    const why = reason(error);
+    if (why === null) throw error;
+    const kept = await writer.giveUp();
+    return { written, failure: [`Failed to write ${current?.moveTo ?? current?.path}: ${why}`, ...kept].join('\n') };
+  }
+}
+
+class PlanWriter {
+  readonly #changes: readonly PlannedChange[];
+  readonly #folders: PinnedFolders;
+  /** Real paths that renames go to. */
+  readonly #reached: ReadonlySet<string>;
+  readonly #done = new Set<string>();
+  /** Content of renames whose own file another rename takes the place of, already on disk beside where it goes. */
+  readonly #saved = new Map<PlannedChange, Place>();
+
+  constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
+    this.#changes = changes;
+    this.#folders = folders;
+    this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [realPath(target)])));
+  }
+
+  /** Where files swap their names there is a moment at which the content of one is in no file of its own. */
+  async saveEndangered(): Promise<void> {
+    for (const change of this.#changes) {
+      const { moveTo, entry, target, after } = change;
+      if (moveTo === null || target === null || after === null || !this.#reached.has(realPath(entry))) continue;
+      const path = await this.#folders.entry(target, { create: true });
+      const beside = await writeBeside(path, entry.found, { ...change, text: after });
+      this.#saved.set(change, { folder: target.folder, name: beside.slice(beside.lastIndexOf('/') + 1), found: null });
+    }
+  }
+
+  async write(change: PlannedChange): Promise<void> {
+    const { entry, target, moveTo } = change;
+    if (target !== null) await this.#put(change, target);
+    const leaves = target === null || (moveTo !== null && !isRespelled(change));
+    if (leaves && !this.#reached.has(realPath(entry))) await unlink(await this.#unchanged(entry));
+    if (target !== null) this.#done.add(realPath(target));
+  }
+
+  /** Takes away what was saved and is not needed; says where the rest is. */
+  async giveUp(): Promise<string[]> {
+    const kept: string[] = [];
+    for (const [change, place] of this.#saved) {
+      if (this.#done.has(realPath(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${realPath(place)}.`);
+      else await unlink(await this.#folders.entry(place));
+    }
+    return kept;
+  }
+
+  async #put(change: PlannedChange, target: Place): Promise<void> {
+    const { entry, after, moveTo } = change;
+    const path = await this.#unchanged(target, { create: true });
+    const saved = this.#saved.get(change);
+    if (saved !== undefined) {
+      this.#saved.delete(change);
+      return putInPlace(await this.#folders.entry(saved), path);
+    }
+    const content = { ...change, text: after ?? '' };
+    if (moveTo === null) return replaceFile(path, target, content);
+    if (isRespelled(change)) await rename(await this.#folders.entry(entry), path);
+    await putInPlace(await writeBeside(path, entry.found, content), path);
+  }
+
+  /** The path of a place, once it is sure that what is there is what was judged. */
+  async #unchanged(place: Place, { create = false } = {}): Promise<string> {
+    const path = await this.#folders.entry(place, { create });
+    if (this.#done.has(realPath(place))) return path;
+    const found = await lstat(path, { bigint: true }).catch((error: unknown) => {
+      if (isAbsent(error)) return null;
+      throw error;
+    });
+    const isAsJudged = place.found === null ? found === null : isSame(place.found, found) && isUntouched(place.found, found);
+    if (!isAsJudged) throw new PatchError('it has changed since the patch was checked');
+    return path;
+  }
+}
+
+/** Whether the new name finds the file itself, as it does where upper and lower case are the same. */
+function isRespelled({ entry, target }: PlannedChange): boolean {
+  return isSame(entry.found, target?.found ?? null) && entry.found?.nlink === 1n;
+}
+
+function isSame(one: BigIntStats | null, other: BigIntStats | null): boolean {
+  return one !== null && other !== null && one.dev === other.dev && one.ino === other.ino && kind(one) === kind(other);
+}
+
+function isUntouched(one: BigIntStats, other: BigIntStats | null): boolean {
+  return one.size === other?.size && one.mtimeNs === other.mtimeNs;
+}
+
+function kind({ mode }: BigIntStats): bigint {
+  return mode & BigInt(constants.S_IFMT);
+}
+
+/** Null for what is no failure of the file system. */
+function reason(error: unknown): string | null {
+  if (error instanceof PatchError) return error.message;
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
+  return WORDS.get(error.code) ?? (isAbsent(error) ? 'its folder is gone' : error.code);
+}
