@@ -7,6 +7,7 @@ import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
 import { systemCommandPolicy } from '../tools/command/system-command-policy.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
+import { ApplyPatch } from '../tools/apply-patch/apply-patch.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
@@ -23,19 +24,21 @@ export class ThreadTools {
   readonly #itemIds = new Set<string>();
   /** The commands that run. */
   readonly commands: CommandSessions;
+  readonly #applyPatch: ApplyPatch;
 
   constructor(surroundings: ToolSurroundings) {
-    const { clock, processes } = surroundings.deps;
+    const { clock, processes, home, env } = surroundings.deps;
     this.#surroundings = surroundings;
     this.#items = new ThreadItems(surroundings);
     this.commands = new CommandSessions({ clock, processes, threadId: surroundings.state.id });
+    this.#applyPatch = new ApplyPatch({ clock, home, tempDir: env.TMPDIR ?? null });
   }
 
   /** What the model can call now. */
   list(): Tool[] {
     const { goal, state } = this.#surroundings;
     const commands = state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : [];
-    return [...commands, updatePlan, ...(goal.available ? goalTools(goal) : [])];
+    return [...commands, this.#applyPatch.tool, updatePlan, ...(goal.available ? goalTools(goal) : [])];
   }
 
   /** What a tool is told for one call. */
@@ -68,6 +71,7 @@ export class ThreadTools {
   /** Takes back what was allowed for a turn that ends, and kills what must not outlive it. Never rejects. */
   async endTurn({ id, signal }: ActiveTurn): Promise<void> {
     this.#grants.endTurn();
+    this.#applyPatch.turnEnded();
     try {
       await this.commands.turnEnded(id, { interrupted: signal.aborted });
     } catch (error) {

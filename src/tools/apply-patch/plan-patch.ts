@@ -17,6 +17,8 @@ export interface PlannedChange {
   moveTo: string | null;
   /** Null where there was none, or none that can be shown. */
   before: string | null;
+  /** Of a rename: what the file held that it takes the place of; null where there is none, or none that can be shown. */
+  replaced: string | null;
   /** Null for a file that is deleted. */
   after: string | null;
   /** The entry that is there now, and that a rename or delete takes away. */
@@ -66,16 +68,14 @@ function planned(operation: PatchOperation, options: PlanOptions): Promise<Plann
 
 async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
   const target = await placeOfFile(path);
-  const replaces = target.found?.isFile() === true && options.mayRead(realPath(target));
-  // What is replaced is only shown, so it need not be text.
-  const before = replaces ? await readText(options.folders, target, path).catch(() => null) : null;
-  return { type: 'add', shown, path, moveTo: null, before, after: text, entry: target, target, mode: modeOf(target) };
+  const before = await replacedText(target, path, options);
+  return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
 }
 
 async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
   const [entry, file] = [await placeOfEntry(path), await placeOfFile(path)];
   const before = await existingText(file, path, options);
-  return { type: 'delete', shown, path, moveTo: null, before, after: null, entry, target: null, mode: null };
+  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: null };
 }
 
 async function update(
@@ -86,13 +86,21 @@ async function update(
   const file = await placeOfFile(path);
   const before = await existingText(file, path, options);
   const after = applyChunks(before, chunks, path);
-  const change = { type: 'update' as const, shown, path, moveTo: null, before, after, entry: file, target: file, mode: modeOf(file) };
+  const unmoved = { shown, path, moveTo: null, entry: file, target: file };
+  const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
   if (moveTo === null) return change;
   const destination = resolve(options.cwd, moveTo);
   const [entry, target] = [await placeOfEntry(path), await placeOfEntry(destination)];
   // A move of a file onto itself, be it by another spelling.
   if (realPath(entry) === realPath(target)) return change;
-  return { ...change, shown: moveTo, moveTo: destination, entry, target };
+  const replaced = await replacedText(target, destination, options);
+  return { ...change, shown: moveTo, moveTo: destination, replaced, entry, target };
+}
+
+/** What is replaced as a whole is only shown, so it need not be there, nor be text. */
+async function replacedText(place: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
+  if (place.found?.isFile() !== true || !mayRead(realPath(place))) return null;
+  return readText(folders, place, path).catch(() => null);
 }
 
 /** Without set-user-id and its like: a program that gets new content does not keep those rights. */

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import type { Place } from './place.ts';
-import { PatchError } from './patch-error.ts';
 
 /** The largest file that can be changed. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;

@@ -10,71 +10,87 @@ const ABSENT_HASH = '0'.repeat(40);
 /** A file at one moment. Null: there is none. */
 type State = { text: string; executable: boolean } | null;
 
+/** What is shown of a file, with what it was made from. */
+interface Shown {
+  was: State;
+  is: State;
+  text: string;
+}
+
 /** What the patches of one turn have done, as one diff against how each file was when a patch of the turn first touched it. */
 export class TurnDiff {
   readonly #start = new Map<string, State>();
   readonly #now = new Map<string, State>();
   /** By the path of a renamed file, the path that it had at first. */
-  readonly #origins = new Map<string, string>();
-  readonly #texts = new Map<string, string>();
+  #origins = new Map<string, string>();
+  readonly #shown = new Map<string, Shown>();
 
-  /** Takes what was written of a patch, in order. */
+  /** Takes what was written of a patch. Names may have been swapped, so all that left comes before all that came. */
   take(changes: readonly PlannedChange[]): void {
-    for (const { path, moveTo, before, after, mode } of changes) {
-      const executable = ((mode ?? 0) & 0o111) !== 0;
-      const was = before === null ? null : { text: before, executable };
-      const is = after === null ? null : { text: after, executable };
-      this.#set(path, was, moveTo === null ? is : null);
-      if (moveTo === null) continue;
-      this.#set(moveTo, null, is);
-      this.#origins.set(moveTo, this.#origins.get(path) ?? path);
+    const origins = new Map(this.#origins);
+    for (const { path, moveTo, before, replaced, mode } of changes) {
+      this.#begin(path, state(before, mode));
+      if (moveTo !== null) this.#begin(moveTo, state(replaced, null));
+      this.#now.set(path, null);
     }
+    for (const { path, moveTo, after, mode } of changes) {
+      if (after === null) continue;
+      this.#now.set(moveTo ?? path, state(after, mode));
+      if (moveTo !== null) origins.set(moveTo, this.#origins.get(path) ?? path);
+    }
+    this.#origins = origins;
   }
 
   /** In the form of git, paths from `cwd`. Empty where nothing has changed in the end. */
   async text(cwd: string): Promise<string> {
+    const renames = this.#renames();
+    const left = new Set(renames.values());
     const parts: string[] = [];
     let chars = 0;
     for (const path of [...this.#now.keys()].sort()) {
-      if (this.#isLeftByRename(path)) continue;
-      const part = await this.#fileText(path, { cwd, isFull: chars > DIFF_CHARS_MAX });
+      if (left.has(path)) continue;
+      const part = await this.#fileText({ from: renames.get(path) ?? path, to: path, cwd, isBrief: chars > DIFF_CHARS_MAX });
       chars += part.length;
       parts.push(part);
     }
     return parts.join('');
   }
 
-  #set(path: string, was: State, is: State): void {
+  #begin(path: string, was: State): void {
     if (!this.#start.has(path)) this.#start.set(path, was);
-    this.#now.set(path, is);
-    this.#texts.clear();
   }
 
-  /** Of a renamed file, where it was at first; null where something was there before, or stands where it was. */
-  #origin(path: string): string | null {
-    const origin = this.#origins.get(path);
-    if (origin === undefined || this.#start.get(path) || !this.#now.get(path)) return null;
-    return this.#start.get(origin) && !this.#now.get(origin) ? origin : null;
+  /** Where renamed files were at first, but for those that stand where a file was, or whose first place has one again. */
+  #renames(): Map<string, string> {
+    const isRename = ([to, from]: [string, string]) =>
+      !this.#start.get(to) && this.#now.get(to) && this.#start.get(from) && !this.#now.get(from);
+    return new Map([...this.#origins].filter(isRename));
   }
 
-  #isLeftByRename(path: string): boolean {
-    return [...this.#origins.keys()].some((to) => this.#origin(to) === path);
+  async #fileText({ from, to, cwd, isBrief }: { from: string; to: string; cwd: string; isBrief: boolean }): Promise<string> {
+    const [was, is] = [this.#start.get(from) ?? null, this.#now.get(to) ?? null];
+    const known = this.#shown.get(to);
+    if (known !== undefined && known.was === was && known.is === is) return known.text;
+    const names = { from: shownPath(from, cwd), to: shownPath(to, cwd) };
+    const text = await fileText({ was, is, ...names }, isBrief);
+    this.#shown.set(to, { was, is, text });
+    return text;
   }
+}
 
-  async #fileText(path: string, { cwd, isFull }: { cwd: string; isFull: boolean }): Promise<string> {
-    const origin = this.#origin(path);
-    const [was, is] = [this.#start.get(origin ?? path) ?? null, this.#now.get(path) ?? null];
-    if (origin === null && was?.text === is?.text) return '';
-    const [from, to] = [shown(origin ?? path, cwd), shown(path, cwd)];
-    const head = [`diff --git a/${from} b/${to}`, ...modeLines(was, is)];
-    if (origin !== null) head.push(`rename from ${from}`, `rename to ${to}`);
-    if (was?.text === is?.text) return `${head.join('\n')}\n`;
-    head.push(`index ${blobHash(was)}..${blobHash(is)}`);
-    if (isFull) return `${head.join('\n')}\n`;
-    const hunks = await unifiedDiff(was?.text ?? '', is?.text ?? '');
-    if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
-    return `${head.join('\n')}\n${hunks}`;
-  }
+function state(text: string | null, mode: number | null): State {
+  return text === null ? null : { text, executable: ((mode ?? 0) & 0o111) !== 0 };
+}
+
+async function fileText({ was, is, from, to }: { was: State; is: State; from: string; to: string }, isBrief: boolean): Promise<string> {
+  const isSame = was?.text === is?.text;
+  if (from === to && isSame) return '';
+  const head = [`diff --git a/${from} b/${to}`, ...modeLines(was, is)];
+  if (from !== to) head.push(`rename from ${from}`, `rename to ${to}`);
+  if (!isSame) head.push(`index ${blobHash(was)}..${blobHash(is)}`);
+  const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '');
+  if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
+  return `${head.join('\n')}\n${hunks}`;
 }
 
 function modeLines(was: State, is: State): string[] {
@@ -88,10 +104,13 @@ function gitMode(state: State): string {
 
 function blobHash(state: State): string {
   if (state === null) return ABSENT_HASH;
-  return createHash('sha1').update(`blob ${Buffer.byteLength(state.text)}\0`).update(state.text).digest('hex');
+  return createHash('sha1')
+    .update(`blob ${Buffer.byteLength(state.text)}\0`)
+    .update(state.text)
+    .digest('hex');
 }
 
-function shown(path: string, cwd: string): string {
+function shownPath(path: string, cwd: string): string {
   const way = relative(cwd, path);
   const isBelow = way !== '' && !way.startsWith('..') && !isAbsolute(way);
   return (isBelow ? way : path.replace(/^\/+/, '')).split(sep).join('/');
