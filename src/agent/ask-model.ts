@@ -1,6 +1,7 @@
 import type { ModelEvent } from '../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 import type { StoredItem } from '../store/store.ts';
+import { PatchPreviews } from './patch-previews.ts';
 import { ResponseItems } from './response-items.ts';
 import { isToolCall, type ToolCall } from './tool-calls.ts';
 import { otherError, type TurnRun } from './turn-host.ts';
@@ -34,8 +35,14 @@ export async function askModel(run: TurnRun): Promise<Response> {
       run.lastMessage = item;
     },
   });
+  const previews = new PatchPreviews({
+    threadId: host.threadId,
+    turnId: turn.id,
+    clock: host.clock,
+    announce: (announcement) => host.announce(announcement),
+  });
   try {
-    return await listen(run, { items, events: host.model.stream(request, signal), signal });
+    return await listen(run, { items, previews, events: host.model.stream(request, signal), signal });
   } catch (error) {
     run.cutOff = items.openItems();
     throw error;
@@ -47,18 +54,19 @@ export async function askModel(run: TurnRun): Promise<Response> {
 
 interface Listening {
   items: ResponseItems;
+  previews: PatchPreviews;
   events: AsyncIterable<ModelEvent>;
   signal: AbortSignal;
 }
 
-async function listen(run: TurnRun, { items, events, signal }: Listening): Promise<Response> {
+async function listen(run: TurnRun, { items, previews, events, signal }: Listening): Promise<Response> {
   const calls: ToolCall[] = [];
   const passed = responseLimits();
   for await (const event of events) {
     if (signal.aborted) break;
     const limit = passed(event);
     if (limit !== null) return { ended: 'failed', error: tooLong(limit), cutOff: items.openItems() };
-    const taken = take(run, event, { items, calls });
+    const taken = take(run, event, { items, previews, calls });
     const ended = taken instanceof Promise ? await taken : taken;
     if (ended !== null) return ended;
     const backlog = run.host.drained();
@@ -87,21 +95,27 @@ function responseLimits(): (event: ModelEvent) => string | null {
 function take(
   run: TurnRun,
   event: ModelEvent,
-  { items, calls }: { items: ResponseItems; calls: ToolCall[] },
+  { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
 ): Response | null | Promise<Response | null> {
   switch (event.type) {
     case 'started':
       return null;
     case 'retrying':
       calls.length = 0;
+      previews.drop();
       return announceRetry(run, event.error, items.drop());
+    case 'callDelta':
+      previews.take(event);
+      return null;
     case 'completed':
       return complete(run, event.usage, calls);
     case 'failed':
       return { ended: 'failed', error: event.error, cutOff: items.openItems() };
     case 'itemCompleted':
-      if (isToolCall(event.item)) calls.push(event.item);
-      else if (isKnown(event.item)) {
+      if (isToolCall(event.item)) {
+        previews.complete(event.item.call_id);
+        calls.push(event.item);
+      } else if (isKnown(event.item)) {
         if (event.item.type.endsWith('_call')) run.acted = true;
         return items.take(event)?.then(() => null) ?? null;
       }

@@ -37,7 +37,7 @@ interface OpenItem {
   announced: boolean;
 }
 
-type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'retrying' | 'completed' | 'failed' }>;
+type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
 
 /**
  * Turns what a model streams into the items that clients see: started, deltas, completed. An item is on disk before it

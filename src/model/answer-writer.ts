@@ -58,8 +58,8 @@ export class AnswerWriter {
     yield { type: 'itemCompleted', item: content.length === 0 ? item : { ...item, content } };
   }
 
-  /** A call with arguments, or of a tool that takes a text. `callId` null: one is made. */
-  call(call: { name: string; arguments: string } | { name: string; input: string }, callId: string | null = null): ModelEvent {
+  /** A call with arguments, or of a tool that takes a text, which streams by lines. `callId` null: one is made. */
+  *call(call: { name: string; arguments: string } | { name: string; input: string }, callId: string | null = null): Generator<Paced, void> {
     const isCustom = 'input' in call;
     this.#textBytes += Buffer.byteLength(isCustom ? call.input : call.arguments);
     const id = this.#nextId(isCustom ? 'ctc' : 'fc');
@@ -67,7 +67,10 @@ export class AnswerWriter {
     const item: ResponseItem = isCustom
       ? { type: 'custom_tool_call', id, call_id, ...call }
       : { type: 'function_call', id, call_id, ...call };
-    return { type: 'itemCompleted', item };
+    const { name } = call;
+    const lines = isCustom ? call.input.split(/(?<=\n)/) : [];
+    for (const delta of lines) if (delta !== '') yield { type: 'callDelta', callId: call_id, name, custom: true, delta };
+    yield { type: 'itemCompleted', item };
   }
 
   /** An estimate: bytes by four. */

@@ -1,5 +1,6 @@
 import { isObject, parsedJson } from '../base/json.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
+import type { ModelEvent } from './model.ts';
 
 /** More calls in one answer than any model means. */
 const CALLS_MAX = 1_000;
@@ -38,8 +39,11 @@ export class ChatToolCalls {
     return this.#calls.length > 0;
   }
 
-  /** Takes the `tool_calls` of one delta; gives what is wrong with them, as a text without a subject, or null. */
-  add(value: unknown): string | null {
+  /**
+   * Takes the `tool_calls` of one delta, and adds what they say of calls to the events; gives what is wrong with them, as a
+   * text without a subject, or null.
+   */
+  add(value: unknown, events: ModelEvent[]): string | null {
     if (value === undefined || value === null) return null;
     if (!Array.isArray(value)) return 'sent "tool_calls" that are not a list';
     for (const each of value) {
@@ -50,6 +54,10 @@ export class ChatToolCalls {
       if (call.id === '') call.id = fragment.id;
       if (call.name === '') call.name = fragment.name;
       if (fragment.args !== '') call.args.push(fragment.args);
+      // A call that has no id or name yet is told whole, at its end.
+      if (fragment.args !== '' && call.id !== '' && call.name !== '') {
+        events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: fragment.args });
+      }
     }
     return null;
   }

@@ -96,8 +96,10 @@ export class ChatTranslator implements AnswerTranslator {
     this.#say(text + refusal, events);
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
-    const problem = this.#calls.add(delta.tool_calls) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null);
+    const news: ModelEvent[] = [];
+    const problem = this.#calls.add(delta.tool_calls, news) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
     if (!calledBefore && this.#calls.any) this.#completeReasoning(events);
+    events.push(...news);
     return problem;
   }
 

@@ -82,7 +82,7 @@ function* act(writer: AnswerWriter, step: Exclude<EmbeddedStep, { do: 'fail' }>)
     case 'wait':
       return yield { waitMs: step.ms };
     case 'call':
-      return yield writer.call({ name: step.name, arguments: step.arguments });
+      return yield* writer.call({ name: step.name, arguments: step.arguments });
     default:
       return step satisfies never;
   }

@@ -47,6 +47,8 @@ export type ModelEvent =
   | { type: 'reasoningSummaryPart'; itemId: string; index: number }
   | { type: 'reasoningSummaryDelta'; itemId: string; index: number; delta: string }
   | { type: 'reasoningDelta'; itemId: string; index: number; delta: string }
+  /** What a call is made with, as it streams: the text of a custom tool, else the JSON of the arguments. */
+  | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
   | { type: 'retrying'; error: TurnError; delayMs: number }
   | { type: 'completed'; usage: TokenUsageBreakdown | null }

@@ -19,7 +19,7 @@ export class ResponseTranslator implements AnswerTranslator {
   readonly skipsNoise = true;
   readonly finished = false;
   readonly #endpoint: Endpoint;
-  readonly #open = new Map<string, { type: string; index: number }>();
+  readonly #open = new Map<string, { item: ResponseItem; index: number }>();
   #namesMade = 0;
 
   constructor(endpoint: Endpoint) {
@@ -56,6 +56,9 @@ export class ResponseTranslator implements AnswerTranslator {
         }));
       case 'response.reasoning_text.delta':
         return this.#delta(event, (itemId, delta) => ({ type: 'reasoningDelta', itemId, index: place(event, 'content_index'), delta }));
+      case 'response.custom_tool_call_input.delta':
+      case 'response.function_call_arguments.delta':
+        return this.#callDelta(event);
       case 'response.completed':
         return { type: 'completed', usage: tokenUsage(event.response) };
       case 'response.failed':
@@ -77,7 +80,7 @@ export class ResponseTranslator implements AnswerTranslator {
     if (read === null || read.problem !== null) return null;
     const id = itemId(read.item) ?? `item_${this.#namesMade++}`;
     if (this.#open.has(id)) return null;
-    this.#open.set(id, { type: read.item.type, index: place(event, 'output_index') });
+    this.#open.set(id, { item: read.item, index: place(event, 'output_index') });
     return { type: 'itemStarted', item: { ...read.item, id } };
   }
 
@@ -99,6 +102,16 @@ export class ResponseTranslator implements AnswerTranslator {
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
+  /** Only shown while it streams, so what is wrong with it is left to the call's end. */
+  #callDelta({ item_id: id, output_index: index, delta, type }: Fields): Translation | null {
+    const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
+    const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
+    const item = this.#open.get(openId ?? '')?.item;
+    if (item?.type !== 'custom_tool_call' && item?.type !== 'function_call') return null;
+    if (typeof delta !== 'string' || delta === '') return null;
+    return { type: 'callDelta', callId: item.call_id, name: item.name, custom: item.type === 'custom_tool_call', delta };
+  }
+
   /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
   #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation | null {
     const id = event.item_id ?? null;
@@ -110,7 +123,7 @@ export class ResponseTranslator implements AnswerTranslator {
   }
 
   #openAt(index: number, type: string): string | null {
-    for (const [id, item] of this.#open) if (item.index === index && item.type === type) return id;
+    for (const [id, open] of this.#open) if (open.index === index && open.item.type === type) return id;
     return null;
   }
 

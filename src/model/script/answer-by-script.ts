@@ -55,9 +55,9 @@ function* act(step: Exclude<ScriptedStep, Failure>, writer: AnswerWriter): Gener
     const { message, chunk, delay = 0, phase = null } = step;
     yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), { delayMs: delay, phase });
   } else if ('reasoning' in step) yield* reasoning(step, writer);
-  else if ('plan' in step) yield writer.call({ name: 'update_plan', arguments: planArguments(step) });
-  else if ('input' in step) yield writer.call({ name: step.call, input: step.input }, step.id);
-  else if ('call' in step) yield writer.call({ name: step.call, arguments: argumentsText(step.arguments) }, step.id);
+  else if ('plan' in step) yield* writer.call({ name: 'update_plan', arguments: planArguments(step) });
+  else if ('input' in step) yield* writer.call({ name: step.call, input: step.input }, step.id);
+  else if ('call' in step) yield* writer.call({ name: step.call, arguments: argumentsText(step.arguments) }, step.id);
   else if ('item' in step) yield { type: 'itemCompleted', item: step.item };
   else if ('wait' in step) yield { waitMs: step.wait };
   else yield { waitMs: Number.POSITIVE_INFINITY };

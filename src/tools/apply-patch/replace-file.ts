@@ -21,7 +21,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
  * files, is written as it lies, so that it stays the same file; a failure then puts back what it held. Rejects with the system's error.
  */
 export async function replaceFile(path: string, { found }: Place, content: NewContent): Promise<void> {
-  if (found !== null && found.isFile()) await access(path, constants.W_OK);
+  if (found?.isFile()) await access(path, constants.W_OK);
   if (found !== null && found.nlink > 1n) return overwrite(path, content);
   const beside = await writeBeside(path, found, content).catch((error: NodeJS.ErrnoException) => {
     if (found !== null && (error.code === 'EACCES' || error.code === 'EPERM')) return null;
