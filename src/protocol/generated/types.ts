@@ -1658,6 +1658,24 @@ export interface AgentMessageDeltaNotification {
   itemId: string;
   delta: string;
 }
+/**
+ * What there is to say of how the files were changed.
+ */
+export interface FileChangeOutputDeltaNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  delta: string;
+}
+/**
+ * A patch as far as the model has written it. The item that it becomes begins once the patch is verified against the files, and has this id then. Each notification has the whole patch so far, with paths and changes as the model writes them.
+ */
+export interface FileChangePatchUpdatedNotification {
+  threadId: string;
+  turnId: string;
+  itemId: string;
+  changes: FileUpdateChange[];
+}
 export interface PlanDeltaNotification {
   threadId: string;
   turnId: string;
@@ -2855,6 +2873,17 @@ export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
 }
+/**
+ * All that the patches of the turn have changed so far.
+ */
+export interface TurnDiffUpdatedNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * Unified, in the form of git; empty where nothing has changed in the end.
+   */
+  diff: string;
+}
 export interface TurnPlanUpdatedNotification {
   threadId: string;
   turnId: string;
@@ -2948,6 +2977,8 @@ export interface ServerNotifications {
   'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
   'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
   'item/completed': ItemCompletedNotification;
+  'item/fileChange/outputDelta': FileChangeOutputDeltaNotification;
+  'item/fileChange/patchUpdated': FileChangePatchUpdatedNotification;
   'item/plan/delta': PlanDeltaNotification;
   'item/reasoning/summaryPartAdded': ReasoningSummaryPartAddedNotification;
   'item/reasoning/summaryTextDelta': ReasoningSummaryTextDeltaNotification;
@@ -2968,6 +2999,7 @@ export interface ServerNotifications {
   'thread/tokenUsage/updated': ThreadTokenUsageUpdatedNotification;
   'thread/unarchived': ThreadUnarchivedNotification;
   'turn/completed': TurnCompletedNotification;
+  'turn/diff/updated': TurnDiffUpdatedNotification;
   'turn/plan/updated': TurnPlanUpdatedNotification;
   'turn/started': TurnStartedNotification;
   'warning': WarningNotification;
