@@ -31,6 +31,11 @@ export function paramsExports(methods: MethodTable): { handshake: Exports; other
   return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others } };
 }
 
+/** The validators of what clients answer to the server's requests. */
+export function answerExports(methods: MethodTable): Exports {
+  return { validateAnswer: mapValues(methods.serverRequests, (row) => definitionName(row.result)) };
+}
+
 /** The validators of results, notifications and requests: what the server sends. */
 export function sentExports(methods: MethodTable): Exports {
   const results: Record<string, string> = {};

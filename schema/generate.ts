@@ -4,7 +4,7 @@ import { asAccepted, bundleDefinitions, type Definitions, readMethodTable, readS
 import { generateMethods } from './generate-methods.ts';
 import { generateModelScript } from './generate-model-script.ts';
 import { generateTypes } from './generate-types.ts';
-import { declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
+import { answerExports, declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
 
 const schemaFolder = import.meta.dirname;
 const projectFolder = dirname(schemaFolder);
@@ -13,6 +13,7 @@ const definitions = bundleDefinitions(schemaFolder);
 const accepted = asAccepted(definitions);
 const methods = readMethodTable(schemaFolder);
 const params = paramsExports(methods);
+const answers = answerExports(methods);
 const sent = sentExports(methods);
 const required = readRequired('ItemStartedNotification');
 
@@ -23,6 +24,8 @@ write('src/protocol/generated/validate-handshake.js', await generateValidators(a
 write('src/protocol/generated/validate-handshake.d.ts', declareValidators(params.handshake));
 write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params.others));
 write('src/protocol/generated/validate-params.d.ts', declareValidators(params.others));
+write('src/protocol/generated/validate-answers.js', await generateValidators(accepted, answers));
+write('src/protocol/generated/validate-answers.d.ts', declareValidators(answers));
 write('test/support/generated/validate-sent.js', await generateValidators(definitions, sent));
 write('test/support/generated/validate-sent.d.ts', declareValidators(sent));
 write(

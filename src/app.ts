@@ -72,6 +72,8 @@ export interface App {
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /** How many turns run now, or are being begun. */
   readonly turnsRunning: number;
+  /** How many requests to clients wait for an answer. */
+  readonly questionsOpen: number;
   /**
    * Ends every turn, stores what there is to store and gives everything up. Resolves with the reports of models that
    * check how they are used, as scripted ones do: none where all went as their scripts have it.
@@ -85,7 +87,7 @@ export function createApp(options: AppParts): App {
   const { clock = systemClock, ids = systemIds, storeDir = home } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
-  const clients = new Clients();
+  const clients = new Clients(log);
   const sandbox = createSandbox({ platform, arch: arch(), home, clock });
   const processes = createProcesses({ sandbox, platform, env, sendSignal: options.sendSignal, log });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
@@ -146,10 +148,10 @@ export function createApp(options: AppParts): App {
           keepAlive,
           tap: options.tap ?? null,
           onInputEnd: async () => {
-            if (drain) await threads.turnsEnded();
+            if (drain) await lastTurns(threads, clients);
           },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-          onResponse: (response) => clients.answer(response),
+          onResponse: (response) => void clients.answer(response, connection.id),
           onClosed: () => {
             for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
             resolve();
@@ -162,8 +164,17 @@ export function createApp(options: AppParts): App {
     get turnsRunning() {
       return threads.turnsRunning;
     },
+    get questionsOpen() {
+      return clients.askedCount;
+    },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
+}
+
+/** Resolves when the turns that run have ended. They wait for nobody who will not come any more. */
+function lastTurns(threads: Threads, clients: Clients): Promise<void> {
+  clients.drain();
+  return threads.turnsEnded();
 }
 
 interface Parts {

@@ -110,6 +110,7 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
     framing,
     clock,
     turnsRunning: () => server.turnsRunning,
+    questionsOpen: () => server.questionsOpen,
     activeResources: () => process.getActiveResourcesInfo(),
   });
   return { server, transport: { input, output: process.stdout, framing }, end: () => rmSync(storeDir, { recursive: true, force: true }) };

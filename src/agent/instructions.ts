@@ -6,6 +6,7 @@ import { type ContextInput, contextChanges, contextMessages } from '../instructi
 import { describeEnvironment } from '../instructions/environment-context.ts';
 import { skillBody, skillsUsed } from '../instructions/skill-message.ts';
 import { findSkills, type Skill } from '../instructions/skills.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
 
@@ -44,18 +45,25 @@ export class Instructions {
   /** What the model has to be told before a turn: all of it at first, later only what has changed since. */
   async news({
     settings,
+    granted,
     told,
     now,
   }: {
     settings: ThreadSettings;
+    /** What users have granted for the session. */
+    granted: readonly GrantedPermissions[];
     told: JsonValue;
     now: number;
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
     const { agentsMd, skills } = await this.#at(settings.cwd);
-    const { sandboxPolicy, approvalPolicy, developerInstructions, collaborationMode, personality, cwd } = settings;
+    const { sandboxPolicy, approvalPolicy, workspaceRoots = [], developerInstructions, collaborationMode, personality, cwd } = settings;
     const next: ContextInput = {
       sandboxPolicy,
       approvalPolicy,
+      workspaceRoots,
+      granted,
+      asksForPermissions: this.#config.get('features.request_permissions_tool'),
+      commandPermissions: this.#config.get('features.exec_permission_approvals'),
       skills,
       developerInstructions,
       collaborationMode,

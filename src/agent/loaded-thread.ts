@@ -72,6 +72,7 @@ export class LoadedThread {
       outbox: this.#outbox,
       goal: this.goal,
       deps,
+      granted: () => this.#tools.granted,
       run: (turn, opening) => void deps.keepAlive.during(this.#run(turn, opening)),
     });
   }
@@ -131,7 +132,7 @@ export class LoadedThread {
   /** Changes what the next turn runs with; one that runs goes on with what it has. Gives what tells clients of it. */
   changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
     return this.#beginnings.change(async () => {
-      const settings = withTurnOverrides(this.settings, overrides, this.#deps.cwd);
+      const settings = this.#overridden(this.settings, overrides);
       const news = settingsChange(this.id, this.settings, settings);
       if (news.length > 0) await this.update({ settings });
       return news;
@@ -142,7 +143,7 @@ export class LoadedThread {
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
     if (turn?.id !== turnId) return false;
-    turn.settings = withTurnOverrides(turn.settings, overrides, this.#deps.cwd);
+    turn.settings = this.#overridden(turn.settings, overrides);
     return true;
   }
 
@@ -155,7 +156,7 @@ export class LoadedThread {
   async startTurn(params: TurnStartParams): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
-      const settings = withTurnOverrides(this.settings, params, this.#deps.cwd);
+      const settings = this.#overridden(this.settings, params);
       const { turn } = this;
       const place = turn?.takePlace() ?? null;
       if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
@@ -285,6 +286,10 @@ export class LoadedThread {
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = await this.#history.list();
     return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools.list() });
+  }
+
+  #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
+    return withTurnOverrides(settings, overrides, { serverCwd: this.#deps.cwd, config: this.runtime.config });
   }
 
   #host(): TurnHost {

@@ -89,6 +89,8 @@ export async function configureThread(
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
+      asksForPermissions: config.get('features.request_permissions_tool'),
+      approvalTimeoutMs: config.get('approval_timeout_ms'),
       showRawReasoning: config.get('show_raw_agent_reasoning'),
       verbosity: config.get('model_verbosity'),
       contextWindow: config.get('model_context_window'),

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { withWorkspaceRoots } from '../policy/sandbox-policy.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ThreadSettings } from '../store/store.ts';
 
@@ -9,8 +10,8 @@ export function settingsChange(threadId: string, before: ThreadSettings, now: Th
     cwd: now.cwd,
     approvalPolicy: now.approvalPolicy,
     approvalsReviewer: now.approvalsReviewer,
-    sandboxPolicy: now.sandboxPolicy,
-    activePermissionProfile: null,
+    sandboxPolicy: withWorkspaceRoots(now.sandboxPolicy, now.workspaceRoots ?? []),
+    activePermissionProfile: now.permissionProfile ?? null,
     model: now.model,
     modelProvider: now.modelProvider,
     serviceTier: now.serviceTier,

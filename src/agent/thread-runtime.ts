@@ -12,6 +12,10 @@ export interface ThreadRuntime {
   commands: CommandSettings;
   /** Whether the thread may have a goal. */
   goals: boolean;
+  /** Whether the model has the tool that asks for permissions. */
+  asksForPermissions: boolean;
+  /** How long an answer to a question may take; null: as long as it does. */
+  approvalTimeoutMs: number | null;
   showRawReasoning: boolean;
   verbosity: string | null;
   /** In tokens; null: unknown. */

@@ -1,17 +1,16 @@
 import { resolve } from 'node:path';
-import type { JsonObject } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { chooseModel, chooseProvider } from '../config/providers.ts';
-import { sandboxPolicy } from '../config/sandbox-policy.ts';
 import { completeApprovalPolicy } from '../policy/approval-policy.ts';
-import { completeSandboxPolicy, relativePathIn } from '../policy/sandbox-policy.ts';
+import { relativePathIn } from '../policy/sandbox-policy.ts';
 import { invalidParams } from '../protocol/errors.ts';
-import type { ApprovalsReviewer, AskForApproval, Personality, SandboxMode, TurnStartParams } from '../protocol/generated/types.ts';
+import type { ApprovalsReviewer, AskForApproval, Personality, TurnStartParams } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
+import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
 
 /** What thread/start, resume and fork can say about a thread's settings. Null and absent are the same. */
-export interface ThreadOverrides {
+export interface ThreadOverrides extends SandboxOverrides {
   approvalPolicy?: AskForApproval | null | undefined;
   approvalsReviewer?: ApprovalsReviewer | null | undefined;
   baseInstructions?: string | null | undefined;
@@ -20,14 +19,13 @@ export interface ThreadOverrides {
   model?: string | null | undefined;
   modelProvider?: string | null | undefined;
   personality?: Personality | null | undefined;
-  sandbox?: SandboxMode | null | undefined;
   serviceTier?: string | null | undefined;
 }
 
 /** What a thread that is taken up again keeps of what it last ran with. What may be done without asking is the configuration's to say. */
 export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
-  const { baseInstructions, developerInstructions } = last;
+  const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
   return {
     model,
     modelProvider,
@@ -39,30 +37,27 @@ export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
     collaborationMode,
     baseInstructions,
     developerInstructions,
+    ...(permissionProfile === undefined ? {} : { permissionProfile }),
+    ...(workspaceRoots === undefined ? {} : { workspaceRoots }),
   };
 }
 
-export interface SettingsSources {
+export interface SettingsSources extends SandboxSources {
   overrides: ThreadOverrides;
-  /** The request's own settings over config.toml. */
-  requested: JsonObject;
-  /** What the thread keeps of what it last ran with. */
-  last: Partial<ThreadSettings>;
-  config: Config;
   cwd: string;
 }
 
 /** The settings of a thread: what the request says, else what is kept, else what the configuration says. */
-export function resolveSettings({ overrides, requested, last, config, cwd }: SettingsSources): {
+export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
 } {
+  const { overrides, requested, last, config, cwd } = sources;
   const kept = <Name extends keyof ThreadSettings>(name: Name, configKey: string): ThreadSettings[Name] | undefined =>
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
   const effort = unlessKept(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
-  const sandbox = overrides.sandbox ? undefined : kept('sandboxPolicy', 'sandbox_mode');
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   return {
     provider,
@@ -74,7 +69,7 @@ export function resolveSettings({ overrides, requested, last, config, cwd }: Set
         overrides.approvalPolicy ?? kept('approvalPolicy', 'approval_policy') ?? config.get('approval_policy'),
       ),
       approvalsReviewer: overrides.approvalsReviewer ?? kept('approvalsReviewer', 'approvals_reviewer') ?? config.get('approvals_reviewer'),
-      sandboxPolicy: sandbox ?? sandboxPolicy(config, overrides.sandbox ?? config.get('sandbox_mode')),
+      ...threadSandbox(sources),
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
@@ -101,7 +96,9 @@ export type TurnOverrides = Pick<
   | 'cwd'
   | 'effort'
   | 'model'
+  | 'permissions'
   | 'personality'
+  | 'runtimeWorkspaceRoots'
   | 'sandboxPolicy'
   | 'serviceTier'
   | 'summary'
@@ -111,9 +108,13 @@ export type TurnOverrides = Pick<
  * The settings with what a client changes of them. A collaboration mode's own model and effort win. A relative
  * folder is taken from the server's own.
  */
-export function withTurnOverrides(settings: ThreadSettings, params: TurnOverrides, serverCwd: string): ThreadSettings {
+export function withTurnOverrides(
+  settings: ThreadSettings,
+  params: TurnOverrides,
+  { serverCwd, config }: { serverCwd: string; config: Config },
+): ThreadSettings {
   checkPaths(params);
-  const { sandboxPolicy: sandbox, approvalPolicy } = params;
+  const { approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
   const model = mode?.settings.model ?? params.model ?? settings.model;
   // A mode that says null takes the effort away; one that says nothing leaves it.
@@ -126,7 +127,7 @@ export function withTurnOverrides(settings: ThreadSettings, params: TurnOverride
     cwd: params.cwd ? resolve(serverCwd, params.cwd) : settings.cwd,
     approvalPolicy: approvalPolicy ? completeApprovalPolicy(approvalPolicy) : settings.approvalPolicy,
     approvalsReviewer: params.approvalsReviewer ?? settings.approvalsReviewer,
-    sandboxPolicy: sandbox ? completeSandboxPolicy(sandbox) : settings.sandboxPolicy,
+    ...turnSandbox(settings, params, config),
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
     // As clients know it, a null here takes the tier away.

@@ -8,7 +8,10 @@ import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
 import { systemCommandPolicy } from '../tools/command/system-command-policy.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import { goalTools } from '../tools/goal-tools.ts';
+import { requestPermissions } from '../tools/request-permissions.ts';
+import { requestUserInput } from '../tools/request-user-input.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -25,6 +28,7 @@ export class ThreadTools {
   /** The commands that run. */
   readonly commands: CommandSessions;
   readonly #applyPatch: ApplyPatch;
+  readonly #requestPermissions: Tool;
 
   constructor(surroundings: ToolSurroundings) {
     const { clock, processes, home, env } = surroundings.deps;
@@ -32,13 +36,25 @@ export class ThreadTools {
     this.#items = new ThreadItems(surroundings);
     this.commands = new CommandSessions({ clock, processes, threadId: surroundings.state.id });
     this.#applyPatch = new ApplyPatch({ clock, home, tempDir: env.TMPDIR ?? null });
+    this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
   }
 
   /** What the model can call now. */
   list(): Tool[] {
     const { goal, state } = this.#surroundings;
-    const commands = state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : [];
-    return [...commands, this.#applyPatch.tool, updatePlan, ...(goal.available ? goalTools(goal) : [])];
+    return [
+      ...(state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : []),
+      this.#applyPatch.tool,
+      updatePlan,
+      requestUserInput,
+      ...(state.runtime.asksForPermissions ? [this.#requestPermissions] : []),
+      ...(goal.available ? goalTools(goal) : []),
+    ];
+  }
+
+  /** What users have granted for the session, between turns. */
+  get granted(): readonly GrantedPermissions[] {
+    return this.#grants.permissions;
   }
 
   /** What a tool is told for one call. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, Turn, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../store/store.ts';
@@ -24,6 +25,8 @@ export interface TurnStarterHost {
   readonly outbox: Outbox;
   readonly goal: GoalKeeper;
   readonly deps: AgentDeps;
+  /** What users have granted for the session. */
+  granted(): readonly GrantedPermissions[];
   /** Runs a turn that has been begun, to its end. */
   run(turn: ActiveTurn, opening: TurnOpening | null): void;
 }
@@ -47,7 +50,7 @@ export class TurnStarter {
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
     const { instructions } = state.runtime;
-    const { told, messages } = await instructions.news({ settings, told: state.record.told, now });
+    const { told, messages } = await instructions.news({ settings, granted: this.#host.granted(), told: state.record.told, now });
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = previewOf(params.input);

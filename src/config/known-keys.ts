@@ -1,6 +1,6 @@
 /** The keys that a config.toml may have at its top, used by heddle or by others that share the file. */
 const KNOWN_KEYS = `
-agents allow_login_shell analytics approval_policy approvals_reviewer apps audio auto_review background_terminal_max_timeout browser_use
+agents allow_login_shell analytics approval_policy approval_timeout_ms approvals_reviewer apps audio auto_review background_terminal_max_timeout browser_use
 chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store client_search_provider commit_attribution compact_prompt computer_use
 default_permissions desktop developer_instructions disable_paste_burst features feedback file_opener forced_chatgpt_workspace_id
 forced_login_method ghost_snapshot hide_agent_reasoning history hooks include_apply_patch_tool instructions log_dir marketplaces

@@ -19,12 +19,16 @@ export interface Setting<T> {
 interface SettingTypes {
   allow_login_shell: boolean;
   approval_policy: AskForApproval;
+  approval_timeout_ms: number | null;
   approvals_reviewer: ApprovalsReviewer;
   background_terminal_max_timeout: number;
+  default_permissions: string | null;
   developer_instructions: string | null;
+  'features.exec_permission_approvals': boolean;
   'features.goals': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
+  'features.request_permissions_tool': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
@@ -56,6 +60,8 @@ interface SettingTypes {
 export type SettingName = keyof SettingTypes;
 export type SettingValue<N extends SettingName> = SettingTypes[N];
 
+/** What a timer can be set for. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 const PROJECT_DOC_BYTES_DEFAULT = 32 * 1024;
 
 /** How long the model may wait for a command that runs in the background, without writing to it. */
@@ -72,12 +78,16 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
     absent: 'on-request',
     read: readApprovalPolicy,
   },
+  approval_timeout_ms: nullable(wholeNumber(1, TIMER_MS_MAX)),
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
+  default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
+  'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
   'features.shell_tool': { ...flag(), absent: true },
+  'features.request_permissions_tool': flag(),
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),

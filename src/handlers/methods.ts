@@ -9,6 +9,7 @@ import { type InitializeDeps, initialize } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
+import { permissionProfileMethods } from './permission-profile.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -66,6 +67,7 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...turnMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),
+    ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
     ...serverMethods(deps.diagnostics),

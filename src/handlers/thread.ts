@@ -4,6 +4,7 @@ import type { NewThread, ThreadRequest } from '../agent/new-thread.ts';
 import { threadView } from '../agent/thread-view.ts';
 import { isUuid } from '../base/ids.ts';
 import type { JsonObject } from '../base/json.ts';
+import { withWorkspaceRoots } from '../policy/sandbox-policy.ts';
 import { emptyHistory, invalidParams, invalidThreadId, noRolloutFound } from '../protocol/errors.ts';
 import type {
   ThreadForkParams,
@@ -16,7 +17,7 @@ import type {
 import type { ForkPoint, ThreadRecord } from '../store/store.ts';
 import { checkDynamicTools } from './check-dynamic-tools.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
-import { requestedMode } from './requested-sandbox.ts';
+import { checkRequestedSandbox } from './requested-sandbox.ts';
 import { latestCursors } from './thread/latest-cursors.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
@@ -101,6 +102,7 @@ async function orAbandon<T>({ threads }: ThreadDeps, thread: LoadedThread, answe
 }
 
 function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+  checkRequestedSandbox(params, 'sandbox');
   const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
   const named = {
     approvalPolicy,
@@ -110,7 +112,9 @@ function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadFo
     developerInstructions,
     model: params.model?.trim() ? params.model : null,
     modelProvider,
-    sandbox: requestedMode(params),
+    permissions: params.permissions,
+    runtimeWorkspaceRoots: params.runtimeWorkspaceRoots,
+    sandbox: params.sandbox,
     serviceTier,
   };
   const personality = 'personality' in params ? params.personality : null;
@@ -140,7 +144,9 @@ function settingsAnswer({ settings, runtime }: LoadedThread): Omit<ThreadStartRe
     instructionSources: runtime.instructions.sources,
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
-    sandbox: settings.sandboxPolicy,
+    sandbox: withWorkspaceRoots(settings.sandboxPolicy, settings.workspaceRoots ?? []),
+    activePermissionProfile: settings.permissionProfile ?? null,
+    runtimeWorkspaceRoots: settings.workspaceRoots?.length ? [...settings.workspaceRoots] : [settings.cwd],
     reasoningEffort: settings.effort,
   };
 }

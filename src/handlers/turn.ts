@@ -1,6 +1,6 @@
 import { notServed } from '../protocol/errors.ts';
 import { type MethodTable, perThread } from './method.ts';
-import { requestedPolicy } from './requested-sandbox.ts';
+import { checkRequestedSandbox } from './requested-sandbox.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
@@ -8,10 +8,10 @@ export function turnMethods({ threads }: ThreadDeps) {
     'turn/start': {
       queue: perThread,
       async handle(params, { after }) {
+        checkRequestedSandbox(params, 'sandboxPolicy');
         const { turn, afterAnswer } = await threads.require(params.threadId).startTurn({
           ...params,
           model: params.model?.trim() ? params.model : null,
-          sandboxPolicy: requestedPolicy(params),
         });
         after(afterAnswer);
         return { turn };

@@ -1,17 +1,15 @@
-import type { AskForApproval, CollaborationMode, Personality, ResponseItem, SandboxPolicy } from '../protocol/generated/types.ts';
+import type { CollaborationMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
 import { collaborationModeText } from './collaboration-mode.ts';
 import { type Environment, environmentText } from './environment-context.ts';
 import { contextMessage } from './message.ts';
-import { permissionsText } from './permissions.ts';
+import { type PermissionsInput, permissionsText } from './permissions.ts';
 import { personalityText } from './personality.ts';
 import type { Skill } from './skills.ts';
 import { skillsText } from './skills-text.ts';
 
 /** All that the model is told of a turn's surroundings, as plain data: kept with a turn, it is compared at the next. */
-export interface ContextInput {
-  sandboxPolicy: SandboxPolicy;
-  approvalPolicy: AskForApproval;
+export interface ContextInput extends PermissionsInput {
   skills: Skill[];
   developerInstructions: string | null;
   collaborationMode: CollaborationMode;
@@ -49,7 +47,7 @@ interface Part {
 }
 
 const DEVELOPER_PARTS: Part[] = [
-  { text: (input) => permissionsText(input.sandboxPolicy, input.approvalPolicy), ended: '' },
+  { text: (input) => permissionsText(input), ended: '' },
   { text: (input) => skillsText(input.skills), ended: 'The skills listed earlier are no longer available.' },
   { text: (input) => nonBlank(input.developerInstructions), ended: 'The developer instructions given earlier no longer hold.' },
   {

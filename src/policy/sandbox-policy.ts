@@ -23,6 +23,12 @@ export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
   }
 }
 
+/** A policy as clients see it: with the further folders of the workspace among what can be written. */
+export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
+  if (policy.type !== 'workspaceWrite' || roots.length === 0) return policy;
+  return { ...policy, writableRoots: [...new Set([...(policy.writableRoots ?? []), ...roots])] };
+}
+
 /** The first path of a policy that is not absolute, with its place; null when all are. */
 export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];

@@ -24,6 +24,15 @@ export function paramsProblem(method: string, params: unknown): string | null | 
   return loading.then((others) => problemBy(others, method, params));
 }
 
+/**
+ * Null when what a client answered to this request of the server's is valid, else a sentence that says what is wrong. The
+ * validators are loaded with the first answer.
+ */
+export async function answerProblem(method: string, result: unknown): Promise<string | null> {
+  const { validateAnswer } = await import('./generated/validate-answers.js');
+  return problemBy(validateAnswer, method, result);
+}
+
 /** The same, with validators that are there. */
 export function problemBy(validators: Validators, method: string, params: unknown): string | null {
   const validate = Object.hasOwn(validators, method) ? (validators[method] as Validator) : null;

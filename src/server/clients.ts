@@ -1,14 +1,24 @@
 import type { Audience, Publisher } from '../agent/publisher.ts';
 import { isObject } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
 import type { Answer } from '../protocol/answer.ts';
+import { answerProblem } from '../protocol/validate.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
 
 interface PendingAsk {
-  threadId: string | null;
+  audience: Audience;
+  method: string;
   line: string;
+  /** The numbers of the connections that were asked: nobody else can answer. */
+  shownTo: Set<number>;
+  /** Its answer is being looked at: no other one counts. */
+  isAnswered: boolean;
   settle: (answer: Answer<unknown>) => void;
 }
+
+/** What an answer comes to that nobody can give any more. */
+const NOBODY_LEFT: Answer<never> = { type: 'error', message: 'nobody is left who could answer' };
 
 /**
  * All connections, what each follows, and what was asked of them. Requests to clients are numbered for the whole server,
@@ -18,7 +28,13 @@ export class Clients implements Publisher {
   readonly #connections = new Map<number, Connection>();
   readonly #followers = new Map<string, Set<Connection>>();
   readonly #asked = new Map<number, PendingAsk>();
+  readonly #log: Log;
   #nextAsk = 0;
+  #drains = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
 
   get connectionCount(): number {
     return this.#connections.size;
@@ -56,7 +72,10 @@ export class Clients implements Publisher {
   /** Shows a connection what was asked in a thread before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
-    for (const ask of this.#asked.values()) if (ask.threadId === threadId) connection?.send(ask.line);
+    if (connection === undefined) return;
+    for (const ask of this.#asked.values()) {
+      if (typeof ask.audience === 'object' && 'threadId' in ask.audience && ask.audience.threadId === threadId) show(ask, connection);
+    }
   }
 
   /** False when the connection did not follow the thread. */
@@ -93,28 +112,65 @@ export class Clients implements Publisher {
   ask: Publisher['ask'] = (audience, { method, params }, signal) => {
     if (signal.aborted) return Promise.resolve({ type: 'aborted' });
     const id = this.#nextAsk++;
-    const threadId = typeof audience === 'object' && 'threadId' in audience ? audience.threadId : null;
-    const line = JSON.stringify({ id, method, params });
     return new Promise((resolve) => {
       const onAbort = () => settle({ type: 'aborted' });
       const settle = (answer: Answer<never>) => {
         if (!this.#asked.delete(id)) return;
         signal.removeEventListener('abort', onAbort);
-        if (threadId !== null) this.publish(audience, 'serverRequest/resolved', { threadId, requestId: id });
+        if (typeof audience === 'object' && 'threadId' in audience)
+          this.publish(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
         resolve(answer);
       };
-      this.#asked.set(id, { threadId, line, settle: settle as PendingAsk['settle'] });
+      const line = JSON.stringify({ id, method, params });
+      const pending: PendingAsk = {
+        audience,
+        method,
+        line,
+        shownTo: new Set(),
+        isAnswered: false,
+        settle: settle as PendingAsk['settle'],
+      };
+      this.#asked.set(id, pending);
       signal.addEventListener('abort', onAbort);
-      for (const connection of this.#audience(audience)) connection.send(line);
+      for (const connection of this.#audience(audience)) show(pending, connection);
+      if (this.#drains && !this.#canAnyoneAnswer()) settle(NOBODY_LEFT);
     });
   };
 
-  /** Takes a client's answer. One that comes late, twice or to nothing is ignored. */
-  answer(response: ClientResponse): void {
+  /**
+   * Takes a client's answer. The first counts; one that comes late or twice, or from a connection that was not asked, is
+   * ignored. One that is not what the request wants is logged, and counts as an error.
+   */
+  async answer(response: ClientResponse, connectionId: number): Promise<void> {
     const pending = typeof response.id === 'number' ? this.#asked.get(response.id) : undefined;
-    if (pending === undefined) return;
-    if (response.error === undefined) pending.settle({ type: 'result', result: response.result });
-    else pending.settle({ type: 'error', message: isObject(response.error) ? String(response.error.message) : 'refused' });
+    if (pending === undefined || pending.isAnswered || !pending.shownTo.has(connectionId)) return;
+    pending.isAnswered = true;
+    const { method } = pending;
+    if (response.error !== undefined) {
+      pending.settle({ type: 'error', message: isObject(response.error) ? String(response.error.message) : 'refused' });
+      return;
+    }
+    const problem = await answerProblem(method, response.result);
+    if (problem === null) {
+      pending.settle({ type: 'result', result: response.result });
+      return;
+    }
+    this.#log.warn({ method, problem }, "a client's answer is malformed, and counts as a refusal");
+    pending.settle({ type: 'error', message: `the answer is malformed: ${problem}` });
+  }
+
+  /**
+   * From now on nobody is waited for who will not come: while every client has closed its side, what is asked counts as refused
+   * at once, and what was asked before with it.
+   */
+  drain(): void {
+    this.#drains = true;
+    if (this.#canAnyoneAnswer()) return;
+    for (const { isAnswered, settle } of [...this.#asked.values()]) if (!isAnswered) settle(NOBODY_LEFT);
+  }
+
+  #canAnyoneAnswer(): boolean {
+    return [...this.#connections.values()].some((connection) => !connection.inputEnded);
   }
 
   drained(audience: Audience): Promise<void> | null {
@@ -137,4 +193,9 @@ export class Clients implements Publisher {
     const connection = this.#connections.get(audience.connection);
     return connection === undefined ? [] : [connection];
   }
+}
+
+function show(ask: PendingAsk, connection: Connection): void {
+  ask.shownTo.add(connection.id);
+  connection.send(ask.line);
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../base/json.ts';
 import type {
+  ActivePermissionProfile,
   ApprovalsReviewer,
   AskForApproval,
   CollaborationMode,
@@ -29,6 +30,10 @@ export interface ThreadSettings {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandboxPolicy: SandboxPolicy;
+  /** The profile that the sandbox policy comes from; absent in what older versions have stored. */
+  permissionProfile?: ActivePermissionProfile | null;
+  /** Folders of the workspace beside the working folder. Absolute; absent in what older versions have stored. */
+  workspaceRoots?: readonly string[];
   effort: string | null;
   summary: ReasoningSummary | null;
   personality: Personality | null;

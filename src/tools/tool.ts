@@ -73,9 +73,11 @@ export interface Question<Method extends ApprovalMethod> {
 export interface Approvals {
   /** What has been allowed in this thread so far. */
   readonly grants: Grants;
+  /** How long an answer may take, in milliseconds; null: as long as it does. */
+  readonly timeoutMs: number | null;
   /**
    * Asks the thread's clients; the thread is shown as waiting meanwhile. Never rejects, but for what `opening` does: an
-   * answer that is an error is a no, and `aborted` says that the turn ended or the time for an answer passed.
+   * answer that is an error is a no, and so is silence where it may last only so long; `aborted` says that the turn ended.
    */
   ask<Method extends ApprovalMethod>(question: Question<Method>, signal: AbortSignal): Promise<Answer<ServerRequests[Method]['result']>>;
   /** Interrupts the turn, as an answer asked for. */

@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 
 /** Clients of a server that answers nothing but their handshakes. Each follows the thread. */
 async function connectedClients(count: number): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient> }> {
-  const clients = new Clients();
+  const clients = new Clients(new RecordingLog());
   const connected: TestClient[] = [];
   let next = 0;
   const join = async () => {
@@ -28,7 +28,7 @@ async function connectedClients(count: number): Promise<{ clients: Clients; conn
       tap: null,
       onInputEnd: async () => {},
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
-      onResponse: (answer) => clients.answer(answer),
+      onResponse: (answer) => void clients.answer(answer, connection.id),
       onClosed: () => clients.remove(connection),
     });
     clients.add(connection);

@@ -62,6 +62,8 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
     approvalPolicy: 'on-request',
     approvalsReviewer: 'user',
     sandbox: { type: 'readOnly', networkAccess: false },
+    activePermissionProfile: null,
+    runtimeWorkspaceRoots: [cwd],
     reasoningEffort: null,
     ...given,
   };

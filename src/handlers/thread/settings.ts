@@ -1,6 +1,6 @@
 import { notServed } from '../../protocol/errors.ts';
 import { type MethodTable, perThread } from '../method.ts';
-import { requestedPolicy } from '../requested-sandbox.ts';
+import { checkRequestedSandbox } from '../requested-sandbox.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 export function settingsMethods({ threads, publisher }: ThreadDeps) {
@@ -10,10 +10,10 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
         if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
+        checkRequestedSandbox(overrides, 'sandboxPolicy');
         const news = await thread.changeSettings({
           ...overrides,
           model: overrides.model?.trim() ? overrides.model : null,
-          sandboxPolicy: requestedPolicy(overrides),
         });
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);

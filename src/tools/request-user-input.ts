@@ -1,0 +1,100 @@
+import { isObject, type JsonValue } from '../base/json.ts';
+import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
+import type { Tool, ToolResult } from './tool.ts';
+
+const QUESTIONS_MAX = 3;
+const OPTIONS_MAX = 10;
+
+/** `request_user_input`: asks the user a few questions with the answers to choose from. In plan mode only. */
+export const requestUserInput: Tool = {
+  spec: {
+    type: 'function',
+    name: 'request_user_input',
+    description: 'Asks the user one to three short questions and waits for the answers. Only in plan mode.',
+    parameters: {
+      type: 'object',
+      properties: {
+        questions: {
+          type: 'array',
+          description: 'One is best, three are the most.',
+          items: {
+            type: 'object',
+            properties: {
+              id: { type: 'string', description: 'Names the question in the answer: snake_case, each its own.' },
+              header: { type: 'string', description: 'A title of 12 characters at most.' },
+              question: { type: 'string', description: 'One sentence.' },
+              options: {
+                type: 'array',
+                description:
+                  'Two or three answers that exclude each other. The one you recommend comes first and has "(Recommended)" behind its label. The user can always answer something else: leave that out.',
+                items: {
+                  type: 'object',
+                  properties: {
+                    label: { type: 'string', description: 'One to five words.' },
+                    description: { type: 'string', description: 'What it leads to, in one sentence.' },
+                  },
+                  required: ['label', 'description'],
+                  additionalProperties: false,
+                },
+              },
+            },
+            required: ['id', 'header', 'question', 'options'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['questions'],
+      additionalProperties: false,
+    },
+  },
+
+  async run(args, { threadId, turnId, callId, settings, approvals }, signal) {
+    const { mode } = settings.collaborationMode;
+    if (mode !== 'plan') return refused(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
+    const questions = readQuestions(args);
+    if (typeof questions === 'string') return refused(`request_user_input ${questions}.`);
+    const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: approvals.timeoutMs };
+    const answer = await approvals.ask({ method: 'item/tool/requestUserInput', params }, signal);
+    const given = answer.type === 'result' ? answer.result.answers : {};
+    const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
+    return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
+  },
+};
+
+/** The questions as clients see them, or what is wrong with them. */
+function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string {
+  const list = isObject(args) ? args.questions : undefined;
+  if (!Array.isArray(list) || list.length < 1 || list.length > QUESTIONS_MAX)
+    return `needs \`questions\`: a list of one to ${QUESTIONS_MAX}`;
+  const questions: ToolRequestUserInputQuestion[] = [];
+  for (const [index, entry] of list.entries()) {
+    const question = readQuestion(entry as JsonValue);
+    if (typeof question === 'string') return `needs questions[${index}] to have ${question}`;
+    if (questions.some(({ id }) => id === question.id))
+      return `needs an \`id\` of its own for each question: questions[${index}] repeats one`;
+    questions.push(question);
+  }
+  return questions;
+}
+
+function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
+  const { id, header, question, options } = isObject(entry) ? entry : {};
+  if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as texts that are not empty';
+  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX)
+    return `\`options\`: a list of one to ${OPTIONS_MAX}, and not an empty one`;
+  const read = [];
+  for (const option of options) {
+    const { label, description } = isObject(option) ? option : {};
+    if (!isText(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
+    read.push({ label, description });
+  }
+  return { id, header, question, isOther: true, isSecret: false, options: read };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function refused(output: string): ToolResult {
+  return { output, success: false };
+}
