@@ -137,6 +137,10 @@ test('where nothing is set, the defaults hold', async () => {
   const config = await load('');
   expect(Object.fromEntries(SETTING_NAMES.map((name) => [name, config.get(name)]))).toEqual({
     approval_policy: 'on-request',
+    approval_timeout_ms: null,
+    default_permissions: null,
+    'features.exec_permission_approvals': false,
+    'features.request_permissions_tool': false,
     approvals_reviewer: 'user',
     developer_instructions: null,
     'features.goals': true,

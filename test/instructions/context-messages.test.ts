@@ -178,7 +178,20 @@ describe('the limits, in words', () => {
     [{ type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true }, /only in the working folder\. The network cannot/],
     [
       { type: 'workspaceWrite', writableRoots: ['/x', '/y'], excludeSlashTmp: true, excludeTmpdirEnvVar: true, networkAccess: true },
-      /only in the working folder, \/x and \/y\. The network can be reached/,
+      /only in the working folder, \/x and \/y\. The network can be reached\. Whatever is named \.git, \.codex or \.agents/,
+    ],
+    [
+      {
+        type: 'workspaceWrite',
+        readOnlyAccess: { type: 'restricted', readableRoots: ['/x'] },
+        excludeSlashTmp: true,
+        excludeTmpdirEnvVar: true,
+      },
+      /read only the working folder, \/x and what programs commonly need and write only in the working folder\./,
+    ],
+    [
+      { type: 'readOnly', access: { type: 'restricted', readableRoots: ['/x'], includePlatformDefaults: false } },
+      /read only the working folder and \/x and write none\./,
     ],
   ];
   test.each(sandboxes)('%j', (sandboxPolicy, text) => {
@@ -192,15 +205,45 @@ describe('the limits, in words', () => {
     ['never', /Nobody is asked/],
     [
       { granular: { sandbox_approval: true, rules: false, mcp_elicitations: true } },
-      /asked about: commands outside the sandbox, questions of MCP servers\. Refused without asking: commands for which a rule says to ask, requests for permissions, scripts of skills\.$/,
+      /asked about: commands outside the sandbox, questions of MCP servers\. Refused without asking: commands for which a rule says to ask, requests for permissions, scripts of skills\.\n\nTo run a command outside the sandbox/,
     ],
     [
       { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true } },
-      /scripts of skills\.$/,
+      /scripts of skills\.\n\n/,
     ],
   ];
   test.each(approvals)('%j', (approvalPolicy, text) => {
     expect(textOf({ approvalPolicy })).toMatch(text);
+  });
+
+  const escalates = /require_escalated/;
+  const requests = /call request_permissions/;
+  const none: ContextInput['approvalPolicy'] = { granular: { sandbox_approval: false, rules: true, mcp_elicitations: true } };
+  const ways: [string, Partial<ContextInput>, boolean, boolean][] = [
+    ['untrusted', { approvalPolicy: 'untrusted' }, true, true],
+    ['on-request', { approvalPolicy: 'on-request' }, true, true],
+    ['on-failure', { approvalPolicy: 'on-failure' }, false, true],
+    ['never', { approvalPolicy: 'never' }, false, false],
+    ['granular, all refused', { approvalPolicy: none }, false, false],
+    ['without a sandbox', { sandboxPolicy: { type: 'dangerFullAccess' } }, false, false],
+  ];
+  test.each(ways)('how to ask for more is said where it can be asked for: %s', (_, limits, mayLeave, mayRequest) => {
+    const told = textOf({ ...limits, asksForPermissions: true });
+    expect([escalates.test(told ?? ''), requests.test(told ?? '')]).toEqual([mayLeave, mayRequest]);
+    expect(textOf(limits)).not.toMatch(requests);
+    expect(textOf(limits)).not.toMatch(/with_additional_permissions/);
+  });
+
+  test('what a command can ask for alone, what has been granted, and further folders of the workspace', () => {
+    expect(textOf({ commandPermissions: true, approvalPolicy: 'on-request' })).toMatch(/with_additional_permissions/);
+    const granted = [
+      { read: ['/r'], write: ['/w'], network: true },
+      { read: [], write: ['/w', '/v'], network: false },
+    ];
+    expect(textOf({ granted })).toMatch(/this session: to read \/r; to write \/w and \/v; to reach the network\./);
+    expect(textOf({ granted, sandboxPolicy: { type: 'dangerFullAccess' } })).not.toMatch(/Granted/);
+    const sandboxPolicy = { type: 'workspaceWrite' as const, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
+    expect(textOf({ sandboxPolicy, workspaceRoots: ['/more'] })).toMatch(/write only in the working folder and \/more\./);
   });
 });
 

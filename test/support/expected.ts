@@ -63,7 +63,7 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
     approvalsReviewer: 'user',
     sandbox: { type: 'readOnly', networkAccess: false },
     activePermissionProfile: null,
-    runtimeWorkspaceRoots: [cwd],
+    runtimeWorkspaceRoots: [given.cwd ?? cwd],
     reasoningEffort: null,
     ...given,
   };
