@@ -57,6 +57,7 @@ export class Clients implements Publisher {
       if (followers.delete(connection) && followers.size === 0) abandoned.push(threadId);
     }
     for (const threadId of abandoned) this.#followers.delete(threadId);
+    if (this.#drains) this.drain();
     return abandoned;
   }
 

@@ -12,8 +12,11 @@ const THREAD = 'thread-1';
 const never = new AbortController().signal;
 
 /** Clients of a server that answers nothing but their handshakes. Each follows the thread. */
-async function connectedClients(count: number): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient> }> {
-  const clients = new Clients(new RecordingLog());
+async function connectedClients(
+  count: number,
+): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient>; log: RecordingLog }> {
+  const log = new RecordingLog();
+  const clients = new Clients(log);
   const connected: TestClient[] = [];
   let next = 0;
   const join = async () => {
@@ -43,7 +46,7 @@ async function connectedClients(count: number): Promise<{ clients: Clients; conn
     expect(connected.flatMap(({ problems, waitingFor }) => [...problems, ...waitingFor])).toEqual([]);
   });
   for (let index = 0; index < count; index++) await join();
-  return { clients, connected, join };
+  return { clients, connected, join, log };
 }
 
 const QUESTION: ToolRequestUserInputParams = {
@@ -190,4 +193,47 @@ test('a question that nobody can see waits for somebody to come', async () => {
   const { id } = await asked(client);
   client.send(JSON.stringify({ id, result: RESULT }));
   expect(await answer).toEqual({ type: 'result', result: RESULT });
+});
+
+test.each<[string, unknown]>([
+  ['no object', 5],
+  ['nothing', undefined],
+  ['an object without what is wanted', {}],
+  ['a text for a list', { answers: { q: { answers: 'this one' } } }],
+])('an answer that is %s counts as an error, and is logged', async (_, result) => {
+  const { clients, connected, log } = await connectedClients(1);
+  const answer = ask(clients);
+  const [client] = connected as [TestClient];
+  const { id } = await asked(client);
+  client.send(JSON.stringify({ id, result }));
+  expect(await answer).toEqual({ type: 'error', message: expect.stringMatching(/^the answer is malformed: /) });
+  expect(log.warnings()).toEqual(["a client's answer is malformed, and counts as a refusal"]);
+});
+
+test('who has not been asked cannot answer', async () => {
+  const { clients, connected, join } = await connectedClients(1);
+  const stranger = await join();
+  clients.unsubscribe(THREAD, 1);
+  const answer = ask(clients);
+  const [client] = connected as [TestClient];
+  const { id } = await asked(client);
+  stranger.send(JSON.stringify({ id, result: { answers: {} } }));
+  await answered(stranger);
+  client.send(JSON.stringify({ id, result: RESULT }));
+  expect(await answer).toEqual({ type: 'result', result: RESULT });
+});
+
+test('when nobody will come any more, what is open and what is asked later counts as refused; not before', async () => {
+  const { clients, connected } = await connectedClients(1);
+  const [client] = connected as [TestClient];
+  const first = ask(clients);
+  clients.drain();
+  const { id } = await asked(client);
+  client.send(JSON.stringify({ id, result: RESULT }));
+  expect(await first).toEqual({ type: 'result', result: RESULT });
+  const second = ask(clients);
+  client.input.end();
+  const refused = { type: 'error', message: 'nobody is left who could answer' };
+  expect(await second).toEqual(refused);
+  expect(await ask(clients)).toEqual(refused);
 });
