@@ -1,5 +1,6 @@
 import { commandEnvironment } from '../policy/command-environment.ts';
 import { Grants } from '../policy/grants.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { StoredItem } from '../store/store.ts';
 import { ApplyPatch } from '../tools/apply-patch/apply-patch.ts';
@@ -8,7 +9,6 @@ import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
 import { systemCommandPolicy } from '../tools/command/system-command-policy.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
-import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';

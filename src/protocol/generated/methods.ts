@@ -86,7 +86,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'modelProvider/capabilities/read': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'modelProvider/config/write': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'modelProvider/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
-  'permissionProfile/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'permissionProfile/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'plugin/install': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'plugin/installed': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'plugin/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },

@@ -74,6 +74,20 @@ export type CommandAction =
       type: 'unknown';
       command: string;
     };
+export type FileSystemPath =
+  | {
+      type: 'path';
+      path: string;
+    }
+  | {
+      type: 'glob_pattern';
+      pattern: string;
+    }
+  | {
+      type: 'special';
+      value: FileSystemSpecialPath;
+    };
+export type FileSystemAccessMode = 'read' | 'write' | 'deny' | 'none';
 /**
  * accept runs it; acceptForSession runs its like as well, without asking; decline lets the agent find another way; cancel interrupts the turn.
  */
@@ -489,6 +503,10 @@ export type GatewayAuth =
  * Clients know this one reason, and drop a notification with any other.
  */
 export type ModelRerouteReason = 'highRiskCyberActivity';
+/**
+ * Until the turn ends, or until the thread is unloaded.
+ */
+export type PermissionGrantScope = 'turn' | 'session';
 /**
  * One item of a model's conversation, in the words of the Responses API.
  */
@@ -1157,6 +1175,11 @@ export interface CommandExecutionRequestApprovalParams {
   proposedExecpolicyAmendment: string[] | null;
   proposedNetworkPolicyAmendments: NetworkPolicyAmendment[] | null;
   /**
+   * What the command asks for beyond its sandbox, in which it stays.
+   */
+  additionalPermissions: AdditionalPermissionProfile | null;
+  environmentId: string | null;
+  /**
    * The answers that make sense, in the order to show them in.
    */
   availableDecisions: CommandExecutionApprovalDecision[] | null;
@@ -1168,6 +1191,37 @@ export interface NetworkApprovalContext {
 export interface NetworkPolicyAmendment {
   host: string;
   action: 'allow' | 'deny';
+}
+/**
+ * What one command asks for beyond its sandbox.
+ */
+export interface AdditionalPermissionProfile {
+  network: AdditionalNetworkPermissions | null;
+  fileSystem: AdditionalFileSystemPermissions | null;
+}
+export interface AdditionalNetworkPermissions {
+  enabled?: boolean | null;
+}
+/**
+ * `read` and `write` name whole files and folders; `entries` says the same once more, in a form that can say more.
+ */
+export interface AdditionalFileSystemPermissions {
+  read?: string[] | null;
+  /**
+   * To read as well.
+   */
+  write?: string[] | null;
+  entries?: FileSystemSandboxEntry[] | null;
+  globScanMaxDepth?: number | null;
+}
+export interface FileSystemSandboxEntry {
+  path: FileSystemPath;
+  access: FileSystemAccessMode;
+}
+export interface FileSystemSpecialPath {
+  kind: 'root' | 'minimal' | 'project_roots' | 'tmpdir' | 'slash_tmp' | 'unknown';
+  path?: string | null;
+  subpath?: string | null;
 }
 export interface CommandExecutionRequestApprovalResponse {
   decision: CommandExecutionApprovalDecision;
@@ -1843,6 +1897,92 @@ export interface ModelReroutedNotification {
   toModel: string;
   reason: ModelRerouteReason;
 }
+export interface PermissionProfileListParams {
+  /**
+   * The `nextCursor` of an earlier answer.
+   */
+  cursor?: string | null;
+  /**
+   * At least 1 counts; all of them when left out.
+   */
+  limit?: number | null;
+  /**
+   * The folder whose configuration counts; the server's own when left out.
+   */
+  cwd?: string | null;
+}
+export interface PermissionProfileListResponse {
+  data: PermissionProfileSummary[];
+  nextCursor: string | null;
+}
+export interface PermissionProfileSummary {
+  /**
+   * What `permissions` takes.
+   */
+  id: string;
+  description: string | null;
+  /**
+   * False: this server cannot keep a process within it, and refuses to run a thread with it.
+   */
+  allowed: boolean;
+}
+/**
+ * The permission profile that a thread's sandbox policy comes from.
+ */
+export interface ActivePermissionProfile {
+  id: string;
+  /**
+   * The profile that it builds on.
+   */
+  extends: string | null;
+}
+/**
+ * May commands do this beyond what their sandbox allows?
+ */
+export interface PermissionsRequestApprovalParams {
+  threadId: string;
+  turnId: string;
+  /**
+   * The model's id for the call. There is no item.
+   */
+  itemId: string;
+  environmentId: string | null;
+  /**
+   * When it was asked, in Unix milliseconds.
+   */
+  startedAtMs: number;
+  cwd: AbsolutePathBuf;
+  /**
+   * Why it is asked, in the model's words.
+   */
+  reason: string | null;
+  permissions: RequestPermissionProfile;
+}
+/**
+ * What is asked for; null: nothing of that kind.
+ */
+export interface RequestPermissionProfile {
+  network: AdditionalNetworkPermissions | null;
+  fileSystem: AdditionalFileSystemPermissions | null;
+}
+export interface PermissionsRequestApprovalResponse {
+  permissions: GrantedPermissionProfile;
+  /**
+   * For how long; for the turn when left out.
+   */
+  scope?: PermissionGrantScope | null;
+  /**
+   * Accepted, and of no effect yet.
+   */
+  strictAutoReview?: boolean | null;
+}
+/**
+ * What is granted. Of what was not asked for nothing is.
+ */
+export interface GrantedPermissionProfile {
+  network?: AdditionalNetworkPermissions | null;
+  fileSystem?: AdditionalFileSystemPermissions | null;
+}
 export interface GhostCommit {
   id: string;
   parent?: string | null;
@@ -2425,6 +2565,14 @@ export interface ThreadStartResponse {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
+  /**
+   * Null: the sandbox policy comes from no profile.
+   */
+  activePermissionProfile: ActivePermissionProfile | null;
+  /**
+   * The folders of the workspace: the working folder, unless others were named.
+   */
+  runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
 }
 /**
@@ -2484,6 +2632,14 @@ export interface ThreadResumeResponse {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
+  /**
+   * Null: the sandbox policy comes from no profile.
+   */
+  activePermissionProfile: ActivePermissionProfile | null;
+  /**
+   * The folders of the workspace: the working folder, unless others were named.
+   */
+  runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
   collaborationMode: CollaborationMode | null;
   /**
@@ -2594,8 +2750,9 @@ export interface ThreadSettingsUpdateParams {
   approvalPolicy?: AskForApproval | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   sandboxPolicy?: SandboxPolicy | null;
+  runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
   /**
-   * A permission profile, by its id: `:read-only`, `:workspace` or `:danger-full-access`.
+   * A permission profile, by its id (`permissionProfile/list`).
    */
   permissions?: string | null;
   model?: string | null;
@@ -2624,9 +2781,9 @@ export interface ThreadSettings {
   approvalsReviewer: ApprovalsReviewer;
   sandboxPolicy: SandboxPolicy;
   /**
-   * Always null.
+   * Null: the sandbox policy comes from no profile.
    */
-  activePermissionProfile: null;
+  activePermissionProfile: ActivePermissionProfile | null;
   model: string;
   modelProvider: string;
   serviceTier: string | null;
@@ -2919,6 +3076,7 @@ export interface ClientRequests {
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
   'modelProvider/list': { params: ModelProviderListParams; result: ModelProviderListResponse };
+  'permissionProfile/list': { params: PermissionProfileListParams; result: PermissionProfileListResponse };
   'plugin/installed': { params: PluginInstalledParams; result: PluginInstalledResponse };
   'plugin/list': { params: PluginListParams; result: PluginListResponse };
   'plugin/search': { params: PluginSearchParams; result: PluginSearchResponse };
@@ -2965,6 +3123,7 @@ export interface ClientRequests {
 export interface ServerRequests {
   'item/commandExecution/requestApproval': { params: CommandExecutionRequestApprovalParams; result: CommandExecutionRequestApprovalResponse };
   'item/fileChange/requestApproval': { params: FileChangeRequestApprovalParams; result: FileChangeRequestApprovalResponse };
+  'item/permissions/requestApproval': { params: PermissionsRequestApprovalParams; result: PermissionsRequestApprovalResponse };
   'item/tool/requestUserInput': { params: ToolRequestUserInputParams; result: ToolRequestUserInputResponse };
 }
 

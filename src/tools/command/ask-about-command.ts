@@ -25,6 +25,8 @@ export async function askAboutCommand(run: CommandRun, question: CommandQuestion
         turnId: context.turnId,
         itemId: context.itemId,
         approvalId,
+        environmentId: 'local',
+        additionalPermissions: null,
         kind: 'command',
         startedAtMs: deps.clock.now(),
         reason,
