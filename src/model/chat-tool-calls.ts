@@ -51,13 +51,7 @@ export class ChatToolCalls {
       if (fragment === null) return 'sent a tool call in a form that is not known';
       const call = this.#continued(fragment) ?? this.#begin(fragment);
       if (call === null) return `sent more than ${CALLS_MAX} tool calls`;
-      if (call.id === '') call.id = fragment.id;
-      if (call.name === '') call.name = fragment.name;
-      if (fragment.args !== '') call.args.push(fragment.args);
-      // A call that has no id or name yet is told whole, at its end.
-      if (fragment.args !== '' && call.id !== '' && call.name !== '') {
-        events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: fragment.args });
-      }
+      take(call, fragment, events);
     }
     return null;
   }
@@ -96,6 +90,15 @@ export class ChatToolCalls {
     const isNext = name !== open.name || (fragment.args !== '' && isWhole(open.args.join('')));
     return isNext ? undefined : open;
   }
+}
+
+function take(call: Call, { id, name, args }: Fragment, events: ModelEvent[]): void {
+  if (call.id === '') call.id = id;
+  if (call.name === '') call.name = name;
+  if (args === '') return;
+  call.args.push(args);
+  // A call that has no id or name yet is told whole, at its end.
+  if (call.id !== '' && call.name !== '') events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: args });
 }
 
 function readFragment(value: unknown): Fragment | null {

@@ -113,13 +113,13 @@ class PatchReader {
 
   #chunk(first: string, isFirst: boolean): Chunk {
     const header = first.trimEnd();
-    const isHeader = header === '@@' || header.startsWith('@@ ');
+    const isHeader = isPlace(header);
     if (isHeader) this.#next++;
     else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next changes, found '${first}'`);
     const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
     for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
-      else if (line.startsWith('***') || line.startsWith('@@')) break;
+      else if (line.startsWith('***') || isPlace(line)) break;
       else chunk.lines.push(this.#chunkLine(line));
       this.#next++;
     }
@@ -143,4 +143,8 @@ class PatchReader {
   #fail(problem: string): never {
     throw new PatchError(`invalid patch, line ${this.#next + 1}: ${problem}`);
   }
+}
+
+function isPlace(line: string): boolean {
+  return line.trimEnd() === '@@' || line.startsWith('@@ ');
 }

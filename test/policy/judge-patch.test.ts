@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { Grants } from '../../src/policy/grants.ts';
+import { grantedPaths, judgePatch, type TouchedFile } from '../../src/policy/judge-patch.ts';
+import type { AskForApproval } from '../../src/protocol/generated/types.ts';
+
+const ROOTS = { writableRoots: ['/ws', '/tmp'], home: '/home/me/.heddle' };
+
+function file(path: string, others: Partial<TouchedFile> = {}): TouchedFile {
+  return { path, real: path, shared: false, ...others };
+}
+
+function granular(sandbox_approval: boolean): AskForApproval {
+  return {
+    granular: { sandbox_approval, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true },
+  };
+}
+
+function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}): string {
+  return judgePatch({ files, bounds: bounded ? { named: ROOTS, real: ROOTS } : null, approvalPolicy, grants }).verdict;
+}
+
+const OUTCOMES: [AskForApproval, { inside: string; outside: string }][] = [
+  ['untrusted', { inside: 'ask', outside: 'ask' }],
+  ['on-request', { inside: 'write', outside: 'ask' }],
+  ['on-failure', { inside: 'write', outside: 'ask' }],
+  ['never', { inside: 'write', outside: 'refuse' }],
+  [granular(true), { inside: 'write', outside: 'ask' }],
+  [granular(false), { inside: 'write', outside: 'refuse' }],
+];
+
+describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
+  test.each([
+    ['a file in a writable root', file('/ws/a/b'), inside],
+    ['a name outside that leads inside', file('/link/b', { real: '/ws/b' }), inside],
+    ['a name like a root', file('/ws2/b'), outside],
+    ['a file outside', file('/etc/passwd'), outside],
+    ['a name inside that leads outside', file('/ws/link', { real: '/etc/passwd' }), outside],
+    ['a protected folder', file('/ws/.git/hooks/pre-commit'), outside],
+    ['a protected name itself', file('/ws/.codex'), outside],
+    ['a protected folder further down', file('/ws/sub/.agents/x'), outside],
+    ['a protected name in upper case', file('/ws/.GIT/config'), outside],
+    ['a name inside that leads to a protected folder', file('/ws/a', { real: '/ws/.git/config' }), outside],
+    ['a protected name that leads elsewhere', file('/ws/.git/x', { real: '/tmp/x' }), outside],
+    ["heddle's home", file('/home/me/.heddle/config.toml'), outside],
+    ['a file with further names', file('/ws/a', { shared: true }), outside],
+  ])('%s', (_name, touched, expected) => {
+    expect(judged([touched], policy)).toBe(expected);
+    expect(judged([file('/ws/fine'), touched], policy)).toBe(expected);
+  });
+
+  test('without bounds a patch is asked about under untrusted alone', () => {
+    const expected = policy === 'untrusted' ? 'ask' : 'write';
+    expect(judged([file('/etc/passwd', { shared: true })], policy, { bounded: false })).toBe(expected);
+  });
+
+  test('what was allowed for the session is written, by its name and its real place', () => {
+    const grants = new Grants();
+    grants.allowFiles(grantedPaths([file('/ws/link', { real: '/etc/passwd' })]));
+    expect(judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
+    expect(judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(outside);
+    expect(judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants })).toBe(outside);
+  });
+});
+
+test('in a read-only sandbox every file is outside', () => {
+  const bounds = { writableRoots: [], home: '/home/me/.heddle' };
+  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds }, grants: new Grants() };
+  expect(judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
+    verdict: 'ask',
+    reason: '/ws/a is outside of what the sandbox lets be written.',
+  });
+  expect(judgePatch({ ...situation, approvalPolicy: 'never' }).verdict).toBe('refuse');
+});
+
+test('a home below a writable root is protected; a workspace inside the home is usable', () => {
+  const verdict = (path: string, writableRoots: string[]) => {
+    const bounds = { writableRoots, home: '/ws/home' };
+    return judgePatch({ files: [file(path)], bounds: { named: bounds, real: bounds }, approvalPolicy: 'never', grants: new Grants() })
+      .verdict;
+  };
+  expect(verdict('/ws/home/auth.json', ['/ws'])).toBe('refuse');
+  expect(verdict('/ws/home/auth.json', ['/ws/home'])).toBe('refuse');
+  expect(verdict('/ws/home/auth.json', ['/ws/home/work'])).toBe('refuse');
+  expect(verdict('/ws/home/work/a', ['/ws/home/work'])).toBe('write');
+});

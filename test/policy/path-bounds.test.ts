@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { isReadable, isWithin } from '../../src/policy/path-bounds.ts';
+
+const HOME = '/home/me/.heddle';
+
+describe('what may be read', () => {
+  test('everything but the home', () => {
+    const bounds = { readable: 'everything' as const, writableRoots: ['/ws'], home: HOME };
+    expect(isReadable('/etc/hosts', bounds)).toBe(true);
+    expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
+    expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/home/me'] })).toBe(false);
+    expect(isReadable(`${HOME}/work/a`, { ...bounds, writableRoots: [`${HOME}/work`] })).toBe(true);
+  });
+
+  test('the roots of a restricted sandbox, and what can be written', () => {
+    const bounds = { readable: { roots: ['/ws', '/lib/x'], platformDefaults: true }, writableRoots: ['/tmp'], home: HOME };
+    expect(isReadable('/ws/a', bounds)).toBe(true);
+    expect(isReadable('/lib/x', bounds)).toBe(true);
+    expect(isReadable('/tmp/a', bounds)).toBe(true);
+    expect(isReadable('/lib/y', bounds)).toBe(false);
+    expect(isReadable('/etc/hosts', bounds)).toBe(false);
+    expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/'] })).toBe(false);
+  });
+});
+
+test('a path is within a folder, not within its namesakes', () => {
+  expect(isWithin('/a/b', '/a')).toBe(true);
+  expect(isWithin('/a', '/a')).toBe(true);
+  expect(isWithin('/a/..b', '/a')).toBe(true);
+  expect(isWithin('/ab', '/a')).toBe(false);
+  expect(isWithin('/', '/a')).toBe(false);
+  expect(isWithin('/a', '/')).toBe(true);
+});

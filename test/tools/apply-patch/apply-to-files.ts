@@ -1,0 +1,47 @@
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
+import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
+import { type PlannedChange, planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
+import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
+
+/** A folder with these files; their modes are 0644. */
+export function folderWith(files: Record<string, string | Buffer>): string {
+  const folder = join(tempFolder(), 'work');
+  mkdirSync(folder);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+    chmodSync(join(folder, name), 0o644);
+  }
+  return folder;
+}
+
+export function patchOf(...lines: string[]): string {
+  return ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+}
+
+/** Plans and writes a patch; what happens in between is the test's. Gives what failed, or null. */
+export async function apply(cwd: string, patch: string, between: (changes: PlannedChange[]) => void = () => {}): Promise<string | null> {
+  const folders = new PinnedFolders();
+  try {
+    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: () => true });
+    between(changes);
+    return (await writePlan(changes, folders)).failure;
+  } finally {
+    await folders.close();
+  }
+}
+
+/** All that lies below a folder: content of files, where links lead, null for empty folders. */
+export function tree(folder: string): Record<string, string | null> {
+  const entries = readdirSync(folder).flatMap((name): [string, string | null][] => {
+    const path = join(folder, name);
+    if (lstatSync(path).isSymbolicLink()) return [[name, `-> ${readlinkSync(path)}`]];
+    if (!lstatSync(path).isDirectory()) return [[name, readFileSync(path, 'utf8')]];
+    const inner = Object.entries(tree(path));
+    return inner.length === 0 ? [[`${name}/`, null]] : inner.map(([rest, content]) => [`${name}/${rest}`, content]);
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
+import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
+
+function patch(...lines: string[]): string {
+  return ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
+}
+
+function update(...lines: string[]): string {
+  return patch('*** Update File: f', ...lines);
+}
+
+const ADD_X = [{ type: 'add', path: 'n', text: 'x\n' }];
+
+test('every kind of operation, in the order of the patch', () => {
+  const text = patch(
+    '*** Add File: dir/a b.txt',
+    '+one',
+    '+',
+    '*** Delete File: /abs/old',
+    '*** Update File: f',
+    '*** Move to: g',
+    '@@ class A',
+    ' kept',
+    '-gone',
+    '+new',
+    '',
+    '@@',
+    '+last',
+    '*** End of File',
+  );
+  expect(parsePatch(text)).toEqual([
+    { type: 'add', path: 'dir/a b.txt', text: 'one\n\n' },
+    { type: 'delete', path: '/abs/old' },
+    {
+      type: 'update',
+      path: 'f',
+      moveTo: 'g',
+      chunks: [
+        {
+          anchor: 'class A',
+          lines: [
+            { kind: ' ', text: 'kept' },
+            { kind: '-', text: 'gone' },
+            { kind: '+', text: 'new' },
+            { kind: ' ', text: '' },
+          ],
+          atEnd: false,
+        },
+        { anchor: null, lines: [{ kind: '+', text: 'last' }], atEnd: true },
+      ],
+    },
+  ]);
+});
+
+describe('the envelope', () => {
+  test.each([
+    ['blanks around the first and the last line', ' *** Begin Patch \n*** Add File: n\n+x\n  *** End Patch\t'],
+    ['blank lines around the patch', '\n\n*** Begin Patch\n*** Add File: n\n+x\n*** End Patch\n\n'],
+    ['blanks around a header', patch('  *** Add File: n  ', '+x')],
+    ['blank lines between operations', patch('', '*** Add File: n', '+x', '')],
+    ['CRLF line ends', patch('*** Add File: n', '+x').replaceAll('\n', '\r\n')],
+    ['a heredoc around it', `<<EOF\n${patch('*** Add File: n', '+x')}\nEOF`],
+    ['a quoted heredoc around it', `<<'EOF'\n${patch('*** Add File: n', '+x')}\nEOF\n`],
+  ])('takes %s', (_name, text) => {
+    expect(parsePatch(text)).toEqual(ADD_X);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['prose before it', `Here it is:\n${patch('*** Add File: n', '+x')}`],
+    ['text after it', `${patch('*** Add File: n', '+x')}\nDone.`],
+    ['a code fence', `\`\`\`\n${patch('*** Add File: n', '+x')}\n\`\`\``],
+    ['two patches', `${patch('*** Add File: n', '+x')}\n${patch('*** Add File: m', '+x')}`],
+    ['no end', '*** Begin Patch\n*** Add File: n\n+x'],
+    ['a first line alone', '*** Begin Patch'],
+    ['a heredoc with another tag at its end', `<<EOF\n${patch('*** Add File: n', '+x')}\nEND`],
+    ['no operation', patch()],
+  ])('refuses %s', (_name, text) => {
+    expect(() => parsePatch(text)).toThrow(PatchError);
+  });
+});
+
+describe('a line that is wrong is named', () => {
+  test.each([
+    ['an unknown header', patch('*** Frob File: x'), /^invalid patch, line 2: '\*\*\* Frob File: x' is no header/],
+    ['an empty path', patch('*** Add File:  '), /line 2: a file is named by no path/],
+    ['a NUL in a path', patch('*** Delete File: a\0b'), /line 2: a file is named by no path/],
+    ['an update without changes', update(), /the update of 'f' has no changes/],
+    ['a rename without changes', update('*** Move to: g'), /the update of 'f' has no changes/],
+    ['two places in a row', update('@@', '@@', '-a'), /line 4: no lines follow '@@'/],
+    ['a place at the end of the file without lines', update('@@', '*** End of File'), /no lines follow '@@'/],
+    ['@@ without a blank', update('@@def', '-a'), /line 3: expected a line that begins/],
+    ['a line without a mark', update('@@', '-a', 'b'), /line 5: expected a line that begins with ' ', '\+' or '-', found 'b'/],
+    ['a line without a mark in a new file', patch('*** Add File: n', '+x', 'y'), /line 4: 'y' is no header/],
+    ['a second chunk without @@', update('@@', '-a', '*** End of File', '-b'), /line 6: expected '@@' or '@@ LINE'/],
+  ])('%s', (_name, text, problem) => {
+    expect(() => parsePatch(text)).toThrow(problem);
+  });
+});
+
+test('a new file without lines is empty', () => {
+  expect(parsePatch(patch('*** Add File: n'))).toEqual([{ type: 'add', path: 'n', text: '' }]);
+});
+
+test('the first chunk may lack its @@, and blank lines may stand before it', () => {
+  const chunk = { anchor: null, lines: [{ kind: '-', text: 'a' }], atEnd: false };
+  expect(parsePatch(update('-a'))).toMatchObject([{ chunks: [chunk] }]);
+  expect(parsePatch(update('', '@@', '-a'))).toMatchObject([{ chunks: [chunk] }]);
+});
+
+test('a unified header is taken for a line to look for', () => {
+  expect(parsePatch(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([{ chunks: [{ anchor: '-1,3 +1,3 @@' }] }]);
+});
+
+test('a header with a blank before it belongs to the change that it stands in', () => {
+  const lines = [{ kind: ' ', text: '*** Delete File: g' }];
+  expect(parsePatch(update('@@', ' *** Delete File: g'))).toMatchObject([{ chunks: [{ lines }] }]);
+});
