@@ -20,7 +20,7 @@ export function requirePlainPaths({ argv, cwd }: Confined, { readable, writableR
 
 /** Throws a `ProcessStartError` where there is no such program outside either: what starts it inside could not say so. */
 export function requireProgram({ argv: [program = ''], cwd, env }: Confined): void {
-  const folders = program.includes('/') ? [''] : (env['PATH'] ?? PATH_DEFAULT).split(':');
+  const folders = program.includes('/') ? [''] : (env.PATH ?? PATH_DEFAULT).split(':');
   const found = folders.some((folder) => isProgram(resolve(cwd, folder, program)));
   if (program === '' || !found) throw new ProcessStartError(`${program}: no such program`);
 }

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { hasErrorCode } from '../base/system-error.ts';
 
 // Looked up at once, not through promises: each takes a few microseconds, and a command's start needs dozens.
@@ -21,37 +21,47 @@ export function textOf(path: string): string | null {
   return unlessUnseen(() => readFileSync(path, 'utf8'));
 }
 
-/** The symbolic links on the way to a path, each by its own real place, with their targets. Also of a path that leads nowhere. */
-export function linksOn(path: string): { link: string; target: string }[] {
-  const found: { link: string; target: string }[] = [];
+export interface Way {
+  /** Where a path leads, whether there is anything or not. */
+  end: string;
+  /** The symbolic links that are followed, each by its own real place, with its target. */
+  links: { link: string; target: string }[];
+}
+
+/** Follows a path and the symbolic links on it, the last part as well. */
+export function followPath(path: string): Way {
+  const links: Way['links'] = [];
   const seen = new Set<string>();
-  let rest = path.split('/').filter((part) => part !== '' && part !== '.');
-  let at = '/';
+  let rest = partsOf(path);
+  let end = '/';
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-    const next = part === '..' ? dirname(at) : join(at, part);
+    const next = part === '..' ? dirname(end) : join(end, part);
     const target = seen.has(next) ? null : linkTarget(next);
     if (target === null) {
-      at = next;
+      end = next;
       continue;
     }
     seen.add(next);
-    found.push({ link: next, target });
-    rest = [...target.split('/').filter((step) => step !== '' && step !== '.'), ...rest];
-    if (target.startsWith('/')) at = '/';
+    links.push({ link: next, target });
+    rest = [...partsOf(target), ...rest];
+    if (target.startsWith('/')) end = '/';
   }
-  return found;
+  return { end, links };
 }
 
-/** The first part of a path that is missing, by its real place; null where nothing is. */
-export function firstMissing(path: string): string | null {
-  if (realPath(path) !== null) return null;
-  const parent = realPath(dirname(path));
-  return parent === null ? firstMissing(dirname(path)) : join(parent, basename(path));
+/** The path itself where there is something, else the first part of it that is missing. */
+export function firstMissing(path: string): string {
+  const parent = dirname(path);
+  return parent === path || statOf(path) !== null || statOf(parent) !== null ? path : firstMissing(parent);
 }
 
 /** Whether a path is a folder or lies below it. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
 function linkTarget(path: string): string | null {

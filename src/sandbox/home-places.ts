@@ -28,15 +28,23 @@ export function protectHome(home: string, places: Places, everything: boolean): 
   });
   for (const path of [real, ...aliases]) {
     if (places.kinds.get(path) === 'write') keepOwnFiles(path, places);
-    else if (everything || places.kindOf(path) !== undefined) coverHome(path, places);
+    else {
+      const seen = everything || places.kindOf(path) !== undefined;
+      hideHome(path, places);
+      if (seen) showHome(path, places);
+    }
   }
 }
 
-function coverHome(home: string, places: Places): void {
+/** What is shown of it by its own name, and is no part of a writable root. */
+function hideHome(home: string, places: Places): void {
   const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWithin(path, home)).map(([path]) => path);
   for (const path of places.kinds.keys()) {
     if (isWithin(path, home) && !roots.some((root) => isWithin(path, root))) places.kinds.delete(path);
   }
+}
+
+function showHome(home: string, places: Places): void {
   places.set(home, 'bare');
   for (const name of READABLE) {
     const path = join(home, name);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isProtectedName } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind } from './bubblewrap-mounts.ts';
-import { firstMissing, linksOn, realPath, statOf } from './file-facts.ts';
+import { firstMissing, followPath, realPath, statOf } from './file-facts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { ProcessStartError } from './processes.ts';
 
@@ -14,10 +14,18 @@ export class Places {
   /** Symbolic links to be made: their targets by their paths. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
+  /** Shown as writable by their own names. */
+  readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
 
   constructor(guardedPlaces: GuardedPlaces) {
     this.#guardedPlaces = guardedPlaces;
+  }
+
+  /** Shows what is there, as a root of the bounds. What can be read and written is not made less by what can be read. */
+  show(path: string, kind: 'read' | 'write'): void {
+    if (kind === 'write') this.#named.add(path);
+    if (this.kinds.get(path) !== 'write') this.set(path, kind);
   }
 
   set(path: string, kind: PlaceKind): void {
@@ -37,7 +45,7 @@ export class Places {
    * can come to be there. What was shown as writable by its own name stays so. The last part of the path may be a link.
    */
   protect(path: string): void {
-    if (this.kinds.has(path) || this.kindOf(path) !== 'write') return;
+    if (this.#named.has(path) || this.kindOf(path) !== 'write') return;
     const stat = statOf(path);
     if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
     else if (stat.isSymbolicLink()) this.#protectLinked(path);
@@ -64,9 +72,9 @@ export class Places {
 
   /** Nothing can be mounted on a link itself: the folder that it is in is kept as it is. */
   #protectLinked(path: string): void {
-    for (const { link } of linksOn(path)) if (this.kindOf(link) === 'write') this.#freeze(dirname(link));
-    const target = realPath(path) ?? firstMissing(path);
-    if (target !== null) this.protect(target);
+    const { links, end } = followPath(path);
+    for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
+    this.protect(firstMissing(end));
   }
 
   /** No entry of the folder can be made, removed or renamed; what is in the entries can be changed as before. */

@@ -1,6 +1,6 @@
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind, View } from './bubblewrap-mounts.ts';
-import { isWithin, linksOn, realPath, statOf } from './file-facts.ts';
+import { followPath, isWithin, realPath, statOf } from './file-facts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { protectHome } from './home-places.ts';
 import type { NestedNames } from './nested-names.ts';
@@ -72,23 +72,24 @@ function keepOff({ bounds: { home, readable }, roots, nested, places }: Keeping)
 function show(path: string, kind: 'read' | 'write', places: Places): string | null {
   const real = realPath(path);
   if (real === null || KERNEL_FOLDERS.some((folder) => isWithin(real, folder))) return null;
-  if (places.kinds.get(real) !== 'write') places.set(real, kind);
-  for (const { link, target } of linksOn(path)) places.links.set(link, target);
+  places.show(real, kind);
+  for (const { link, target } of followPath(path).links) places.links.set(link, target);
   return real;
 }
 
-function systemPlaces({ readable, network }: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {
+function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {
   const isRoot = statOf('/proc/self')?.uid === 0;
   const kept = [...(isRoot ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
-  const secrets = [
-    ...(readable !== 'everything' && readable.platformDefaults ? PLATFORM_SECRETS : []),
-    ...(network && readable === 'everything' ? CONTROL_SOCKETS : []),
-  ];
   const system = new Map<string, PlaceKind>();
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
-  for (const path of secrets) {
+  for (const path of systemSecrets(bounds)) {
     const stat = statOf(path);
     if (stat !== null && !stat.isSymbolicLink()) system.set(path, stat.isDirectory() ? 'empty' : 'nothing');
   }
   return system;
+}
+
+function systemSecrets({ readable, network }: SandboxBounds): readonly string[] {
+  if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
+  return network ? CONTROL_SOCKETS : [];
 }

@@ -1,0 +1,159 @@
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { PROTECTED_NAMES } from '../../src/policy/sandbox-bounds.ts';
+import { ConfinedWorld } from './confined-world.ts';
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+});
+
+afterEach(() => world.close());
+
+/** Each of the attempts in a shell of its own; how many succeeded. */
+async function succeeded(attempts: readonly string[]): Promise<string[]> {
+  const { stdout } = await world.run([
+    'bash',
+    '-c',
+    'for one in "$@"; do bash -c "$one" 2>/dev/null && echo "$one"; done',
+    '-',
+    ...attempts,
+  ]);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+function rename(from: string, to: string): string {
+  return `python3 -c 'import os; os.rename("${from}", "${to}")'`;
+}
+
+describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
+  test('that is there can be read, not changed, replaced or removed', async () => {
+    world.file(`work/${name}/config`, 'kept');
+    const attempts = [
+      `echo x > ${name}/config`,
+      `echo x > ${name}/new`,
+      `rm -rf ${name}`,
+      rename(name, 'moved'),
+      `mkdir other && ${rename('other', name)}`,
+      `ln -sfT /tmp ${name}`,
+      `mount --bind other ${name}`,
+      `umount ${name}`,
+      `grep -q kept ${name}/config`,
+    ];
+    expect(await succeeded(attempts)).toEqual([`grep -q kept ${name}/config`]);
+    expect(readdirSync(join(world.workspace, name))).toEqual(['config']);
+  });
+
+  test('that is not there cannot be made, and nothing of it is left', async () => {
+    const attempts = [
+      `mkdir ${name}`,
+      `mkdir ${name}/hooks`,
+      `echo x > ${name}`,
+      `ln -sfT other ${name}`,
+      `mkdir other; touch other/x; ${rename('other', name)}`,
+      `rmdir ${name}`,
+    ];
+    expect(await succeeded(attempts)).toEqual([]);
+    expect(readdirSync(world.workspace)).toEqual(['other']);
+  });
+
+  test('that is a file cannot be changed or replaced', async () => {
+    world.file(`work/${name}`, 'kept');
+    expect(await succeeded([`echo x > ${name}`, `rm ${name}`, `echo x > new; mv -fT new ${name}`])).toEqual([]);
+    expect(readFileSync(join(world.workspace, name), 'utf8')).toBe('kept');
+  });
+
+  test('that is a symbolic link: neither it nor what it leads to can be changed', async () => {
+    world.file('work/real/deep/config', 'kept');
+    symlinkSync('deep', join(world.workspace, 'real', 'link'));
+    symlinkSync('real/link', join(world.workspace, name));
+    world.file('work/sub/file', 'changed');
+    const attempts = [
+      `echo x > ${name}/config`,
+      `rm ${name}`,
+      `ln -sfT /tmp ${name}`,
+      `ln -sfT /tmp real/link`,
+      rename('real', 'moved'),
+      `echo x > real/deep/config`,
+      rename('real/deep', 'real/moved'),
+      'echo x > sub/file',
+    ];
+    expect(await succeeded(attempts)).toEqual(['echo x > sub/file']);
+    expect(readFileSync(join(world.workspace, name, 'config'), 'utf8')).toBe('kept');
+  });
+
+  test('that is a symbolic link to what is not there: that cannot be made', async () => {
+    mkdirSync(join(world.workspace, 'sub'));
+    symlinkSync('sub/none', join(world.workspace, name));
+    expect(await succeeded([`mkdir sub/none`, `echo x > ${name}`, `rm ${name}`, 'touch sub/file'])).toEqual(['touch sub/file']);
+    expect(readdirSync(join(world.workspace, 'sub'))).toEqual(['file']);
+  });
+
+  test('below, at any depth: it can be neither changed nor moved away with what it is in', async () => {
+    world.file(`work/a/b/${name}/hooks/file`, 'kept');
+    const attempts = [
+      `echo x > a/b/${name}/hooks/file`,
+      `touch a/b/${name}/x`,
+      rename('a', 'c'),
+      rename('a/b', 'c'),
+      rename(`a/b/${name}`, 'c'),
+    ];
+    expect(await succeeded([...attempts, 'touch a/b/file'])).toEqual(['touch a/b/file']);
+  });
+});
+
+test('the git folder that a `.git` file names cannot be changed, nor the one that it shares', async () => {
+  world.file('work/store/worktrees/one/commondir', '../..\n');
+  world.file('work/store/config', 'kept');
+  world.file('work/tree/.git', 'gitdir: ../store/worktrees/one\n');
+  const attempts = ['echo x > store/config', 'echo x > store/worktrees/one/config', 'echo x > tree/.git', 'echo x > tree/file'];
+  expect(await succeeded(attempts)).toEqual(['echo x > tree/file']);
+});
+
+test('hooks that git finds by a symbolic link cannot be changed', async () => {
+  world.file('work/scripts/pre-commit', 'kept');
+  mkdirSync(join(world.workspace, '.git'));
+  symlinkSync('../scripts', join(world.workspace, '.git', 'hooks'));
+  expect(await succeeded(['echo x > scripts/pre-commit', 'touch scripts/x'])).toEqual([]);
+});
+
+test('several commands at once guard the same names, and the last takes the guards away', async () => {
+  const ran = await Promise.all([1, 2, 3, 4].map((each) => world.bash(`mkdir .git || touch ran-${each}`)));
+  expect(ran.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+  expect(readdirSync(world.workspace)).toEqual(['ran-1', 'ran-2', 'ran-3', 'ran-4']);
+});
+
+test('a guard that another process of heddle relies on stays while it does', async () => {
+  const other = new ConfinedWorld();
+  const bounds = { writableRoots: [world.workspace] };
+  const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
+  const confinement = await other.sandbox.confine(confined, other.bounds(bounds));
+  await world.bash('true');
+  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git']);
+  await confinement.release();
+  expect(readdirSync(world.workspace)).toEqual([]);
+  await other.close();
+});
+
+test('what a crash left is guarded as before, and goes with the next command', async () => {
+  mkdirSync(join(world.workspace, '.git'));
+  const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
+  mkdirSync(join(world.workspace, '.codex'));
+  writeFileSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), '');
+  expect(await succeeded(['touch .codex/x', 'ls .codex | grep held'])).toEqual([]);
+  expect(readdirSync(world.workspace)).toEqual(['.git']);
+});
+
+test("a folder of the user's own stays, even when it is empty", async () => {
+  mkdirSync(join(world.workspace, '.codex'));
+  await world.bash('true');
+  expect(readdirSync(world.workspace)).toEqual(['.codex']);
+});
+
+test('a protected name that is a writable root by its own name can be written', async () => {
+  world.file('work/.git/config');
+  const ran = await world.bash('echo x > .git/config', { writableRoots: [world.workspace, join(world.workspace, '.git')] });
+  expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+});
