@@ -106,6 +106,7 @@ export function createApp(options: AppParts): App {
     { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
     clients,
   );
+  const warnOfConfig = (connection: number) => tellOfConfig({ home, cwd, env, overrides, modelGiven }, { clients, log, connection });
   const rows = methodTable({
     threads,
     store,
@@ -126,17 +127,6 @@ export function createApp(options: AppParts): App {
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
-
-  function warnOfConfig(connection: number): void {
-    const sources = { home, cwd, env, overrides, modelGiven };
-    Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
-      ([warnings, deprecations]) => {
-        for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);
-        for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
-      },
-      (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),
-    );
-  }
 
   return {
     connect(transport, { drain = false } = {}) {
@@ -175,6 +165,27 @@ export function createApp(options: AppParts): App {
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();
+}
+
+/** Tells a client what is wrong with the configuration, and what of it is out of date. */
+function tellOfConfig(sources: Parameters<typeof configWarnings>[0], to: { clients: Clients; log: Log; connection: number }): void {
+  const { clients, log, connection } = to;
+  Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
+    ([warnings, deprecations]) => {
+      for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);
+      for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
+    },
+    (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),
+  );
+}
+
+function createFileWatches({ clients, clock, log }: { clients: Clients; clock: Clock; log: Log }): FileWatches {
+  return new FileWatches({
+    clock,
+    log,
+    tell: (connection, changed) => clients.publish({ connection }, 'fs/changed', changed),
+    drained: (connection) => clients.drained({ connection }),
+  });
 }
 
 interface Parts {

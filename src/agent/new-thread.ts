@@ -91,6 +91,7 @@ export async function configureThread(
       goals: config.get('features.goals'),
       asksForPermissions: config.get('features.request_permissions_tool'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
+      viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       showRawReasoning: config.get('show_raw_agent_reasoning'),
       verbosity: config.get('model_verbosity'),
       contextWindow: config.get('model_context_window'),

@@ -16,6 +16,8 @@ export interface ThreadRuntime {
   asksForPermissions: boolean;
   /** How long an answer to a question may take; null: as long as it does. */
   approvalTimeoutMs: number | null;
+  /** Whether the model may look at pictures of the machine. */
+  viewImage: boolean;
   showRawReasoning: boolean;
   verbosity: string | null;
   /** In tokens; null: unknown. */

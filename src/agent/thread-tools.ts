@@ -14,6 +14,7 @@ import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
+import { viewImage } from '../tools/view-image.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { turnApprovals } from './approvals.ts';
 import { ThreadItems } from './tool-items.ts';
@@ -41,13 +42,14 @@ export class ThreadTools {
 
   /** What the model can call now. */
   list(): Tool[] {
-    const { goal, state } = this.#surroundings;
+    const { goal, state, deps } = this.#surroundings;
     return [
       ...(state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
       requestUserInput,
       ...(state.runtime.asksForPermissions ? [this.#requestPermissions] : []),
+      ...(state.runtime.viewImage ? [viewImage(deps)] : []),
       ...(goal.available ? goalTools(goal) : []),
     ];
   }

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { cutText } from '../base/cut-text.ts';
 import { readRegularFile } from '../config/read-file.ts';
+import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { emptyInput, inputTooLarge } from '../protocol/errors.ts';
 import type { AdditionalContextEntry, ContentItem, ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
 
@@ -10,10 +11,10 @@ export const INPUT_CHARS_MAX = 1_048_576;
 /** The longest preview that is kept, in characters. */
 const PREVIEW_CHARS_MAX = 500;
 
-/** The largest picture that is read from a file for the model, and the most of all those of one request. */
-const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
+/** How much is read of the pictures of one request, all together. */
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 
+/** For what does not begin as a picture that is known. */
 const IMAGE_TYPES: Record<string, string> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
@@ -101,7 +102,7 @@ function localImage(path: string, bytesMax: number): { content: ContentItem; byt
     const file = readRegularFile(path, bytesMax);
     if (file === null) return missing(path, 'there is no such file');
     if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
-    const type = IMAGE_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+    const type = imageType(file.bytes) ?? IMAGE_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
     return { content: { type: 'input_image', image_url: `data:${type};base64,${file.bytes.toString('base64')}` }, bytes: file.size };
   } catch (error) {
     return missing(path, error instanceof Error ? error.message : String(error));

@@ -29,6 +29,7 @@ interface SettingTypes {
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
   'features.request_permissions_tool': boolean;
+  'features.view_image_tool': boolean;
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
@@ -54,6 +55,7 @@ interface SettingTypes {
   'shell_environment_policy.set': Record<string, string>;
   show_raw_agent_reasoning: boolean;
   tool_output_token_limit: number;
+  'tools.view_image': boolean;
   web_search: 'disabled' | 'cached' | 'indexed' | 'live' | null;
 }
 
@@ -88,6 +90,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'features.guardian_approval': flag(),
   'features.shell_tool': { ...flag(), absent: true },
   'features.request_permissions_tool': flag(),
+  'features.view_image_tool': { ...flag(), absent: true },
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),
@@ -118,6 +121,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   },
   show_raw_agent_reasoning: flag(),
   tool_output_token_limit: { ...wholeNumber(1, 1_000_000), absent: OUTPUT_TOKENS_DEFAULT },
+  'tools.view_image': { ...flag(), absent: true },
   web_search: nullable(choice(['disabled', 'cached', 'indexed', 'live'], 'disabled')),
 };
 

@@ -145,6 +145,7 @@ test('where nothing is set, the defaults hold', async () => {
     developer_instructions: null,
     'features.goals': true,
     'features.guardian_approval': false,
+    'features.view_image_tool': true,
     hide_agent_reasoning: false,
     instructions: null,
     model: null,
@@ -164,6 +165,7 @@ test('where nothing is set, the defaults hold', async () => {
     'sandbox_workspace_write.writable_roots': [],
     service_tier: null,
     show_raw_agent_reasoning: false,
+    'tools.view_image': true,
     web_search: null,
   });
 });

@@ -1,0 +1,18 @@
+/** The largest picture that is read from a file for the model. */
+export const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
+
+/** How a kind of picture begins: bytes as hexadecimal digits, where a dot is any digit. */
+const HEADERS: readonly (readonly [type: string, pattern: RegExp])[] = [
+  ['image/png', /^89504e470d0a1a0a.{8}49484452/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^47494638(37|39)61/],
+  ['image/webp', /^52494646.{8}57454250/],
+  ['image/bmp', /^424d.{8}00000000/],
+];
+const HEADER_BYTES = 16;
+
+/** What kind of picture a file is, by how it begins, whatever its name; null for none that models are shown. */
+export function imageType(bytes: Buffer): string | null {
+  const header = bytes.toString('hex', 0, HEADER_BYTES);
+  return HEADERS.find(([, pattern]) => pattern.test(header))?.[0] ?? null;
+}

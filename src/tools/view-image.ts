@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { isObject, type JsonValue } from '../base/json.ts';
+import { readRegularFile } from '../config/read-file.ts';
+import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
+import { sandboxBounds } from '../policy/sandbox-bounds.ts';
+import { mayRead } from './may-read.ts';
+import type { Tool, ToolContext, ToolResult } from './tool.ts';
+
+/** `view_image`: shows the model a picture of the machine, one that its commands could read as well. `home` is absolute. */
+export function viewImage({ home }: { home: string }): Tool {
+  return {
+    spec: {
+      type: 'function',
+      name: 'view_image',
+      description:
+        'Shows you a picture that lies on this machine: PNG, JPEG, GIF, WebP or BMP. For those that you have not been shown yet.',
+      parameters: {
+        type: 'object',
+        properties: { path: { type: 'string', description: 'Of the picture; from the working folder, if it is not absolute.' } },
+        required: ['path'],
+        additionalProperties: false,
+      },
+    },
+
+    async run(args, context) {
+      const given = pathIn(args);
+      if (given === null) return refused('view_image needs a `path`: that of a picture.');
+      const path = resolve(context.settings.cwd, given);
+      const picture = pictureAt(path, home, context);
+      if (typeof picture === 'string') return refused(picture);
+      const item = { type: 'imageView' as const, id: context.callId, path };
+      const open = await context.items.begin(item);
+      await open.complete(item);
+      return { output: [{ type: 'input_image', image_url: picture.url, detail: 'high' }], success: true };
+    },
+  };
+}
+
+function pathIn(args: JsonValue): string | null {
+  return isObject(args) && typeof args.path === 'string' && args.path !== '' ? args.path : null;
+}
+
+/** The picture as a data URL, or why there is none, for the model. */
+function pictureAt(path: string, home: string, { settings, approvals }: ToolContext): { url: string } | string {
+  const bounds = sandboxBounds(settings.sandboxPolicy, { cwd: settings.cwd, tempDir: null, home }, approvals.grants.permissions);
+  try {
+    const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
+    if (file === null) return `unable to show ${path}: there is no such file.`;
+    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and at most ${IMAGE_BYTES_MAX} are read.`;
+    const type = imageType(file.bytes);
+    if (type === null) return `unable to show ${path}: it is no PNG, JPEG, GIF, WebP or BMP.`;
+    return { url: `data:${type};base64,${file.bytes.toString('base64')}` };
+  } catch (error) {
+    return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function refused(output: string): ToolResult {
+  return { output, success: false };
+}
