@@ -11,9 +11,6 @@ import { Instructions } from './instructions.ts';
 import type { ThreadRuntime } from './thread-runtime.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
 
-/** Nobody interrupts the start of a thread; git has its own time limit. */
-const NEVER = new AbortController().signal;
-
 /** What a request says of a thread that it begins, resumes or forks. */
 export interface ThreadRequest {
   overrides: ThreadOverrides;
@@ -35,9 +32,9 @@ export async function newThread(
   request: NewThread,
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; runtime: ThreadRuntime }> {
-  const { clock, ids, home, env } = deps;
+  const { clock, ids, home } = deps;
   const { settings, runtime } = await configureThread(deps, request, last);
-  const gitInfo = await readGitInfo({ cwd: settings.cwd, env }, NEVER);
+  const gitInfo = readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
   return {

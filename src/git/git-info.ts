@@ -1,47 +1,65 @@
-import type { Env } from '../config/config.ts';
 import { projectFolders } from '../config/project-folders.ts';
 import type { GitInfo } from '../protocol/generated/types.ts';
+import { gitConfigValue } from './git-config.ts';
+import { type GitFolder, gitFolder, readGitConfig, readGitFile } from './git-folder.ts';
 
-const GIT_TIMEOUT_MS = 2000;
-const OUTPUT_BYTES_MAX = 64 * 1024;
+const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;
+/** How often a ref may name another. */
+const REFS_MAX = 5;
+const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
+const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x7f/.]$/;
 
 /**
- * Commit, branch and remote of the repository that `cwd` lies in; null, without starting anything, where there is none.
- * What git does not tell, in time or at all, is null. Never rejects.
+ * Commit, branch and remote of the repository that `cwd` lies in; null where there is none. What cannot be told is null, such
+ * as the commit in a repository that keeps its refs in tables.
+ *
+ * The repository may belong to anyone, so its files are read as data, and git, which would run what they name, is not.
  */
-export async function readGitInfo({ cwd, env }: { cwd: string; env: Env }, signal: AbortSignal): Promise<GitInfo | null> {
-  if (!projectFolders(cwd).isRepository) return null;
-  const git = (args: string[]) => runGit({ cwd, env, args }, signal);
-  const [sha, branch, originUrl] = await Promise.all([
-    git(['rev-parse', '--verify', 'HEAD']),
-    git(['symbolic-ref', '--short', 'HEAD']),
-    git(['config', '--get', 'remote.origin.url']),
-  ]);
-  return { sha, branch, originUrl: originUrl === null ? null : withoutCredentials(originUrl) };
+export function readGitInfo(cwd: string): GitInfo | null {
+  const { root, isRepository } = projectFolders(cwd);
+  if (!isRepository) return null;
+  const folder = gitFolder(root);
+  if (folder === null) return { sha: null, branch: null, originUrl: null };
+  const head = readGitFile(folder.own, 'HEAD')?.trim() ?? '';
+  const ref = refIn(head);
+  const originUrl = gitConfigValue(readGitConfig(folder), ['remote', 'origin', 'url']);
+  return {
+    sha: ref === null ? shaIn(head) : commitOf(ref, folder),
+    branch: branchOf(ref),
+    originUrl: originUrl === null || originUrl === '' ? null : withoutCredentials(originUrl),
+  };
 }
 
-/** The first line that git prints; null where it fails, is not there, or prints nothing. */
-async function runGit({ cwd, env, args }: { cwd: string; env: Env; args: string[] }, signal: AbortSignal): Promise<string | null> {
-  // The repository may belong to anyone: none of its hooks or helpers run, no lock is taken, and nobody is asked.
-  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
-  const safe = ['--no-optional-locks', ...settings.flatMap((setting) => ['-c', setting]), '-C', cwd];
-  const options = {
-    // Not the repository: a relative entry of PATH must not find a program in it.
-    cwd: '/',
-    // Windows starts nothing without SystemRoot, and has its own name for the home.
-    env: { PATH: env.PATH, HOME: env.HOME ?? env.USERPROFILE, SystemRoot: env.SystemRoot, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
-    timeout: GIT_TIMEOUT_MS,
-    killSignal: 'SIGKILL',
-    maxBuffer: OUTPUT_BYTES_MAX,
-    signal,
-  } as const;
-  const { execFile } = await import('node:child_process');
-  return new Promise((resolve) => {
-    execFile('git', [...safe, ...args], options, (error, stdout) => {
-      const [line = ''] = stdout.split('\n');
-      resolve(error !== null || line === '' ? null : line);
-    });
-  });
+/** The ref that a file names; null where it names none, or one that is no ref's name. */
+function refIn(text: string): string | null {
+  const ref = /^ref: *(\S+)$/.exec(text)?.[1] ?? '';
+  return REF.test(ref) ? ref : null;
+}
+
+function shaIn(text: string): string | null {
+  return SHA.test(text) ? text : null;
+}
+
+function branchOf(ref: string | null): string | null {
+  return ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null;
+}
+
+function commitOf(ref: string, { own, shared }: GitFolder): string | null {
+  let name = ref;
+  for (let refs = 0; refs < REFS_MAX; refs++) {
+    const text = (readGitFile(shared, name) ?? readGitFile(own, name))?.trim();
+    if (text === undefined) return packedCommitOf(name, shared);
+    const next = refIn(text);
+    if (next === null) return shaIn(text);
+    name = next;
+  }
+  return null;
+}
+
+function packedCommitOf(ref: string, shared: string): string | null {
+  const text = readGitFile(shared, 'packed-refs', PACKED_REFS_BYTES_MAX) ?? '';
+  const end = text.indexOf(` ${ref}\n`);
+  return end === -1 ? null : shaIn(text.slice(text.lastIndexOf('\n', end) + 1, end));
 }
 
 /** A remote may carry a user and a token; the name before an ssh host is part of the address and stays. */

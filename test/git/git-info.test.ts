@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readGitInfo } from '../../src/git/git-info.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
-const ENV = { PATH: process.env.PATH };
-const never = () => new AbortController().signal;
-const read = (cwd: string, env: Record<string, string | undefined> = ENV) => readGitInfo({ cwd, env }, never());
+const read = (cwd: string) => readGitInfo(cwd);
+const UNKNOWN = { sha: null, branch: null, originUrl: null };
 
 function git(cwd: string, ...args: string[]): string {
   const identity = ['-c', 'user.name=n', '-c', 'user.email=e@example.com', '-c', 'commit.gpgsign=false'];
@@ -23,64 +22,55 @@ function repository(...commands: string[][]): string {
 
 const COMMIT = ['commit', '-q', '--allow-empty', '-m', 'c'];
 
-/** A program called git that leaves a mark; its folder is the PATH. */
-function fakeGit(script: string): { PATH: string; mark: string } {
-  const folder = tempFolder({ git: `#!/bin/sh\n${script}\n` });
-  chmodSync(join(folder, 'git'), 0o755);
-  return { PATH: `${folder}:/bin:/usr/bin`, mark: join(folder, 'mark') };
-}
-
-describe('what git cannot tell is null', () => {
-  test('outside of a repository nothing is even started', async () => {
-    const { PATH, mark } = fakeGit('touch "$(dirname "$0")/mark"');
-    expect(await read(tempFolder(), { PATH })).toBe(null);
-    expect(existsSync(mark)).toBe(false);
+describe('what cannot be told is null', () => {
+  test('outside of a repository', () => {
+    expect(read(tempFolder())).toBe(null);
   });
 
   test.each([
     ['a .git that is none', () => tempFolder({ '.git/x': '' })],
     ['a .git file that leads nowhere', () => tempFolder({ '.git': 'gitdir: /nowhere' })],
+    ['a .git file that says nothing', () => tempFolder({ '.git': 'x' })],
     ['a damaged HEAD', () => tempFolder({ '.git/HEAD': '\0\0' })],
-  ])('%s', async (_, make) => {
-    expect(await read(make())).toEqual({ sha: null, branch: null, originUrl: null });
+    ['a HEAD that leads out of the refs', () => tempFolder({ '.git/HEAD': 'ref: refs/heads/../../../x', x: 'a'.repeat(40) })],
+    ['a HEAD that is no ref', () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) })],
+    ['a HEAD that is a folder', () => tempFolder({ '.git/HEAD/x': '' })],
+    ['a HEAD without end', () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` })],
+  ])('%s', (_, make) => {
+    expect(read(make())).toEqual(UNKNOWN);
   });
 
-  test('no git on the PATH', async () => {
-    expect(await read(repository(COMMIT), { PATH: tempFolder() })).toEqual({ sha: null, branch: null, originUrl: null });
+  test('pipes in place of files, which nobody waits for', () => {
+    const folder = tempFolder({ '.git/refs/heads/x': '' });
+    for (const name of ['HEAD', 'config', 'packed-refs']) execFileSync('mkfifo', [join(folder, '.git', name)]);
+    expect(read(folder)).toEqual(UNKNOWN);
   });
 
-  test('a git that fails, or floods', async () => {
-    expect(await read(repository(), { PATH: fakeGit('exit 3').PATH })).toEqual({ sha: null, branch: null, originUrl: null });
-    expect(await read(repository(), { PATH: fakeGit('exec yes').PATH })).toEqual({ sha: null, branch: null, originUrl: null });
+  test('a repository without a commit, and without a remote', () => {
+    expect(read(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
-  test('a git that hangs is killed', async () => {
-    const { PATH } = fakeGit('exec sleep 60');
-    expect(await read(repository(), { PATH })).toEqual({ sha: null, branch: null, originUrl: null });
-  });
-
-  test('an abort ends it', async () => {
-    const { PATH } = fakeGit('exec sleep 60');
-    const aborted = AbortSignal.abort();
-    expect(await readGitInfo({ cwd: repository(), env: { PATH } }, aborted)).toEqual({ sha: null, branch: null, originUrl: null });
-  });
-
-  test('a repository without a commit, and without a remote', async () => {
-    expect(await read(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
-  });
-
-  test('the branch of a detached HEAD', async () => {
+  test('the branch of a detached HEAD', () => {
     const folder = repository(COMMIT, ['checkout', '-q', '--detach']);
-    expect(await read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
+    expect(read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
+  });
+
+  test('refs that go round in a circle', () => {
+    const folder = tempFolder({
+      '.git/HEAD': 'ref: refs/heads/a',
+      '.git/refs/heads/a': 'ref: refs/heads/b',
+      '.git/refs/heads/b': 'ref: refs/heads/a',
+    });
+    expect(read(folder)).toEqual({ sha: null, branch: 'a', originUrl: null });
   });
 });
 
-test('commit, branch and remote, also from a folder below', async () => {
+test('commit, branch and remote, also from a folder below', () => {
   const folder = repository(COMMIT, ['checkout', '-q', '-b', 'topic/x'], ['remote', 'add', 'origin', 'https://example.com/x.git']);
   writeFiles(folder, { 'a/b': '' });
   const info = { sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic/x', originUrl: 'https://example.com/x.git' };
-  expect(await read(folder)).toEqual(info);
-  expect(await read(join(folder, 'a'))).toEqual(info);
+  expect(read(folder)).toEqual(info);
+  expect(read(join(folder, 'a'))).toEqual(info);
 });
 
 test.each([
@@ -90,30 +80,78 @@ test.each([
   ['git@example.com:x/y.git', 'git@example.com:x/y.git'],
   ['../relative', '../relative'],
   ['http://us er:to ken@exa mple/x', 'http://exa mple/x'],
-])('the remote %s is told as %s', async (remote, told) => {
+])('the remote %s is told as %s', (remote, told) => {
   const folder = repository(['config', 'remote.origin.url', remote]);
-  expect((await read(folder))?.originUrl).toBe(told);
+  expect(read(folder)?.originUrl).toBe(told);
 });
 
-test('git sees no variables but its own few', async () => {
-  const { PATH, mark } = fakeGit('env > "$(dirname "$0")/mark"');
-  await read(repository(), { PATH, HOME: '/h', SECRET: 's', GIT_DIR: '/x', GIT_EXTERNAL_DIFF: 'x' });
-  const names = readFileSync(mark, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => line.split('=')[0]);
-  expect(names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name ?? '')).sort()).toEqual([
-    'GIT_TERMINAL_PROMPT',
-    'HOME',
-    'LC_ALL',
-    'PATH',
-  ]);
+test('packed refs, worktrees and submodules are understood as git does', () => {
+  const folder = repository(
+    COMMIT,
+    ['checkout', '-q', '-b', 'topic'],
+    ['commit', '-q', '--allow-empty', '-m', 'd'],
+    ['pack-refs', '--all'],
+  );
+  const tree = join(tempFolder(), 'tree');
+  git(folder, 'worktree', 'add', '-q', tree, 'main');
+  expect(read(folder)).toMatchObject({ sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic' });
+  expect(read(tree)).toMatchObject({ sha: git(tree, 'rev-parse', 'HEAD'), branch: 'main' });
+  git(folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repository(COMMIT), 'sub');
+  const sub = join(folder, 'sub');
+  expect(read(sub)).toEqual({ sha: git(sub, 'rev-parse', 'HEAD'), branch: 'main', originUrl: git(sub, 'config', 'remote.origin.url') });
 });
 
-test('a relative entry of PATH does not find a git in the repository', async () => {
-  const folder = repository(COMMIT);
-  writeFiles(folder, { git: '#!/bin/sh\ntouch mark\n' });
-  chmodSync(join(folder, 'git'), 0o755);
-  expect((await read(folder, { PATH: `.:${process.env.PATH}` }))?.branch).toBe('main');
-  expect(existsSync(join(folder, 'mark'))).toBe(false);
+test.each([
+  ['[remote "origin"]\nurl = one\n[remote "other"]\nurl = two\n', 'one'],
+  ['[remote "origin"] url = on-the-same-line\n', 'on-the-same-line'],
+  ['[REMOTE "origin"]\n\tURL=x # comment\n\turl = "a;b" ; comment\n', 'a;b'],
+  ['[remote "Origin"]\nurl = x\n[remote.origin]\nurl = y\n', null],
+  ['[remote "origin"]\nurl = a\\\nb\n', 'ab'],
+  ['[remote "origin"]\nurl\nurlx = 1\n', null],
+  ['[include]\npath = ../other\n[remote "origin"]\nurl =\n', null],
+])('of the settings %j the remote is %j', (config, url) => {
+  expect(
+    read(tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' }))?.originUrl ?? null,
+  ).toBe(url);
+});
+
+describe('a repository that means harm', () => {
+  test('gets nothing to run', () => {
+    const folder = repository(COMMIT);
+    const mark = join(folder, 'mark');
+    const run = join(folder, 'run');
+    writeFiles(folder, { run: `#!/bin/sh\ntouch ${mark}\n`, git: `#!/bin/sh\ntouch ${mark}\n`, '.gitattributes': '* filter=x diff=x\n' });
+    for (const name of ['run', 'git']) chmodSync(join(folder, name), 0o755);
+    for (const key of [
+      'core.fsmonitor',
+      'core.sshCommand',
+      'core.pager',
+      'credential.helper',
+      'diff.external',
+      'filter.x.clean',
+      'alias.rev-parse',
+    ])
+      git(folder, 'config', key, key.startsWith('alias') ? `!${run}` : run);
+    git(folder, 'config', 'core.hooksPath', folder);
+    expect(read(folder)).toMatchObject({ branch: 'main' });
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test('does not show that of somebody else', () => {
+    const other = repository(COMMIT, ['remote', 'add', 'origin', 'https://example.com/private.git']);
+    const lead = tempFolder({ '.git': `gitdir: ${join(other, '.git')}` });
+    const link = tempFolder();
+    symlinkSync(join(other, '.git'), join(link, '.git'));
+    for (const folder of [lead, link]) expect(read(folder)).toEqual(UNKNOWN);
+    const linked = tempFolder({ '.git/HEAD': 'ref: refs/heads/main' });
+    symlinkSync(join(other, '.git', 'config'), join(linked, '.git', 'config'));
+    symlinkSync(join(other, '.git', 'refs'), join(linked, '.git', 'refs'));
+    expect(read(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
+  });
+
+  test('that lies bare in a folder is none', () => {
+    const folder = tempFolder();
+    git(folder, 'init', '-q', '--bare');
+    expect(read(folder)).toBe(null);
+  });
 });
