@@ -1,9 +1,11 @@
 import { isObject, type JsonValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
+import { isInside, projectFolders } from '../config/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../instructions/base-instructions.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../instructions/context-messages.ts';
 import { describeEnvironment } from '../instructions/environment-context.ts';
+import { linksOut } from '../instructions/links-out.ts';
 import { skillBody, skillsUsed } from '../instructions/skill-message.ts';
 import { findSkills, type Skill } from '../instructions/skills.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
@@ -14,6 +16,8 @@ import type { ThreadSettings } from '../store/store.ts';
 interface FolderInstructions {
   agentsMd: AgentsMd;
   skills: Skill[];
+  /** Links that are not followed. */
+  leftOut: string[];
 }
 
 /** What the model is told beside the conversation. The files are read at load, and again when a turn moves elsewhere. */
@@ -35,6 +39,11 @@ export class Instructions {
   /** The absolute paths of the instruction files in force. */
   get sources(): string[] {
     return this.#folder.agentsMd.sources;
+  }
+
+  /** Links in place of instruction files and skills that are not followed: absolute paths. */
+  get leftOut(): string[] {
+    return this.#folder.leftOut;
   }
 
   /** The text that opens every request. */
@@ -78,8 +87,10 @@ export class Instructions {
   /** The skills that the input calls for, as the model reads them; one that cannot be read is said to be missing. */
   async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
     const { skills } = await this.#at(cwd);
+    const { root } = projectFolders(cwd);
+    const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
     return skillsUsed(input, skills).map((skill) => {
-      const body = skillBody(skill);
+      const body = skillBody(skill, (real) => !isProjects(skill.path) || isInside(real, root));
       return 'message' in body
         ? body.message
         : { type: 'message', role: 'user', content: [{ type: 'input_text', text: `<skill>\n${body.warning}\n</skill>` }] };
@@ -96,14 +107,15 @@ export class Instructions {
 }
 
 async function readFolder(config: Config, cwd: string): Promise<FolderInstructions> {
+  const fallbackFileNames = config.get('project_doc_fallback_filenames');
   const agentsMd = readAgentsMd({
     home: config.home,
     cwd,
     projectBytesMax: config.get('project_doc_max_bytes'),
-    fallbackFileNames: config.get('project_doc_fallback_filenames'),
+    fallbackFileNames,
   });
   const { skills } = await findSkills({ home: config.home, cwd });
-  return { agentsMd, skills };
+  return { agentsMd, skills, leftOut: linksOut(cwd, fallbackFileNames) };
 }
 
 function wasTold(told: JsonValue): told is ContextInput & JsonValue {

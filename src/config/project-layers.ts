@@ -4,33 +4,52 @@ import type { JsonObject } from '../base/json.ts';
 import type { ConfigLayerSource } from '../protocol/generated/types.ts';
 import { emptyTable, isTable, valueAt } from './config-table.ts';
 import { type Layer, readLayer } from './layer.ts';
-import { projectFolders, realPath } from './project-folders.ts';
+import { isInside, projectFolders, realPath } from './project-folders.ts';
 import type { Toml } from './toml.ts';
 
 /**
- * What a project can never set, trusted or not: what starts programs, what chooses where prompts and keys go, and what
- * decides about trust itself. A new setting of one of these kinds belongs here.
+ * What a project can never set, trusted or not: what starts programs, what chooses where prompts and keys go, what names files
+ * outside of it, who decides what is allowed, what a sandbox lets through, and what decides about trust itself. A new setting
+ * of one of these kinds belongs here.
  */
 export const USER_ONLY_KEYS = [
+  'allow_login_shell',
+  'approvals_reviewer',
   'apps',
   'chatgpt_base_url',
+  'cli_auth_credentials_store',
+  'default_permissions',
+  'forced_chatgpt_workspace_id',
+  'forced_login_method',
+  'history',
   'hooks',
+  'log_dir',
+  'mcp_oauth_callback_url',
+  'mcp_oauth_credentials_store',
   'mcp_servers',
+  'model_catalog_json',
+  'model_instructions_file',
   'model_provider',
   'model_providers',
   'notify',
   'openai_base_url',
+  'oss_provider',
   'otel',
+  'permissions',
   'plugins',
+  'preferred_auth_method',
   'profile',
   'profiles',
   'projects',
+  'sandbox_workspace_write',
   'shell_environment_policy',
+  'sqlite_home',
+  'zsh_path',
 ] as const;
 
 /**
  * The `.codex/config.toml` of each folder from the project's root down to `cwd`, outermost first. One in a folder that
- * the user's own settings do not call trusted is not even read: its layer is disabled.
+ * the user's own settings do not call trusted is not even read, nor is one that a link puts there: its layer is disabled.
  */
 export function projectLayers({ cwd, home, user }: { cwd: string; home: string; user: JsonObject }, toml: Toml): Layer[] {
   const { root, folders } = projectFolders(cwd);
@@ -40,7 +59,9 @@ export function projectLayers({ cwd, home, user }: { cwd: string; home: string; 
     const file = join(dotCodexFolder, 'config.toml');
     if (!existsSync(file) || realPath(file) === homeFile) return [];
     const name: ConfigLayerSource = { type: 'project', dotCodexFolder };
-    return isTrusted(folder, root, user) ? [withoutUserOnlyKeys(readLayer(file, name, toml))] : [untrusted(name, folder, file)];
+    if (!isTrusted(folder, root, user)) return [disabled(name, file, untrustedReason(folder))];
+    if (!isInside(realPath(file), root)) return [disabled(name, file, `${file} is a link that leads out of the project`)];
+    return [withoutUserOnlyKeys(readLayer(file, name, toml))];
   });
 }
 
@@ -63,17 +84,30 @@ function trustLevels(user: JsonObject): Map<string, unknown> {
 }
 
 function withoutUserOnlyKeys(layer: Layer): Layer {
-  const ignoredKeys = USER_ONLY_KEYS.filter((key) => Object.hasOwn(layer.config, key));
+  const isOpen = layer.config.sandbox_mode === 'danger-full-access';
+  const ignoredKeys: string[] = USER_ONLY_KEYS.filter((key) => Object.hasOwn(layer.config, key));
+  // A project may ask for a sandbox, not for none.
+  if (isOpen) ignoredKeys.push('sandbox_mode');
   const config = Object.assign(emptyTable(), layer.config);
   for (const key of ignoredKeys) delete config[key];
+  // The old way to name who decides what is allowed.
+  if (isTable(config.features) && Object.hasOwn(config.features, 'guardian_approval')) {
+    const { guardian_approval: _, ...features } = config.features;
+    config.features = features;
+    ignoredKeys.push('features.guardian_approval');
+  }
   return { ...layer, config, ignoredKeys };
 }
 
-function untrusted(name: ConfigLayerSource, folder: string, file: string): Layer {
+function untrustedReason(folder: string): string {
+  return `${folder} is not trusted: set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the home's config.toml`;
+}
+
+function disabled(name: ConfigLayerSource, file: string, reason: string): Layer {
   return {
     name,
     config: emptyTable(),
-    disabledReason: `${folder} is not trusted: set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the home's config.toml`,
+    disabledReason: reason,
     ignoredKeys: [],
     label: null,
     place: () => ({ path: file, range: null }),

@@ -31,7 +31,10 @@ export function threadMethods(deps: ThreadDeps) {
         const thread = await threads.start(newThread(params, caller));
         followers.subscribe(thread.id, caller.id);
         const answer = { thread: threadView(thread.record, thread.status), ...settingsAnswer(thread) };
-        after(() => publisher.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread }));
+        after(() => {
+          publisher.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
+          warnOfLinks(deps, thread, caller);
+        });
         return answer;
       },
     },
@@ -48,6 +51,7 @@ export function threadMethods(deps: ThreadDeps) {
           const goal = thread.goal.announcement(null);
           publisher.publish({ connection: context.caller.id }, goal.method, goal.params);
           followers.replay(thread.id, context.caller.id);
+          warnOfLinks(deps, thread, context.caller);
           threads.continueGoal(thread.id);
         });
         return answer;
@@ -64,6 +68,7 @@ export function threadMethods(deps: ThreadDeps) {
         after(() => {
           announceTokens(deps, fork, caller);
           publisher.publish({ threadId: fork.id }, 'thread/started', { thread: threadView(fork.record, fork.status) });
+          warnOfLinks(deps, fork, caller);
         });
         return { thread: threadView(fork.record, fork.status, turns), ...settingsAnswer(fork) };
       },
@@ -131,6 +136,14 @@ function newThread(params: ThreadStartParams | ThreadForkParams, { client }: Cal
     daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
     originator: client?.clientInfo.name ?? null,
   };
+}
+
+/** Tells who works with a thread which of its project's files the model does not get to read. */
+function warnOfLinks({ publisher }: ThreadDeps, { id, runtime }: LoadedThread, caller: Caller): void {
+  for (const path of runtime.instructions.leftOut) {
+    const message = `${path} is a link that leads out of the project: it is not read as instructions.`;
+    publisher.publish({ connection: caller.id }, 'warning', { threadId: id, message });
+  }
 }
 
 /** The settings that a thread's next turn will run with. */

@@ -3,7 +3,8 @@ import { isInside, projectFolders, realPath } from '../config/project-folders.ts
 import { readRegularFile } from '../config/read-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
-const FILE_NAMES = ['AGENTS.override.md', 'AGENTS.md'];
+/** In each folder the first of these counts. */
+export const INSTRUCTION_FILES: readonly string[] = ['AGENTS.override.md', 'AGENTS.md'];
 
 export interface AgentsMdQuery {
   home: string;
@@ -33,11 +34,11 @@ export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: 
   const { root, folders } = projectFolders(cwd);
   const docs: Doc[] = [];
   let bytesLeft = projectBytesMax;
-  const homeDoc = findDoc(home, FILE_NAMES, HOME_BYTES_MAX, null);
+  const homeDoc = findDoc(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
   if (homeDoc !== null) docs.push(homeDoc);
   for (const folder of folders) {
     if (bytesLeft <= 0) break;
-    const doc = findDoc(folder, [...FILE_NAMES, ...fallbackFileNames], bytesLeft, root);
+    const doc = findDoc(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
     // A thread may work in the home itself: its file is said once.
     if (doc === null || doc.real === homeDoc?.real) continue;
     bytesLeft -= doc.bytes.length;
@@ -66,15 +67,15 @@ function findDoc(folder: string, names: readonly string[], bytesMax: number, roo
     const path = join(folder, name);
     const real = realPath(path);
     if (root !== null && !isInside(real, root)) continue;
-    const read = tryRead(real, bytesMax);
+    const read = tryRead(real, bytesMax, root);
     if (read !== null) return { path, real, ...read };
   }
   return null;
 }
 
-function tryRead(path: string, bytesMax: number): { bytes: Buffer; size: number } | null {
+function tryRead(path: string, bytesMax: number, root: string | null): { bytes: Buffer; size: number } | null {
   try {
-    return readRegularFile(path, bytesMax);
+    return readRegularFile(path, bytesMax, (real) => root === null || isInside(real, root));
   } catch {
     // A folder of that name, or a file without permission: the thread works without it.
     return null;

@@ -30,12 +30,12 @@ export function skillsUsed(input: readonly UserInput[], known: readonly Skill[])
   return [...used.values()];
 }
 
-/** Reads a skill for use. The path is refused unless it is that of a SKILL.md. */
-export function skillBody({ name, path }: SkillName): SkillBody {
+/** Reads a skill for use. The path is refused unless it is that of a SKILL.md, and leads to where that may lie. */
+export function skillBody({ name, path }: SkillName, mayLieAt: (real: string) => boolean = () => true): SkillBody {
   if (!isAbsolute(path) || basename(path) !== 'SKILL.md')
     return { warning: `skill ${name}: ${path} is not the absolute path of a SKILL.md` };
   try {
-    const read = readRegularFile(path, BODY_BYTES_MAX);
+    const read = readRegularFile(path, BODY_BYTES_MAX, mayLieAt);
     if (read === null) return { warning: `skill ${name}: there is no ${path}` };
     const cut = read.bytes.length < read.size;
     const contents = new TextDecoder().decode(read.bytes, { stream: cut });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
-import { projectFolders, realPath } from '../config/project-folders.ts';
+import { isInside, projectFolders, realPath } from '../config/project-folders.ts';
 import { readRegularFile } from '../config/read-file.ts';
 import { skillFiles } from './skill-files.ts';
 
@@ -47,7 +47,8 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   const { parse } = await import('yaml');
   const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPath(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
-    const read = readSkill(path, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
+    const mayLieAt = (real: string) => scope === 'user' || isInside(real, root);
+    const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope });
   }
@@ -55,10 +56,14 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
 }
 
 /** The skill's name and description, or what is wrong with the file. */
-function readSkill(path: string, parseYaml: (text: string) => unknown): { name: string; description: string } | string {
+function readSkill(
+  path: string,
+  mayLieAt: (real: string) => boolean,
+  parseYaml: (text: string) => unknown,
+): { name: string; description: string } | string {
   let head: string;
   try {
-    head = readRegularFile(path, FRONT_MATTER_BYTES_MAX)?.bytes.toString('utf8') ?? '';
+    head = readRegularFile(path, FRONT_MATTER_BYTES_MAX, mayLieAt)?.bytes.toString('utf8') ?? '';
   } catch (error) {
     return `cannot be read: ${messageOf(error)}`;
   }

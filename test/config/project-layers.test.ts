@@ -99,3 +99,25 @@ test.each(USER_ONLY_KEYS)('a trusted project cannot set %s', async (key) => {
   expect(config.values).toEqual({ service_tier: 'flex', projects: { [folder]: { trust_level: 'trusted' } } });
   expect(config.layers.at(-1)?.ignoredKeys).toEqual([key]);
 });
+
+test.each([
+  ['sandbox_mode = "danger-full-access"', ['sandbox_mode']],
+  ['features.guardian_approval = true', ['features.guardian_approval']],
+  ['sandbox_mode = "workspace-write"', []],
+])('of a trusted project that says %s, %j is ignored', async (line, ignored) => {
+  const folder = project({ '.codex/config.toml': `${line}\n` });
+  const config = await loadIn(folder, trust(folder));
+  expect(config.layers.at(-1)?.ignoredKeys).toEqual(ignored);
+  expect([config.get('sandbox_mode'), config.get('approvals_reviewer')]).toEqual([
+    ignored.length > 0 ? 'read-only' : 'workspace-write',
+    'user',
+  ]);
+});
+
+test('a file that a link puts into a trusted project is not read', async () => {
+  const folder = project({ '.codex/x': '' });
+  symlinkSync(join(tempFolder({ 'config.toml': 'model = "theirs"\n' }), 'config.toml'), join(folder, '.codex', 'config.toml'));
+  const config = await loadIn(folder, trust(folder));
+  expect(config.get('model')).toBe(null);
+  expect(config.layers.at(-1)?.disabledReason).toBe(`${join(folder, '.codex', 'config.toml')} is a link that leads out of the project`);
+});
