@@ -1,5 +1,6 @@
 import { openSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { makeOpenFilePrivate } from '../base/make-private.ts';
 
 /** How much of the log may wait for its reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
@@ -15,6 +16,7 @@ export function toStream(stream: Writable): (line: string) => void {
 /** Appends to a file for its user alone. Throws when it cannot be opened; what cannot be written later is left out. */
 export function toFile(file: string): (line: string) => void {
   const descriptor = openSync(file, 'a', 0o600);
+  makeOpenFilePrivate(descriptor);
   return (line) => {
     try {
       writeSync(descriptor, line);

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import { isObject } from '../base/json.ts';
+import { makeOpenFilePrivate } from '../base/make-private.ts';
 import type { Env } from '../config/config.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
@@ -92,7 +93,9 @@ export class WireLog implements WireTap {
 }
 
 function open(file: string): number {
-  return openSync(file, 'a', 0o600);
+  const descriptor = openSync(file, 'a', 0o600);
+  makeOpenFilePrivate(descriptor);
+  return descriptor;
 }
 
 /** Undefined where it is no JSON. */

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { makeFolder } from '../base/make-folder.ts';
+import { makePrivate } from '../base/make-private.ts';
 import type { Connect } from './connect-sqlite.ts';
 import type { HeldLogs } from './held-logs.ts';
 import { activeWriter } from './store-errors.ts';
@@ -62,6 +63,7 @@ export class Leases {
   enter(transact: (work: () => void) => void): boolean {
     if (this.#lock !== null) return false;
     makeFolder(this.#folder, 0o700);
+    makePrivate(this.#folder);
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
     try {

@@ -3,6 +3,7 @@ import { closeSync, constants, copyFileSync, existsSync, fsyncSync, linkSync, mk
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { makeFolder } from '../base/make-folder.ts';
+import { makePrivate } from '../base/make-private.ts';
 import type { Connect } from './connect-sqlite.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
@@ -42,6 +43,8 @@ export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | nul
   try {
     if (!existsSync(files.file)) createDatabase(files);
     assertWritable(files.file);
+    // Before SQLite makes the files beside it, which get its mode.
+    for (const end of ['', '-wal', '-shm']) makePrivate(files.file + end);
     const db = open(files, files.file);
     return { db, readOnly: false, isOutdated: () => !db.open };
   } catch (error) {
