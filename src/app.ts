@@ -12,6 +12,7 @@ import { configWarnings } from './config/config-warnings.ts';
 import { loadConfig } from './config/load-config.ts';
 import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
+import { FileWatches } from './files/file-watches.ts';
 import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
@@ -88,6 +89,7 @@ export function createApp(options: AppParts): App {
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
+  const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, clock });
   const processes = createProcesses({ sandbox, platform, env, sendSignal: options.sendSignal, log });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
@@ -112,6 +114,7 @@ export function createApp(options: AppParts): App {
     store,
     publisher: clients,
     processes,
+    fileWatches,
     followers: clients,
     clock,
     ids,
@@ -143,11 +146,13 @@ export function createApp(options: AppParts): App {
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
           onResponse: (response) => void clients.answer(response, connection.id),
           onClosed: () => {
+            fileWatches.endConnection(connection.id);
             for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
             resolve();
           },
         });
         clients.add(connection);
+        fileWatches.open(connection.id);
         connection.listen();
       });
     },

@@ -15,7 +15,7 @@ const LAYERS = [
   ['agent'],
   ['tools'],
   ['sandbox', 'instructions', 'rollout'],
-  ['git', 'model', 'store', 'policy', 'transport'],
+  ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
   ['protocol'],
   ['base'],

@@ -1,10 +1,12 @@
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
+import type { FileWatches } from '../files/file-watches.ts';
 import type { InstalledModels } from '../model/installed-models.ts';
 import type { Processes } from '../sandbox/processes.ts';
 import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
 import { configMethods } from './config.ts';
+import { fsMethods } from './fs.ts';
 import { type InitializeDeps, initialize } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
@@ -36,6 +38,7 @@ export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
   processes: Processes;
+  fileWatches: FileWatches;
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
@@ -70,6 +73,7 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
+    ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...absentMethods(),
   };

@@ -224,6 +224,30 @@ export function configInvalid(problem: string): RpcError {
   return refused('config_invalid', problem);
 }
 
+/** For what a request wants of a file that is not to be had so. `code` and `message` are of `files/`. */
+export function fileRefused(code: string, message: string, path: string): RpcError {
+  return refused(code, message, { path });
+}
+
+/** For what the system did not let the server do with a file. */
+export function fileFailed(code: string, message: string, path: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, { code, path });
+}
+
+export function invalidBase64(problem: string): RpcError {
+  return refused('invalid_encoding', `fs/writeFile requires valid base64 dataBase64: ${problem}`);
+}
+
+export function watchIdTaken(watchId: string): RpcError {
+  return refused('watch_id_taken', `watchId already exists: ${cutText(watchId, SHOWN_CHARS_MAX)}`);
+}
+
+export function tooManyWatches(watchesMax: number): RpcError {
+  return refused('too_many_watches', `a connection has at most ${watchesMax} watches: end some with fs/unwatch`, {
+    maxWatches: watchesMax,
+  });
+}
+
 export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
 }

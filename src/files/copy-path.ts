@@ -1,0 +1,122 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isInside } from '../config/project-folders.ts';
+import { fileRefused } from '../protocol/errors.ts';
+import { notAFile, unlessMissing } from './file-failure.ts';
+import { type AnyPath, openFolder } from './open-folder.ts';
+import { removeFolder } from './remove-path.ts';
+import { replaceFile } from './replace-file.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const PERMISSION_BITS = 0o777;
+
+/**
+ * Copies a file, a link, or with `recursive` a folder. Links are copied as links; in a folder, what is no file, folder or
+ * link is left out. Permissions go along, set-user-id bits do not. A folder that cannot be copied whole leaves nothing.
+ */
+export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
+  const from = await lstat(source);
+  if (from.isSymbolicLink()) return copyLink(source, destination);
+  if (from.isFile()) return copyFile(source, destination, from.mode);
+  if (!from.isDirectory())
+    throw fileRefused('not_copyable', `fs/copy only supports regular files, directories, and symlinks: ${source}`, source);
+  if (!recursive)
+    throw fileRefused('recursive_required', `fs/copy requires recursive: true when sourcePath is a directory: ${source}`, source);
+  if (await liesIn(destination, source))
+    throw fileRefused(
+      'copy_into_itself',
+      `fs/copy cannot copy a directory to itself or one of its descendants: ${destination}`,
+      destination,
+    );
+  await mkdir(destination, 0o700);
+  try {
+    await fillFolder(source, destination, from.mode);
+  } catch (error) {
+    await removeFolder(destination);
+    throw error;
+  }
+}
+
+/** Whether a path that need not exist is a folder or lies in it. */
+async function liesIn(path: string, folder: string): Promise<boolean> {
+  const [real, top] = [await realPathTo(path), await realpath(folder)];
+  return real === top || isInside(real, top);
+}
+
+async function realPathTo(path: string): Promise<string> {
+  const real = await unlessMissing(realpath(path));
+  return real ?? join(await realPathTo(dirname(path)), basename(path));
+}
+
+async function fillFolder(source: AnyPath, destination: AnyPath, mode: number): Promise<void> {
+  const from = await openFolder(source);
+  try {
+    const to = await openFolder(destination);
+    try {
+      for (const name of await from.names()) await copyEntry(from.child(name), to.child(name));
+      await to.chmod(mode & PERMISSION_BITS);
+    } finally {
+      await to.close();
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
+  const { mode, ...from } = kind(await lstat(source));
+  if (from.isLink) await copyLink(source, destination);
+  else if (from.isFolder) {
+    await mkdir(destination, 0o700);
+    await fillFolder(source, destination, mode);
+  } else if (from.isFile) {
+    const to = await open(destination, 'wx', 0o600);
+    try {
+      await pour(source, to);
+      await to.chmod(mode & PERMISSION_BITS);
+    } finally {
+      await to.close();
+    }
+  }
+}
+
+function kind(stats: Awaited<ReturnType<typeof lstat>>) {
+  return { mode: Number(stats.mode), isLink: stats.isSymbolicLink(), isFolder: stats.isDirectory(), isFile: stats.isFile() };
+}
+
+async function copyLink(source: AnyPath, destination: AnyPath): Promise<void> {
+  await symlink(await readlink(source, { encoding: 'buffer' }), destination);
+}
+
+async function copyFile(source: string, destination: string, mode: number): Promise<void> {
+  const [from, to] = [await stat(source), await unlessMissing(stat(destination))];
+  // A copy onto itself is there already.
+  if (to !== undefined && from.ino === to.ino && from.dev === to.dev) return;
+  await replaceFile(destination, (file) => pour(source, file), mode);
+}
+
+/** Not through a link, nor from anything that is no regular file. */
+async function pour(source: AnyPath, to: FileHandle): Promise<void> {
+  const from = await open(source, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  try {
+    if (!(await from.stat()).isFile()) throw notAFile(String(source));
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (;;) {
+      const { bytesRead } = await from.read(chunk, 0, chunk.length);
+      if (bytesRead === 0) return;
+      await writeAll(to, chunk.subarray(0, bytesRead));
+    }
+  } finally {
+    await from.close();
+  }
+}
+
+/** Writes all of it, behind what was written last. */
+export async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) {
+    const { bytesWritten } = await file.write(bytes, written);
+    written += bytesWritten;
+  }
+}

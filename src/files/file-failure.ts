@@ -1,0 +1,64 @@
+import { fileFailed, fileRefused, RpcError } from '../protocol/errors.ts';
+
+/** The system's codes that clients are told by a word and a text of their own. */
+const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {
+  EACCES: ['permission_denied', 'Permission denied'],
+  EBUSY: ['file_busy', 'Device or resource busy'],
+  EDQUOT: ['no_space', 'Disk quota exceeded'],
+  EEXIST: ['already_exists', 'File exists'],
+  EFBIG: ['file_too_large', 'File too large'],
+  EISDIR: ['is_a_directory', 'Is a directory'],
+  ELOOP: ['too_many_links', 'Too many levels of symbolic links'],
+  EMFILE: ['too_many_open_files', 'Too many open files'],
+  ENAMETOOLONG: ['name_too_long', 'File name too long'],
+  ENFILE: ['too_many_open_files', 'Too many open files in system'],
+  ENOENT: ['file_not_found', 'No such file or directory'],
+  ENOSPC: ['no_space', 'No space left on device'],
+  ENOTDIR: ['not_a_directory', 'Not a directory'],
+  ENOTEMPTY: ['directory_not_empty', 'Directory not empty'],
+  EPERM: ['permission_denied', 'Operation not permitted'],
+  EROFS: ['read_only', 'Read-only file system'],
+};
+
+/** Above this, numbers are not those of a system but Node's own. */
+const ERRNO_MAX = 255;
+
+/** Does something with a file; what the system refuses becomes an error that says what, and where by `shown`. */
+export async function withFile<T>(path: string, work: () => Promise<T>, shown = path): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fileFailure(error, path, shown);
+  }
+}
+
+/** The error that clients read for one of the system's; any other is given back as it is. */
+export function fileFailure(error: unknown, path: string, shown = path): unknown {
+  const code = errorCode(error);
+  if (error instanceof RpcError || !(error instanceof Error) || code === null) return error;
+  const [word, text] = KNOWN[code] ?? ['file_failed', error.message];
+  const errno = 'errno' in error && typeof error.errno === 'number' ? -error.errno : 0;
+  const number = errno > 0 && errno <= ERRNO_MAX ? ` (os error ${errno})` : '';
+  return fileFailed(word, `${text}${number}: ${shown}`, path);
+}
+
+/** The system's code of an error, such as ENOENT; null where it has none. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Undefined in place of what is not there. */
+export function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  return work.catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+export function notAFile(path: string): RpcError {
+  return fileRefused('not_a_file', `path \`${path}\` is not a file`, path);
+}
+
+export function isADirectory(path: string): RpcError {
+  return fileFailed('is_a_directory', `Is a directory (os error 21): ${path}`, path);
+}

@@ -1,0 +1,120 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { tooManyWatches, watchIdTaken } from '../protocol/errors.ts';
+import type { FsChangedNotification } from '../protocol/generated/types.ts';
+import { PathWatch } from './path-watch.ts';
+import { isDraftName } from './replace-file.ts';
+
+/** How long changes are gathered before they are told. */
+const GATHER_MS = 100;
+/** A burst of more than these is told as a change of the watched path itself, once for all that are not named. */
+const PATHS_MAX = 1000;
+const WATCHES_MAX = 1000;
+
+export interface FileWatchesOptions {
+  clock: Clock;
+  log: Log;
+  tell: (connection: number, changed: FsChangedNotification) => void;
+  /** Null while the client reads what it is told; else resolves when it has caught up. */
+  drained: (connection: number) => Promise<void> | null;
+}
+
+/** What clients watch. A watch belongs to its connection, and ends with it. */
+export class FileWatches {
+  readonly #options: FileWatchesOptions;
+  readonly #connections = new Map<number, Map<string, FileWatch>>();
+
+  constructor(options: FileWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** Before a connection can watch. */
+  open(connection: number): void {
+    this.#connections.set(connection, new Map());
+  }
+
+  /** Begins a watch, and resolves when no later change is missed. The function that it gives begins the telling. */
+  async add(connection: number, watchId: string, path: string): Promise<() => void> {
+    const watches = this.#connections.get(connection);
+    // The connection is over: there is nobody to tell.
+    if (watches === undefined) return () => {};
+    if (watches.has(watchId)) throw watchIdTaken(watchId);
+    if (watches.size >= WATCHES_MAX) throw tooManyWatches(WATCHES_MAX);
+    const watch = new FileWatch({ ...this.#options, connection, watchId, path });
+    watches.set(watchId, watch);
+    try {
+      await watch.start();
+    } catch (error) {
+      watches.delete(watchId);
+      throw error;
+    }
+    return () => watch.beginTelling();
+  }
+
+  /** Ends a watch: nothing of it is told any more. */
+  remove(connection: number, watchId: string): void {
+    const watches = this.#connections.get(connection);
+    watches?.get(watchId)?.end();
+    watches?.delete(watchId);
+  }
+
+  /** Ends all watches of a connection, which is over. */
+  endConnection(connection: number): void {
+    for (const watch of this.#connections.get(connection)?.values() ?? []) watch.end();
+    this.#connections.delete(connection);
+  }
+}
+
+class FileWatch {
+  readonly #options: FileWatchesOptions & { connection: number; watchId: string; path: string };
+  readonly #changed = new Set<string>();
+  #watch: PathWatch | null = null;
+  #timer: Timer | null = null;
+  #telling = false;
+  #ended = false;
+
+  constructor(options: FileWatchesOptions & { connection: number; watchId: string; path: string }) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const { path, watchId, log } = this.#options;
+    const watch = await PathWatch.start(path, {
+      onChange: (changed) => this.#add(changed),
+      onLost: (error) => log.warn({ err: error, watchId }, 'a watched path cannot be followed'),
+    });
+    if (this.#ended) watch.close();
+    else this.#watch = watch;
+  }
+
+  beginTelling(): void {
+    this.#telling = true;
+    if (this.#changed.size > 0) this.#gather();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#timer?.clear();
+    this.#watch?.close();
+  }
+
+  #add(path: string): void {
+    if (this.#ended || isDraftName(path)) return;
+    this.#changed.add(this.#changed.size < PATHS_MAX ? path : this.#options.path);
+    if (this.#telling) this.#gather();
+  }
+
+  #gather(): void {
+    if (!this.#ended) this.#timer ??= this.#options.clock.setTimer(() => void this.#tell(), GATHER_MS);
+  }
+
+  async #tell(): Promise<void> {
+    const { connection, watchId, drained, tell } = this.#options;
+    for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
+    this.#timer = null;
+    if (this.#ended) return;
+    const changedPaths = [...this.#changed].sort();
+    this.#changed.clear();
+    tell(connection, { watchId, changedPaths });
+  }
+}

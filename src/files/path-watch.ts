@@ -1,0 +1,179 @@
+import { type FSWatcher, type Stats, watch } from 'node:fs';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { fileFailed } from '../protocol/errors.ts';
+import { errorCode, fileFailure } from './file-failure.ts';
+
+/** How often the watched places may turn out to be others while they are set up, before that is left to the next change. */
+const TRIES_MAX = 5;
+/** The system has no more watches, or this process may have no more. */
+const EXHAUSTED = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+
+/** A folder that the system watches, and what a change of the entry `name` in it means: `name` null, of any entry. */
+interface Place {
+  folder: string;
+  name: string | null;
+  means: 'changed' | 'look again';
+}
+
+export interface PathWatchEvents {
+  /** The path, or one of an entry in it. */
+  onChange: (path: string) => void;
+  /** It could not be followed to where it is now: what it is told from then on may not be all. */
+  onLost: (error: unknown) => void;
+}
+
+/**
+ * Watches a path: by the folder it lies in, so that it may come, go and be replaced; by itself where it is a folder; by what
+ * it leads to where it is a link; and while its folder is missing, by the nearest one above.
+ */
+export class PathWatch {
+  readonly #path: string;
+  readonly #events: PathWatchEvents;
+  #watchers: FSWatcher[] = [];
+  #seen: string | null = null;
+  #placing = false;
+  #moved = false;
+  #changed = false;
+  #closed = false;
+
+  private constructor(path: string, events: PathWatchEvents) {
+    this.#path = path;
+    this.#events = events;
+  }
+
+  /** Resolves when no later change is missed. `path` is absolute and normal. Rejects with what clients read. */
+  static async start(path: string, events: PathWatchEvents): Promise<PathWatch> {
+    const started = new PathWatch(path, events);
+    try {
+      await started.#place();
+    } catch (error) {
+      started.close();
+      throw watchFailure(error, path);
+    }
+    started.#seen = await fingerprint(path);
+    return started;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const watcher of this.#watchers) watcher.close();
+    this.#watchers = [];
+  }
+
+  /** Puts the watchers where the path is now, the new ones before the old ones go. */
+  async #place(): Promise<void> {
+    let places = await placesOf(this.#path);
+    for (let tries = 1; ; tries++) {
+      const watchers = this.#open(places);
+      for (const watcher of this.#watchers) watcher.close();
+      this.#watchers = watchers;
+      const now = await placesOf(this.#path);
+      if (tries === TRIES_MAX || JSON.stringify(now) === JSON.stringify(places)) return;
+      places = now;
+    }
+  }
+
+  #open(places: readonly Place[]): FSWatcher[] {
+    const watchers: FSWatcher[] = [];
+    if (this.#closed) return watchers;
+    try {
+      for (const place of places) {
+        const watcher = watch(place.folder, { persistent: false }, (event, name) => this.#heard(place, event, name));
+        watcher.on('error', () => void this.#lookAgain());
+        watchers.push(watcher);
+      }
+      return watchers;
+    } catch (error) {
+      for (const watcher of watchers) watcher.close();
+      throw error;
+    }
+  }
+
+  #heard(place: Place, event: 'rename' | 'change', name: string | null): void {
+    if (this.#closed) return;
+    // The system says of the folder itself by its own name, as if it lay in itself.
+    const aboutItself = name === null || name === basename(place.folder);
+    if (place.name === null) {
+      if (aboutItself) void this.#lookAgain();
+      else this.#events.onChange(join(this.#path, name));
+    } else if (event === 'change' && name === place.name && place.means === 'changed') this.#events.onChange(this.#path);
+    else if (aboutItself || name === place.name) {
+      this.#changed ||= name === place.name && place.means === 'changed';
+      void this.#lookAgain();
+    }
+  }
+
+  /** Follows the path to where it is now, and then says whether it is another: what comes after that is not missed. */
+  async #lookAgain(): Promise<void> {
+    this.#moved = true;
+    if (this.#placing) return;
+    this.#placing = true;
+    try {
+      while (this.#moved && !this.#closed) {
+        this.#moved = false;
+        await this.#place();
+        const now = await fingerprint(this.#path);
+        const changed = this.#changed || now !== this.#seen;
+        this.#seen = now;
+        this.#changed = false;
+        if (changed && !this.#closed) this.#events.onChange(this.#path);
+      }
+    } catch (error) {
+      this.#events.onChange(this.#path);
+      this.#events.onLost(error);
+    } finally {
+      this.#placing = false;
+    }
+  }
+}
+
+async function placesOf(path: string): Promise<Place[]> {
+  const places: Place[] = [];
+  const parent = dirname(path);
+  const above = await nearestFolder(parent);
+  if (parent !== path) {
+    const [name = ''] = relative(above, path).split(sep);
+    places.push({ folder: above, name, means: above === parent ? 'changed' : 'look again' });
+  }
+  const [own, target] = await Promise.all([lookAt(() => lstat(path)), lookAt(() => stat(path))]);
+  if (own?.isSymbolicLink() && target !== null) {
+    const real = await realpath(path).catch(() => path);
+    places.push({ folder: dirname(real), name: basename(real), means: 'changed' });
+  }
+  if (target?.isDirectory()) places.push({ folder: path, name: null, means: 'changed' });
+  return places;
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (folder === dirname(folder) || (await lookAt(() => stat(folder)))?.isDirectory()) return folder;
+  }
+}
+
+/** Null where there is nothing, or nothing that the server may look at. */
+async function lookAt(look: () => Promise<Stats>): Promise<Stats | null> {
+  try {
+    return await look();
+  } catch {
+    return null;
+  }
+}
+
+/** The same as long as the path leads to the same contents. */
+async function fingerprint(path: string): Promise<string | null> {
+  const stats = await lookAt(() => stat(path));
+  // Entries of a folder are told by themselves.
+  if (stats === null) return null;
+  const same = `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
+  return stats.isDirectory() ? same : `${same}:${stats.size}:${stats.mtimeMs}`;
+}
+
+function watchFailure(error: unknown, path: string): unknown {
+  if (!EXHAUSTED.has(errorCode(error) ?? '')) return fileFailure(error, path);
+  return fileFailed(
+    'watch_limit_reached',
+    `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances)`,
+    path,
+  );
+}

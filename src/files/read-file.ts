@@ -1,0 +1,45 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
+import { fileRefused, type RpcError } from '../protocol/errors.ts';
+import { notAFile } from './file-failure.ts';
+
+/** What fits into one message as base64, with room for what is around it: a file that was read can be written back. */
+export const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
+
+const CHUNK_BYTES_MIN = 4 * 1024;
+const CHUNK_BYTES_MAX = 1024 * 1024;
+
+/** How large a regular file is said to be: what is read may be less or more. Refuses what is none, and one that is too large. */
+export async function readableSize(path: string): Promise<number> {
+  // Looked at before it is opened: to open a device may do something.
+  const stats = await stat(path);
+  if (!stats.isFile()) throw notAFile(path);
+  if (stats.size > FILE_BYTES_MAX) throw tooLarge(path);
+  return stats.size;
+}
+
+/** The bytes of a regular file, also of one that grows or whose size the system does not say. Never waits for a pipe. */
+export async function readFile(path: string): Promise<Buffer> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw notAFile(path);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(Math.min(Math.max(stats.size + 1 - length, CHUNK_BYTES_MIN), CHUNK_BYTES_MAX));
+      const { bytesRead } = await file.read(chunk, 0, chunk.length);
+      if (bytesRead === 0) return Buffer.concat(chunks, length);
+      chunks.push(chunk.subarray(0, bytesRead));
+      length += bytesRead;
+      if (length > FILE_BYTES_MAX) throw tooLarge(path);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function tooLarge(path: string): RpcError {
+  return fileRefused('file_too_large', `file is too large to read: limit is ${FILE_BYTES_MAX} bytes`, path);
+}

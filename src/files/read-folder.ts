@@ -1,0 +1,36 @@
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileRefused } from '../protocol/errors.ts';
+import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
+
+const ENTRIES_MAX = 200_000;
+/** How many links are followed at once. */
+const LOOKS_MAX = 32;
+
+/** What lies in a folder, by name. */
+export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> {
+  const found = await readdir(path, { withFileTypes: true });
+  if (found.length > ENTRIES_MAX)
+    throw fileRefused('too_many_entries', `${path} has ${found.length} entries: at most ${ENTRIES_MAX} are listed`, path);
+  found.sort((one, other) => (one.name < other.name ? -1 : 1));
+  const entries: FsReadDirectoryEntry[] = [];
+  for (let start = 0; start < found.length; start += LOOKS_MAX) {
+    entries.push(...(await Promise.all(found.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)))));
+  }
+  return entries;
+}
+
+async function described(folder: string, entry: Dirent): Promise<FsReadDirectoryEntry> {
+  const seen = entry.isSymbolicLink() ? await targetOf(join(folder, entry.name)) : entry;
+  return { fileName: entry.name, isDirectory: seen?.isDirectory() ?? false, isFile: seen?.isFile() ?? false };
+}
+
+async function targetOf(link: string): Promise<Pick<Dirent, 'isDirectory' | 'isFile'> | null> {
+  try {
+    return await stat(link);
+  } catch {
+    // It leads nowhere, in a circle, or where the server may not look.
+    return null;
+  }
+}

@@ -1,0 +1,31 @@
+import { lstat, rmdir, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileRefused } from '../protocol/errors.ts';
+import { unlessMissing } from './file-failure.ts';
+import { type AnyPath, openFolder } from './open-folder.ts';
+
+/** Removes a file, a link, or a folder; with `recursive` one that is not empty; with `force` also what is not there. */
+export async function removePath(path: string, { recursive, force }: { recursive: boolean; force: boolean }): Promise<void> {
+  if (dirname(path) === path) throw fileRefused('root_refused', `fs/remove does not remove the root: ${path}`, path);
+  const there = force ? await unlessMissing(lstat(path)) : await lstat(path);
+  if (there === undefined) return;
+  if (!there.isDirectory()) await unlink(path);
+  else if (recursive) await removeFolder(path);
+  else await rmdir(path);
+}
+
+/** Never follows a link, also when one takes a folder's place meanwhile. What goes by itself is no failure. */
+export async function removeFolder(path: AnyPath): Promise<void> {
+  const folder = await openFolder(path);
+  try {
+    for (const name of await folder.names()) {
+      const child = folder.child(name);
+      const there = await unlessMissing(lstat(child));
+      if (there?.isDirectory()) await removeFolder(child);
+      else if (there !== undefined) await unlessMissing(unlink(child));
+    }
+  } finally {
+    await folder.close();
+  }
+  await unlessMissing(rmdir(path));
+}

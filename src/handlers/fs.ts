@@ -1,0 +1,143 @@
+import { lstat, mkdir, stat } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { KeyedQueue } from '../base/keyed-queue.ts';
+import { copyPath, writeAll } from '../files/copy-path.ts';
+import { withFile } from '../files/file-failure.ts';
+import type { FileWatches } from '../files/file-watches.ts';
+import { makeFolders } from '../files/make-folders.ts';
+import { readableSize, readFile } from '../files/read-file.ts';
+import { readFolder } from '../files/read-folder.ts';
+import { removePath } from '../files/remove-path.ts';
+import { replaceFile } from '../files/replace-file.ts';
+import { invalidBase64, invalidParams } from '../protocol/errors.ts';
+import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
+import type { Caller, MethodTable } from './method.ts';
+
+/** Files above this are read one at a time for a connection, each when the client has read what it was sent. */
+const LARGE_BYTES_MIN = 256 * 1024;
+
+/** What is asked of one path happens in the order of the requests. */
+const perPath = ({ path }: { path: string }): string => `fs:${path}`;
+const perWatch = ({ watchId }: { watchId: string }): string => `fs/watch:${watchId}`;
+
+export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
+  const largeReads = new KeyedQueue();
+  return {
+    'fs/readFile': {
+      queue: perPath,
+      handle(params, { caller }) {
+        const path = absolutePath('path', params.path);
+        return withFile(path, async () => {
+          const size = await readableSize(path);
+          const bytes =
+            size < LARGE_BYTES_MIN ? await readFile(path) : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
+          return { dataBase64: bytes.toString('base64') };
+        });
+      },
+    },
+
+    'fs/writeFile': {
+      queue: perPath,
+      async handle(params) {
+        const path = absolutePath('path', params.path);
+        const bytes = bytesOf(params.dataBase64);
+        await withFile(path, () => replaceFile(path, (file) => writeAll(file, bytes)));
+        return {};
+      },
+    },
+
+    'fs/createDirectory': {
+      queue: perPath,
+      async handle(params) {
+        const path = absolutePath('path', params.path);
+        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolders(path)));
+        return {};
+      },
+    },
+
+    'fs/getMetadata': {
+      queue: perPath,
+      handle(params) {
+        const path = absolutePath('path', params.path);
+        return withFile(path, () => metadata(path));
+      },
+    },
+
+    'fs/readDirectory': {
+      queue: perPath,
+      handle(params) {
+        const path = absolutePath('path', params.path);
+        return withFile(path, async () => ({ entries: await readFolder(path) }));
+      },
+    },
+
+    'fs/remove': {
+      queue: perPath,
+      async handle(params) {
+        const path = absolutePath('path', params.path);
+        await withFile(path, () => removePath(path, { recursive: params.recursive !== false, force: params.force !== false }));
+        return {};
+      },
+    },
+
+    'fs/copy': {
+      queue: ({ destinationPath }) => `fs:${destinationPath}`,
+      async handle(params) {
+        const source = absolutePath('sourcePath', params.sourcePath);
+        const destination = absolutePath('destinationPath', params.destinationPath);
+        await withFile(destination, () => copyPath(source, destination, params.recursive === true), `${source} to ${destination}`);
+        return {};
+      },
+    },
+
+    'fs/watch': {
+      queue: perWatch,
+      async handle({ watchId, path }, { caller, after }) {
+        const watched = absolutePath('path', path);
+        after(await fileWatches.add(caller.id, watchId, watched));
+        return { path: watched };
+      },
+    },
+
+    'fs/unwatch': {
+      queue: perWatch,
+      handle({ watchId }, { caller }) {
+        fileWatches.remove(caller.id, watchId);
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** Without `.`, `..` and slashes at its end. */
+function absolutePath(field: string, path: string): string {
+  if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
+  if (path.includes('\0')) throw invalidParams(`params.${field}: a path has no NUL byte`);
+  return resolve(path);
+}
+
+/** Node decodes leniently: what it skips, or takes for another alphabet, shows in the length. */
+function bytesOf(text: string): Buffer {
+  if (text.length % 4 !== 0) throw invalidBase64('its length is no multiple of 4');
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== (text.length / 4) * 3 - padding || text.includes('-') || text.includes('_'))
+    throw invalidBase64('only A-Z, a-z, 0-9, + and / may be in it, and = at its end');
+  return bytes;
+}
+
+async function readWhenRead(path: string, caller: Caller): Promise<Buffer> {
+  await caller.ready();
+  return readFile(path);
+}
+
+async function metadata(path: string): Promise<FsGetMetadataResponse> {
+  const [own, target] = await Promise.all([lstat(path), stat(path)]);
+  return {
+    isDirectory: target.isDirectory(),
+    isFile: target.isFile(),
+    isSymlink: own.isSymbolicLink(),
+    createdAtMs: Math.trunc(target.birthtimeMs),
+    modifiedAtMs: Math.trunc(target.mtimeMs),
+  };
+}
