@@ -40,7 +40,8 @@ async function buildExecutable() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    define: { HEDDLE_VERSION: JSON.stringify(version) },
+    // What finds files of packages asks relative to its own file, which CommonJS names so.
+    define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
     plugins: [lateCrypto, validatorsApart],
     logLevel: 'warning',
     write: false,

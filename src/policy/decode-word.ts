@@ -1,0 +1,76 @@
+import type { Node } from 'web-tree-sitter';
+
+/** Not special to bash, zsh or sh, wherever in a word it stands. */
+const PLAIN = /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u;
+/** After these, `~` is not the name of a folder. */
+const BEFORE_TILDE = /[\p{L}\p{N}^]/u;
+
+/** A word as the shell passes it on; null when that is not certain from its text alone. */
+export function decodeWord(node: Node): string | null {
+  switch (node.type) {
+    case 'word':
+    case 'number':
+      return decodeBare(node.text, true);
+    case 'raw_string':
+      return decodeRaw(node.text);
+    case 'string':
+      return decodeQuoted(node.text);
+    case 'concatenation':
+      return decodeParts(node);
+    default:
+      return null;
+  }
+}
+
+function decodeParts(node: Node): string | null {
+  let decoded = '';
+  let end = node.startIndex;
+  for (const part of node.children) {
+    if (part.startIndex !== end || part.type === 'concatenation') return null;
+    const atStart = end === node.startIndex;
+    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeWord(part);
+    if (text === null) return null;
+    decoded += text;
+    end = part.endIndex;
+  }
+  return end === node.endIndex ? decoded : null;
+}
+
+function decodeBare(text: string, atStart: boolean): string | null {
+  let decoded = '';
+  const chars = [...text];
+  for (let at = 0; at < chars.length; at += 1) {
+    const char = chars[at] ?? '';
+    if (char === '\\') {
+      at += 1;
+      const escaped = chars[at];
+      if (escaped === undefined || escaped === '\n') return null;
+      decoded += escaped;
+    } else if (isLiteral(char, chars[at - 1], atStart && at === 0)) decoded += char;
+    else return null;
+  }
+  return decoded;
+}
+
+function isLiteral(char: string, before: string | undefined, startsWord: boolean): boolean {
+  if (PLAIN.test(char) || char === '!') return true;
+  // At the start `#` begins a comment, and zsh looks for a program where a word starts with `=`.
+  if (char === '#' || char === '=') return !startsWord && (char === '=' || before !== undefined);
+  return char === '~' && before !== undefined && BEFORE_TILDE.test(before);
+}
+
+function decodeRaw(text: string): string | null {
+  const inner = text.slice(1, -1);
+  return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'") ? inner : null;
+}
+
+/** Between double quotes: what is escaped or plain there, in the order to try. Whatever fits none of them means something. */
+const QUOTED_PART = /\\\n|\\([$`"\\])|(\\(?![$`"\\\n])|[^"`$\\]|\$(?=[ |)]|$))/gy;
+
+function decodeQuoted(text: string): string | null {
+  if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return null;
+  const inner = text.slice(1, -1);
+  const parts = [...inner.matchAll(QUOTED_PART)];
+  const length = parts.reduce((sum, [part]) => sum + part.length, 0);
+  return length === inner.length ? parts.map(([, escaped, plain]) => escaped ?? plain ?? '').join('') : null;
+}
