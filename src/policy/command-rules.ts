@@ -7,6 +7,16 @@ export interface PrefixRule {
   justification: string | null;
 }
 
+/** Something in a rules file that cannot be understood. */
+export interface RuleProblem {
+  message: string;
+  path: string;
+  /** From 1; null: the file as a whole. */
+  line: number | null;
+}
+
 export interface CommandRules {
   rules: readonly PrefixRule[];
+  /** While there are any, every command is asked about: what cannot be read may forbid it. */
+  problems: readonly RuleProblem[];
 }

@@ -6,6 +6,8 @@ import type { ParsedCommand } from './parse-command.ts';
 /** A command that the model wants to run, with what it asks for. */
 export interface CommandRequest {
   command: ParsedCommand;
+  /** Where it is to run. Absolute. */
+  cwd: string;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
   /** The reason that it gives for that. */
@@ -22,15 +24,27 @@ export interface CommandSituation {
   grants: Grants;
 }
 
-/** What is to become of a command. */
+/** What is to become of a command. `sandboxed`: within what the sandbox policy allows, where that has any bounds. */
 export type CommandVerdict =
-  | { verdict: 'run'; sandboxed: boolean }
+  | {
+      verdict: 'run';
+      sandboxed: boolean;
+      /**
+       * Whether it runs as under a read-only policy (`readingOnly`): it is not asked about because it only reads, and
+       * so it is held to that, whatever a repository or a configuration makes of it.
+       */
+      readOnly: boolean;
+      /** Whether to ask, when the sandbox stood in its way, to run it again outside: with the key of an unsandboxed run. */
+      askIfRefused: boolean;
+    }
   | {
       verdict: 'ask';
       /** For the person who decides; null: nothing beyond the command itself. */
       reason: string | null;
       /** How it runs once it is accepted. */
       sandboxed: boolean;
+      /** What to give `Grants.allowCommand` when it is accepted for the session. */
+      key: string;
       /** What can be allowed from now on; null: nothing is proposed. */
       proposedAmendment: readonly string[] | null;
     }

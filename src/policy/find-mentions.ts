@@ -6,28 +6,35 @@ import { programName } from './program-name.ts';
 type Words = readonly string[];
 
 /** Programs that run what their arguments name. */
-const RUNNERS: ReadonlySet<string> = new Set(
+export const RUNNERS: ReadonlySet<string> = new Set(
   (
-    '. bash busybox builtin caffeinate chpst chroot chrt command coproc csh dash doas entr env eval exec fd fdfind find firejail fish ' +
-    'flock git gosu ionice ksh ltrace make mksh nice nohup nsenter numactl parallel pkexec proot rlwrap run0 runuser schedtool ' +
+    '. bash busybox builtin caffeinate chpst chroot chrt command coproc csh dash doas entr env eval exec firejail fish ' +
+    'flock gosu ionice ksh ltrace mksh nice nohup nsenter numactl parallel pkexec proot rlwrap run0 runuser schedtool ' +
     'script setarch setpriv setsid sh source ssh start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout ' +
-    'toybox trap tcsh unbuffer unshare watch xargs xvfb-run zsh'
+    'timelimit toybox trap tcsh unbuffer unshare watch xargs xvfb-run zsh'
   ).split(' '),
 );
+const READS_ARGUMENTS: ReadonlySet<string> = new Set(['xargs', 'parallel']);
+const FINDERS: ReadonlySet<string> = new Set(['find', 'fd', 'fdfind']);
+const FINDERS_RUN = /^(?:-(?:exec|ok)(?:dir)?|-[a-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
+/** What in git's arguments comes before a program, and settings, which may name one. */
+const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
+const GIT_SETTING = /^-?[\w-]+\..*=/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
 const MENTIONS_MAX = 2000;
 const NODE_DEPTH_MAX = 500;
 /** May be anything: what was too much to read. */
-const UNKNOWN: Words = ['\0'];
+const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * The words of everything in a command that may itself be run as a command. Rather too many than too few; text that only
+ * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few; text that only
  * the shell knows is `\0` in them.
  */
-export function findMentions(argv: Words, readBash: ReadBash): readonly Words[] {
+export function findMentions(command: Words | string, readBash: ReadBash): readonly Words[] {
   const found: Words[] = [];
-  addCommand(argv, 0);
+  if (typeof command === 'string') addScript(command, 0);
+  else addCommand(command, 0);
   return found;
 
   function addCommand(words: Words, depth: number): void {
@@ -38,7 +45,8 @@ export function findMentions(argv: Words, readBash: ReadBash): readonly Words[] 
       return;
     }
     found.push(words);
-    if (RUNNERS.has(programName(program))) addArguments(words.slice(1), depth + 1);
+    const args = run(programName(program), words.slice(1));
+    if (args !== null) addArguments(args, depth + 1);
   }
 
   /** Each argument may be what is run, or a script, or hold either behind a `=`; or all of them together are a script. */
@@ -51,18 +59,22 @@ export function findMentions(argv: Words, readBash: ReadBash): readonly Words[] 
   }
 
   function addArgument(arg: string, following: Words, depth: number): void {
-    for (const text of new Set([arg, arg.slice(arg.indexOf('=') + 1)])) {
+    const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
+    for (const text of new Set([arg, value === '\0' ? arg : value])) {
       if (SCRIPT_LIKE.test(text)) addScript(text, depth);
       else addCommand([text, ...following], depth);
     }
   }
 
+  /** Twice where lines are continued: the parser and the shells do not agree on a word that is cut so. */
   function addScript(script: string, depth: number): void {
-    const read = readBash(script, (root) => {
-      addNode(root, depth, 0);
-      return true;
-    });
-    if (read === null) found.push(UNKNOWN);
+    for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
+      const read = readBash(text, (root) => {
+        addNode(root, depth, 0);
+        return true;
+      });
+      if (read === null) found.push(UNKNOWN);
+    }
   }
 
   function addNode(node: Node, depth: number, nodeDepth: number): void {
@@ -71,12 +83,43 @@ export function findMentions(argv: Words, readBash: ReadBash): readonly Words[] 
       return;
     }
     if (node.type === 'command') addCommand(commandWords(node), depth);
+    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node)) addScript(inputText(node), depth + 1);
     for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
   }
 }
 
+/** What of a program's arguments is run, or may be; null: nothing. */
+function run(program: string, args: Words): Words | null {
+  if (FINDERS.has(program)) {
+    const at = args.findIndex((arg) => FINDERS_RUN.test(arg));
+    return at === -1 ? null : args.slice(at + 1);
+  }
+  if (program === 'git') {
+    const at = args.findIndex((arg) => GIT_RUNS.test(arg));
+    return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
+  }
+  if (!RUNNERS.has(program)) return null;
+  return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
+}
+
 function commandWords(node: Node): string[] {
   return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(looseWord);
+}
+
+const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
+
+function inputText(node: Node): string {
+  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
+}
+
+/** Whether what is given to a command's input, here in the script, may be run by it. */
+function runsInput(node: Node): boolean {
+  for (let at = node.parent; at !== null; at = at.parent) {
+    if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
+    const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
+    if (commands.some((command) => RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+  }
+  return false;
 }
 
 /** What a command has beside its words. */

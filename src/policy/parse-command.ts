@@ -41,10 +41,10 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const script = shellScript(argv);
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
-  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, mentioned: [{ words: ['\0'] }] };
+  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, mentioned: [{ words: ['\0', '\0'] }] };
   const readBash = await bashParser();
   const commands = script === null ? plainCommand(argv) : readScript(script, readBash);
-  return { argv, text, commands: commands?.map(simple) ?? null, mentioned: findMentions(argv, readBash).map(simple) };
+  return { argv, text, commands: commands?.map(simple) ?? null, mentioned: findMentions(script ?? argv, readBash).map(simple) };
 }
 
 function simple(words: readonly string[]): SimpleCommand {

@@ -6,8 +6,9 @@ type Words = readonly string[];
 
 const OPERATORS: ReadonlySet<string> = new Set(['&&', '||', '|', ';', '\n']);
 const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
-const BETWEEN_WORDS = /^(?:[ \t]|\\\n)+$/;
-const BETWEEN_COMMANDS = /^(?:[ \t\n]|\\\n)*$/;
+// A continued line alone does not part two words, or what makes up an operator.
+const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
+const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
 /** Blanks and line ends other than the plain ones, control characters, and what cannot be seen: read differently by whoever reads it. */
 const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/u;
 /** What bash or zsh takes for syntax where a command's name stands. */

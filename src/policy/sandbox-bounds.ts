@@ -36,6 +36,11 @@ export interface SandboxPlace {
   home: string;
 }
 
+/** Whether a policy has any bounds that heddle keeps. */
+export function hasBounds({ type }: SandboxPolicy): boolean {
+  return type !== 'dangerFullAccess' && type !== 'externalSandbox';
+}
+
 /** The bounds that a policy means in a place, with what was granted beyond them. Null: no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,

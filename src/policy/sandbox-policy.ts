@@ -29,6 +29,12 @@ export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string
   return { ...policy, writableRoots: [...new Set([...(policy.writableRoots ?? []), ...roots])] };
 }
 
+/** A policy as it is for what may only read: it reads what it could before, writes nothing and reaches nobody. */
+export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
+  const access = policy.type === 'readOnly' ? policy.access : policy.type === 'workspaceWrite' ? policy.readOnlyAccess : undefined;
+  return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
+}
+
 /** The first path of a policy that is not absolute, with its place; null when all are. */
 export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];

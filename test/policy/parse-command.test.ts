@@ -181,6 +181,8 @@ describe('not understood', () => {
     'ls \\',
     'echo hi\r\nls',
     'echo hi\rls',
+    'echo !\\\nx',
+    'ls |\\\n| cat',
     'ls\0-l',
     'ls\u00a0-l',
     'ls\u2028rm x',

@@ -1,0 +1,99 @@
+import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../base/make-folder.ts';
+import { readRegularFile } from './read-file.ts';
+
+/** A file of rules about commands, as it is. */
+export interface RulesFile {
+  path: string;
+  text: string;
+}
+
+/** The files of rules, in the order of their names, and what could not be read of them. */
+export interface RulesFiles {
+  files: readonly RulesFile[];
+  problems: readonly { path: string; message: string }[];
+}
+
+const FILES_MAX = 200;
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** Reads `rules/*.rules` of the home. Never throws: a file that cannot be read is a problem. */
+export function readRuleFiles(home: string): RulesFiles {
+  const folder = join(home, 'rules');
+  const files: RulesFile[] = [];
+  const problems: { path: string; message: string }[] = [];
+  const attempt = <T>(path: string, read: () => T): T | null => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      problems.push({ path, message: error.message });
+      return null;
+    }
+  };
+  const names = attempt(folder, () => rulesIn(folder)) ?? [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const text = attempt(path, () => readText(path));
+    if (text !== null) files.push({ path, text });
+  }
+  return { files, problems };
+}
+
+function rulesIn(folder: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.rules'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+  if (names.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} files of rules`);
+  return names.sort();
+}
+
+/** Null: gone since the folder was read. */
+function readText(path: string): string | null {
+  const file = readRegularFile(path, FILE_BYTES_MAX);
+  if (file === null) return null;
+  if (file.size > FILE_BYTES_MAX) throw new Error(`the file is larger than ${FILE_BYTES_MAX} bytes`);
+  return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
+}
+
+/**
+ * Adds a rule to `rules/default.rules` in the home that allows commands that begin so, unless it stands there already.
+ * What others add at the same time is kept. Throws where it cannot be written, and then leaves no part of it.
+ */
+export function appendAllowRule(home: string, prefix: readonly string[]): void {
+  const folder = join(home, 'rules');
+  makeFolder(folder, 0o700);
+  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
+  const path = join(folder, 'default.rules');
+  const text = readText(path) ?? '';
+  if (text.split('\n').includes(rule)) return;
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
+  try {
+    append(file, `${rule}\n`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** In one write, which the system puts behind whatever is there by then. */
+function append(file: number, line: string): void {
+  const { size } = fstatSync(file);
+  const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
+  const written = writeSync(file, bytes);
+  if (written < bytes.length) {
+    // Half a rule would be a problem for every command.
+    if (fstatSync(file).size === size + written) ftruncateSync(file, size);
+    throw new Error('there is no space left for the rule');
+  }
+  fsyncSync(file);
+}
+
+function endsLine(file: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last.toString() === '\n');
+}

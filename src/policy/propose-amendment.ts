@@ -1,0 +1,36 @@
+import { RUNNERS } from './find-mentions.ts';
+import type { ParsedCommand } from './parse-command.ts';
+import { programName } from './program-name.ts';
+
+/** What a longer command of the same beginning may do with them is anything. */
+const NEVER: ReadonlySet<string> = new Set([
+  ...RUNNERS,
+  ...'find fd fdfind rm rmdir dd shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
+]);
+/** They run the programs that they are given, so that it takes more than their name and options. */
+const INTERPRETERS = /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|sed|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;
+/** They do what the next word says. */
+const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
+  'git npm npx pnpm yarn cargo go docker podman kubectl helm terraform aws gcloud az gh pip pip3 uv poetry apt apt-get brew systemctl make just tar curl wget'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The beginning of commands that may be allowed from now on, with the one command that is asked about: all its words, or
+ * the fewer that the model proposes. Null where the command is not understood, is several, or would allow too much.
+ */
+export function proposeAmendment({ commands }: ParsedCommand, proposed: readonly string[] | null): readonly string[] | null {
+  const [command, ...others] = commands ?? [];
+  if (command === undefined || others.length > 0) return null;
+  const { words } = command;
+  const isPrefix = proposed !== null && proposed.length > 0 && proposed.every((word, index) => word === words[index]);
+  return [...(isPrefix ? [proposed] : []), words].find(isNarrow) ?? null;
+}
+
+function isNarrow(words: readonly string[]): boolean {
+  const [program = '', second = '-'] = words;
+  const name = programName(program);
+  if (name === '' || NEVER.has(name)) return false;
+  return !(INTERPRETERS.test(name) || BY_SUBCOMMAND.has(name)) || !second.startsWith('-');
+}

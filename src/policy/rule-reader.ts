@@ -1,0 +1,110 @@
+export type RuleValue = string | RuleValue[];
+
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"', "'": "'" }),
+);
+const BLANK = /(?:\s|#[^\n]*)*/y;
+const NAME = /[A-Za-z_]\w*/y;
+const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/y;
+const NEXT_CALL = /\n(?=[A-Za-z_]\w*\s*\()/g;
+const DEPTH_MAX = 8;
+
+/** Reads calls such as `name(key = ["text"], …)`, one after the other. Throws SyntaxError. */
+export class RuleReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  atEnd(): boolean {
+    this.#take(BLANK);
+    return this.#at >= this.#text.length;
+  }
+
+  /** Where it reads, from 1. */
+  get line(): number {
+    return this.#text.slice(0, this.#at).split('\n').length;
+  }
+
+  readCall(): { name: string; args: ReadonlyMap<string, RuleValue> } {
+    const name = this.#take(NAME)?.[0];
+    if (name === undefined) throw this.#unexpected('a rule');
+    this.#expect('(');
+    const args = new Map<string, RuleValue>();
+    while (!this.#accept(')')) {
+      const key = this.#take(NAME)?.[0];
+      if (key === undefined) throw this.#unexpected('the name of an argument');
+      if (args.has(key)) throw new SyntaxError(`${key} is given twice`);
+      this.#expect('=');
+      args.set(key, this.#value(0));
+      if (!this.#accept(',') && !this.#sees(')')) throw this.#unexpected('a comma or )');
+    }
+    return { name, args };
+  }
+
+  /** After something that is no call: to the next line that begins with one. */
+  skipToNextCall(): void {
+    NEXT_CALL.lastIndex = this.#at;
+    const next = NEXT_CALL.exec(this.#text);
+    this.#at = next === null ? this.#text.length : next.index + 1;
+  }
+
+  #value(depth: number): RuleValue {
+    if (!this.#accept('[')) return this.#string();
+    if (depth >= DEPTH_MAX) throw new SyntaxError('lists are nested too deeply');
+    const values: RuleValue[] = [];
+    while (!this.#accept(']')) {
+      values.push(this.#value(depth + 1));
+      if (!this.#accept(',') && !this.#sees(']')) throw this.#unexpected('a comma or ]');
+    }
+    return values;
+  }
+
+  #string(): string {
+    const found = this.#take(STRING);
+    if (found === null) throw this.#unexpected('a string or a list');
+    return (found[1] ?? found[2] ?? '').replace(
+      /\\(?:u([\da-fA-F]{4})|x([0-7][\da-fA-F])|(.))/gs,
+      (escaped: string, ...groups: (string | undefined)[]) => {
+        const [unicode, hex, char = ''] = groups;
+        const code = unicode ?? hex;
+        const meant = code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
+        if (meant === undefined) throw new SyntaxError(`${escaped} means nothing in a string`);
+        return meant;
+      },
+    );
+  }
+
+  #expect(char: string): void {
+    if (!this.#accept(char)) throw this.#unexpected(char);
+  }
+
+  #accept(char: string): boolean {
+    if (!this.#sees(char)) return false;
+    this.#at += char.length;
+    this.#take(BLANK);
+    return true;
+  }
+
+  #sees(char: string): boolean {
+    return this.#text.startsWith(char, this.#at);
+  }
+
+  /** What stands here, and the blanks and comments after it. */
+  #take(what: RegExp): RegExpExecArray | null {
+    what.lastIndex = this.#at;
+    const found = what.exec(this.#text);
+    if (found === null) return null;
+    this.#at = what.lastIndex;
+    BLANK.lastIndex = this.#at;
+    if (BLANK.test(this.#text)) this.#at = BLANK.lastIndex;
+    return found;
+  }
+
+  #unexpected(expected: string): SyntaxError {
+    const [found = ''] = /^\S{1,20}/.exec(this.#text.slice(this.#at)) ?? [];
+    return new SyntaxError(`expected ${expected}, found ${found === '' ? 'the end' : JSON.stringify(found)}`);
+  }
+}

@@ -1,0 +1,102 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
+import { commandRules } from '../../src/policy/parse-rules.ts';
+
+let home: string;
+const at = (name: string) => join(home, 'rules', name);
+const put = (name: string, text: string | Buffer) => writeFileSync(at(name), text);
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'heddle-rules-'));
+  mkdirSync(join(home, 'rules'));
+});
+
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+test('reads the files that end in .rules, by their names', () => {
+  put('b.rules', 'B');
+  put('a.rules', 'A');
+  put('notes.md', 'x');
+  expect(readRuleFiles(home)).toEqual({
+    files: [
+      { path: at('a.rules'), text: 'A' },
+      { path: at('b.rules'), text: 'B' },
+    ],
+    problems: [],
+  });
+});
+
+test('a home without rules has none', () => {
+  rmSync(join(home, 'rules'), { recursive: true });
+  expect(readRuleFiles(home)).toEqual({ files: [], problems: [] });
+  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], problems: [] });
+});
+
+test('what cannot be read is a problem, and the rest is read', () => {
+  put('a.rules', 'A');
+  mkdirSync(at('folder.rules'));
+  put('latin.rules', Buffer.from([0x22, 0xe9, 0x22]));
+  put('long.rules', 'x'.repeat(1024 * 1024 + 1));
+  symlinkSync('loop.rules', at('loop.rules'));
+  const { files, problems } = readRuleFiles(home);
+  expect(files).toEqual([{ path: at('a.rules'), text: 'A' }]);
+  expect(problems.map(({ path }) => path)).toEqual(['folder', 'latin', 'long', 'loop'].map((name) => at(`${name}.rules`)));
+});
+
+test('a folder of rules that is none, or holds too many, is a problem', () => {
+  for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
+  expect(readRuleFiles(home)).toEqual({
+    files: [],
+    problems: [{ path: join(home, 'rules'), message: 'there are more than 200 files of rules' }],
+  });
+  rmSync(join(home, 'rules'), { recursive: true });
+  writeFileSync(join(home, 'rules'), '');
+  expect(readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
+});
+
+test('an allowed prefix becomes a rule of default.rules, for its owner only, once', () => {
+  rmSync(join(home, 'rules'), { recursive: true });
+  appendAllowRule(home, ['touch', 'x.txt']);
+  appendAllowRule(home, ['touch', 'y.txt']);
+  appendAllowRule(home, ['touch', 'x.txt']);
+  expect(readFileSync(at('default.rules'), 'utf8')).toBe(
+    'prefix_rule(pattern=["touch", "x.txt"], decision="allow")\nprefix_rule(pattern=["touch", "y.txt"], decision="allow")\n',
+  );
+  expect(statSync(at('default.rules')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(home, 'rules')).mode & 0o777).toBe(0o700);
+});
+
+test('what stands in the file stays, also without an end of its last line, and its mode', () => {
+  put('default.rules', '# mine');
+  chmodSync(at('default.rules'), 0o640);
+  appendAllowRule(home, ['ls']);
+  expect(readFileSync(at('default.rules'), 'utf8')).toBe('# mine\nprefix_rule(pattern=["ls"], decision="allow")\n');
+  expect(statSync(at('default.rules')).mode & 0o777).toBe(0o640);
+});
+
+test('any words come back as they were', () => {
+  const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(words, (prefix) => {
+      rmSync(at('default.rules'), { force: true });
+      appendAllowRule(home, prefix);
+      expect(commandRules(readRuleFiles(home))).toEqual({
+        rules: [{ pattern: prefix.map((word) => [word]), decision: 'allow', justification: null }],
+        problems: [],
+      });
+    }),
+    { examples: [[['a"b', "c'\\", '\n\t\r', '\u0001\u007f\u2028', '# )]']]], numRuns: 50 },
+  );
+});
+
+test('a rule that cannot be written is an error', () => {
+  rmSync(join(home, 'rules'), { recursive: true });
+  writeFileSync(join(home, 'rules'), '');
+  expect(() => appendAllowRule(home, ['ls'])).toThrow();
+});

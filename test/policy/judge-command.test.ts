@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { commandKey } from '../../src/policy/command-key.ts';
+import type { CommandRules, PrefixRule } from '../../src/policy/command-rules.ts';
+import type { CommandRequest, CommandVerdict } from '../../src/policy/command-verdict.ts';
+import { Grants } from '../../src/policy/grants.ts';
+import { judgeCommand } from '../../src/policy/judge-command.ts';
+import { parseCommand } from '../../src/policy/parse-command.ts';
+import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
+
+/** What becomes of a command, in a word. */
+const WORDS = {
+  run: 'runs in the sandbox',
+  look: 'runs in the sandbox, held to reading',
+  retry: 'runs in the sandbox, and outside is asked about when that stood in its way',
+  free: 'runs without a sandbox',
+  ask: 'asks, then runs in the sandbox',
+  out: 'asks, then runs without a sandbox',
+  no: 'is refused',
+};
+type Word = keyof typeof WORDS;
+
+function wordFor(verdict: CommandVerdict): Word {
+  if (verdict.verdict === 'refuse') return 'no';
+  if (verdict.verdict === 'ask') return verdict.sandboxed ? 'ask' : 'out';
+  if (!verdict.sandboxed) return 'free';
+  return verdict.readOnly ? 'look' : verdict.askIfRefused ? 'retry' : 'run';
+}
+
+const granular = (answer: boolean): AskForApproval => ({
+  granular: { sandbox_approval: answer, rules: answer, mcp_elicitations: answer, request_permissions: answer, skill_approval: answer },
+});
+const POLICIES: Record<string, AskForApproval> = {
+  untrusted: 'untrusted',
+  'on-failure': 'on-failure',
+  'on-request': 'on-request',
+  never: 'never',
+  'granular+': granular(true),
+  'granular-': granular(false),
+};
+const BOUNDED: SandboxPolicy[] = [{ type: 'readOnly' }, { type: 'workspaceWrite' }];
+const UNBOUNDED: SandboxPolicy[] = [{ type: 'dangerFullAccess' }, { type: 'externalSandbox' }];
+/** Known to be harmless; harmless where it is held to reading; not known; not understood. */
+const COMMANDS = ['ls', 'git status', 'touch x', 'ls $(x)'];
+const rule = (decision: PrefixRule['decision']): PrefixRule => ({ pattern: [['ls', 'git', 'touch']], decision, justification: null });
+const RULES = {
+  none: { rules: [], problems: [] },
+  allow: { rules: [rule('allow')], problems: [] },
+  prompt: { rules: [rule('allow'), rule('prompt')], problems: [] },
+  forbidden: { rules: [rule('prompt'), rule('forbidden'), rule('allow')], problems: [] },
+  unreadable: { rules: [rule('allow')], problems: [{ path: '/h/rules/a.rules', line: 3, message: 'expected (' }] },
+} satisfies Record<string, CommandRules>;
+
+// For each of the commands:  in the sandbox       | asking to leave it   | where there is no sandbox
+const TABLE: Record<keyof typeof RULES, Record<string, string>> = {
+  none: {
+    untrusted: /*         */ 'look look ask ask     | out out out out      | free out out out',
+    'on-failure': /*      */ 'retry retry retry retry | out out out out    | free free free free',
+    'on-request': /*      */ 'run run run run       | out out out out      | free free free free',
+    never: /*             */ 'run run run run       | no no no no          | free free free free',
+    'granular+': /*       */ 'run run run run       | out out out out      | free free free free',
+    'granular-': /*       */ 'run run run run       | no no no no          | free free free free',
+  },
+  allow: {
+    untrusted: /*         */ 'run run run ask       | free look free out   | free free free out',
+    'on-failure': /*      */ 'run run run retry     | free look free out   | free free free free',
+    'on-request': /*      */ 'run run run run       | free look free out   | free free free free',
+    never: /*             */ 'run run run run       | free look free no    | free free free free',
+    'granular+': /*       */ 'run run run run       | free look free out   | free free free free',
+    'granular-': /*       */ 'run run run run       | free look free no    | free free free free',
+  },
+  prompt: {
+    untrusted: /*         */ 'ask ask ask ask       | out out out out      | out out out out',
+    'on-failure': /*      */ 'ask ask ask ask       | out out out out      | out out out out',
+    'on-request': /*      */ 'ask ask ask ask       | out out out out      | out out out out',
+    never: /*             */ 'no no no no           | no no no no          | no no no no',
+    'granular+': /*       */ 'ask ask ask ask       | out out out out      | out out out out',
+    'granular-': /*       */ 'no no no no           | no no no no          | no no no no',
+  },
+  forbidden: Object.fromEntries(Object.keys(POLICIES).map((policy) => [policy, 'no no no no | no no no no | no no no no'])),
+  unreadable: {
+    untrusted: /*         */ 'ask ask ask ask       | out out out out      | out out out out',
+    'on-failure': /*      */ 'ask ask ask ask       | out out out out      | out out out out',
+    'on-request': /*      */ 'ask ask ask ask       | out out out out      | out out out out',
+    never: /*             */ 'no no no no           | no no no no          | no no no no',
+    'granular+': /*       */ 'ask ask ask ask       | out out out out      | out out out out',
+    'granular-': /*       */ 'no no no no           | no no no no          | no no no no',
+  },
+};
+
+interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
+  sandboxPolicy?: SandboxPolicy;
+  approvalPolicy?: AskForApproval;
+  rules?: CommandRules;
+  grants?: Grants;
+}
+
+async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
+  const {
+    sandboxPolicy = { type: 'workspaceWrite' },
+    approvalPolicy = 'untrusted',
+    rules = RULES.none,
+    grants = new Grants(),
+    ...request
+  } = asked;
+  const command = await parseCommand(['bash', '-lc', script]);
+  const defaults = { cwd: '/w', escalates: false, justification: null, prefixRule: null };
+  return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants });
+}
+
+const judgeAll = (asked: Asked) => Promise.all(COMMANDS.map(async (script) => wordFor(await judge(script, asked))));
+const rows = (Object.keys(RULES) as (keyof typeof RULES)[]).flatMap((kind) =>
+  Object.entries(TABLE[kind]).map(([policy, row]) => ({ kind, policy, row })),
+);
+
+describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
+  const [inside, outside, unbounded] = row.split('|').map((words) => words.trim().split(/\s+/));
+  const asked = { rules: RULES[kind], approvalPolicy: POLICIES[policy] ?? 'never' };
+
+  test.each(BOUNDED)('$type', async (sandboxPolicy) => {
+    expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(inside);
+    expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(outside);
+  });
+
+  test.each(UNBOUNDED)('$type, where there is nothing to leave', async (sandboxPolicy) => {
+    expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(unbounded);
+    expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(unbounded);
+  });
+
+  test('a grant of the session spares the question, and forbidden stays forbidden', async () => {
+    const granted = (sandboxed: boolean) => {
+      const grants = new Grants();
+      for (const script of COMMANDS) grants.allowCommand(commandKey({ argv: ['bash', '-lc', script], cwd: '/w', sandboxed }));
+      return grants;
+    };
+    const all = (word: Word) => COMMANDS.map(() => (kind === 'forbidden' ? 'no' : word));
+    expect(await judgeAll({ ...asked, grants: granted(true) })).toEqual(all('run'));
+    expect(await judgeAll({ ...asked, grants: granted(false), escalates: true })).toEqual(all('free'));
+    expect(await judgeAll({ ...asked, grants: granted(false), sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual(all('free'));
+    // One to run in the sandbox is none to leave it.
+    expect(await judgeAll({ ...asked, grants: granted(true), escalates: true })).toEqual(outside);
+    expect(await judgeAll({ ...asked, grants: granted(true), cwd: '/other' })).toEqual(inside);
+  });
+});
+
+test('on-failure: a command that was let out for the session leaves at once', async () => {
+  const grants = new Grants();
+  grants.allowCommand(commandKey({ argv: ['bash', '-lc', 'touch x'], cwd: '/w', sandboxed: false }));
+  expect(wordFor(await judge('touch x', { approvalPolicy: 'on-failure', grants }))).toBe('free');
+  expect(wordFor(await judge('touch y', { approvalPolicy: 'on-failure', grants }))).toBe('retry');
+});
+
+test('the key of a question is what spares it the next time', async () => {
+  const grants = new Grants();
+  const asked = await judge('touch x', { grants, escalates: true });
+  if (asked.verdict !== 'ask') throw new Error('it was not asked');
+  grants.allowCommand(asked.key);
+  expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('free');
+  expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
+});
+
+test('granular: what asks about rules alone does not ask about leaving the sandbox', async () => {
+  const approvalPolicy: AskForApproval = { granular: { sandbox_approval: false, rules: true, mcp_elicitations: false } };
+  expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt }))).toBe('ask');
+  expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt, escalates: true }))).toBe('no');
+});
+
+describe('what people and models are told', () => {
+  test('the reason for leaving the sandbox is the one that the model gives, else that it leaves', async () => {
+    expect(await judge('touch x', { escalates: true, justification: 'must write next door' })).toMatchObject({
+      reason: 'must write next door',
+    });
+    expect(await judge('touch x', { escalates: true })).toMatchObject({ reason: 'It asks to run outside the sandbox.' });
+    expect(await judge('touch x')).toMatchObject({ reason: null });
+  });
+
+  test('a rule and its justification are named', async () => {
+    const push: PrefixRule = { pattern: [['git'], ['push', 'send-pack']], decision: 'forbidden', justification: 'a person does that' };
+    expect(await judge('git push', { rules: { rules: [push], problems: [] } })).toEqual({
+      verdict: 'refuse',
+      reason: 'Rejected: a rule forbids `git push|send-pack` (a person does that). Do not try to reach the same in another way.',
+    });
+    expect(await judge('$X push', { rules: { rules: [push], problems: [] } })).toMatchObject({
+      verdict: 'ask',
+      reason: 'A rule forbids `git push|send-pack` (a person does that), and it cannot be told that this does something else.',
+    });
+  });
+
+  test('a file of rules that cannot be read is named with its line', async () => {
+    expect(await judge('ls', { rules: RULES.unreadable })).toMatchObject({
+      reason: 'Rules that may forbid this cannot be read: /h/rules/a.rules:3: expected (.',
+    });
+    expect(await judge('ls', { rules: RULES.unreadable, approvalPolicy: 'never' })).toMatchObject({
+      verdict: 'refuse',
+      reason: expect.stringContaining('never'),
+    });
+  });
+
+  test('never and granular say why they refuse', async () => {
+    expect(await judge('touch x', { approvalPolicy: 'never', escalates: true })).toMatchObject({ reason: expect.stringMatching(/never/) });
+    expect(await judge('touch x', { approvalPolicy: granular(false), escalates: true })).toMatchObject({
+      reason: expect.stringMatching(/^Rejected by the approval policy/),
+    });
+  });
+});
+
+describe('what is proposed to be allowed from now on', () => {
+  test.each<[string, string[] | null, string[] | null]>([
+    ['touch x.txt', null, ['touch', 'x.txt']],
+    ['touch x.txt', ['touch'], ['touch']],
+    ['touch x.txt', ['rm'], ['touch', 'x.txt']],
+    ['touch x.txt', ['touch', 'x.txt', 'y'], ['touch', 'x.txt']],
+    ['touch x.txt', [], ['touch', 'x.txt']],
+    ['git push origin', ['git', 'push'], ['git', 'push']],
+    ['git push origin', ['git'], ['git', 'push', 'origin']],
+    ['git -c a=b push', ['git', '-c'], null],
+    ['npm test', ['npm'], ['npm', 'test']],
+    ['python x.py', ['python'], ['python', 'x.py']],
+    ['python3.12 -c pass', null, null],
+    ['python', null, null],
+    ['bash', null, null],
+    ["bash -c 'touch x'", null, null],
+    ['env touch x', ['env'], null],
+    ['sudo touch x', ['sudo', 'touch'], null],
+    ['xargs touch', null, null],
+    ['rm -rf x', null, null],
+    ['find . -newer x -name y', null, null],
+    ['touch x && touch y', ['touch'], null],
+    ['touch $X', ['touch'], null],
+    ['touch x > y', ['touch'], null],
+  ])('%s (the model proposes %j)', async (script, prefixRule, proposedAmendment) => {
+    expect(await judge(script, { prefixRule, escalates: true })).toMatchObject({ verdict: 'ask', proposedAmendment });
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { commandRules, parseRules } from '../../src/policy/parse-rules.ts';
+
+const rules = (text: string) => parseRules(text, 'a.rules').rules;
+const problems = (text: string) => parseRules(text, 'a.rules').problems;
+
+test('a rule is a beginning of commands and what is decided of them', () => {
+  expect(parseRules('prefix_rule(pattern=["touch", "x.txt"], decision="allow")\n', 'a.rules')).toEqual({
+    rules: [{ pattern: [['touch'], ['x.txt']], decision: 'allow', justification: null }],
+    problems: [],
+  });
+});
+
+test('a rule may take several lines, comments, trailing commas, alternatives, examples', () => {
+  const text = `# ours
+prefix_rule(
+  pattern = [ "git", ["status", 'log'], ],  # reads
+  decision = "prompt",
+  justification = "say \\"please\\", it's \\u00e9",
+  match = ["git status -s", ["git", "log"]],
+  not_match = ["git push",],
+)
+
+prefix_rule(pattern=["rm"], decision="forbidden") prefix_rule(pattern=["ls"])`;
+  expect(parseRules(text, 'a.rules')).toEqual({
+    rules: [
+      { pattern: [['git'], ['status', 'log']], decision: 'prompt', justification: 'say "please", it\'s é' },
+      { pattern: [['rm']], decision: 'forbidden', justification: null },
+      { pattern: [['ls']], decision: 'allow', justification: null },
+    ],
+    problems: [],
+  });
+});
+
+test('rules of other kinds are left alone', () => {
+  expect(
+    parseRules(
+      'network_rule(host = "a.example", protocol = "https", decision = "allow")\nhost_executable(name="git", paths=["/usr/bin/git"])',
+      'a.rules',
+    ),
+  ).toEqual({ rules: [], problems: [] });
+});
+
+test('an empty file has no rules', () => {
+  expect(parseRules('', 'a.rules')).toEqual({ rules: [], problems: [] });
+  expect(parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], problems: [] });
+});
+
+describe('what is no rule is a problem with its line', () => {
+  test.each([
+    ['prefix_rule(pattern=["a"]', 'expected a comma or ), found the end'],
+    ['prefix_rule(pattern=["a)', 'expected a string or a list, found "\\"a)"'],
+    ['prefix_rule(pattern=["a" "b"])', 'expected a comma or ], found "\\"b\\"])"'],
+    ['prefix_rule(pattern=[])', 'pattern must be a list of words that is not empty'],
+    ['prefix_rule(pattern="a")', 'pattern must be a list of words that is not empty'],
+    ['prefix_rule(pattern=[[]])', 'pattern: each word is a string, or a list of strings'],
+    ['prefix_rule(pattern=[""])', 'pattern: each word is a string, or a list of strings'],
+    ['prefix_rule(pattern=[[["a"]]])', 'pattern: each word is a string, or a list of strings'],
+    ['prefix_rule(decision="allow")', 'pattern must be a list of words that is not empty'],
+    ['prefix_rule(pattern=["a"], decision="deny")', 'decision must be "allow", "prompt" or "forbidden"'],
+    ['prefix_rule(pattern=["a"], decision=["allow"])', 'decision must be "allow", "prompt" or "forbidden"'],
+    ['prefix_rule(pattern=["a"], justification=["b"])', 'justification must be a string'],
+    ['prefix_rule(pattern=["a"], because="b")', 'prefix_rule has no because'],
+    ['prefix_rule(pattern=["a"], pattern=["b"])', 'pattern is given twice'],
+    ['prefix_rule(["a"])', 'expected the name of an argument, found "[\\"a\\"])"'],
+    ['prefix_rule(pattern=["\\q"])', '\\q means nothing in a string'],
+    ['prefix_rule(pattern=["a"], match=["b"])', 'match: the pattern does not match ["b"]'],
+    ['prefix_rule(pattern=["a"], not_match=["a b"])', 'not_match: the pattern matches ["a","b"]'],
+    ['prefix_rule(pattern=["a"], match="a")', 'match must be a list of commands'],
+    ['suffix_rule(pattern=["a"])', 'there is no rule suffix_rule'],
+    ['x = 1', 'expected (, found "="'],
+    ['"text"', 'expected a rule, found "\\"text\\""'],
+    ['prefix_rule(pattern=[["a", ["b"]]])', 'pattern: each word is a string, or a list of strings'],
+    [`prefix_rule(pattern=${'['.repeat(100)})`, 'lists are nested too deeply'],
+  ])('%s', (text, message) => {
+    expect(problems(`\n# x\n${text}`)).toEqual([{ message, path: 'a.rules', line: 3 }]);
+  });
+
+  test('and the rules around it hold', () => {
+    const text = 'prefix_rule(pattern=["a"])\nprefix_rule(pattern=["b"], oops)\nprefix_rule(pattern=["c"], decision="forbidden")\n';
+    expect(rules(text).map(({ pattern }) => pattern)).toEqual([[['a']], [['c']]]);
+    expect(problems(text)).toEqual([{ message: 'expected =, found ")"', path: 'a.rules', line: 2 }]);
+  });
+
+  test('whatever the text, it is read to its end', () => {
+    const piece = fc.constantFrom(
+      'prefix_rule',
+      '(',
+      ')',
+      '[',
+      ']',
+      ',',
+      '=',
+      '"a"',
+      "'b'",
+      'pattern',
+      'decision',
+      '"allow"',
+      '\n',
+      ' ',
+      '#',
+      '\\',
+      '"',
+      'é',
+      '\0',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const parsed = parseRules(pieces.join(''), 'a.rules');
+        expect(parsed.rules.length + parsed.problems.length).toBeLessThanOrEqual(pieces.length);
+      }),
+    );
+  });
+});
+
+test('the rules of several files are one list, and what could not be read is a problem of a whole file', () => {
+  const files = [
+    { path: 'a.rules', text: 'prefix_rule(pattern=["a"])' },
+    { path: 'b.rules', text: 'oops\nprefix_rule(pattern=["b"])' },
+  ];
+  expect(commandRules({ files, problems: [{ path: 'c.rules', message: 'no access' }] })).toEqual({
+    rules: [
+      { pattern: [['a']], decision: 'allow', justification: null },
+      { pattern: [['b']], decision: 'allow', justification: null },
+    ],
+    problems: [
+      { path: 'c.rules', message: 'no access', line: null },
+      { path: 'b.rules', message: 'expected (, found "prefix_rule(pattern="', line: 1 },
+    ],
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import type { PrefixRule } from '../../src/policy/command-rules.ts';
+import { parseCommand } from '../../src/policy/parse-command.ts';
+import { strictRule } from '../../src/policy/strict-rules.ts';
+
+const forbid = (...pattern: string[][]): PrefixRule => ({ pattern, decision: 'forbidden', justification: null });
+
+async function decide(script: string | string[], ...rules: PrefixRule[]): Promise<string | null> {
+  const command = await parseCommand(typeof script === 'string' ? ['bash', '-lc', script] : script);
+  return strictRule(command, { rules, problems: [] })?.decision ?? null;
+}
+
+describe('a rule that forbids `git push` sees it in', () => {
+  test.each([
+    'git push',
+    'git push origin main',
+    'git status; git push',
+    'git status\ngit push',
+    'git status && git push || true',
+    'git status | git push',
+    'git status & git push',
+    '\\g\\it push',
+    "g''it pu'sh'",
+    '"git" "push"',
+    "$'\\x67it' push",
+    "$'\\147\\u0069t' push",
+    'gi\\\nt push',
+    'GIT push',
+    '/usr/bin/git push',
+    './git push',
+    '../../x/git push',
+    'git -C dir push',
+    'git -c a.b=c push',
+    'git --no-pager push',
+    'git --git-dir=x --work-tree y push',
+    'A=1 git push',
+    'git push > x',
+    '2>&1 git push',
+    '(git push)',
+    '{ git push; }',
+    'if true; then git push; fi',
+    'for x in a; do git push; done',
+    'f() { git push; }; f',
+    '! git push',
+    'time git push',
+    'coproc git push',
+    'echo $(git push)',
+    'echo "$(git push)"',
+    'echo `git push`',
+    'echo "`git push`"',
+    'cat <(git push)',
+    'x=$(git push)',
+    `echo ${'$'}{x:-$(git push)}`,
+    'cat <<E\n$(git push)\nE',
+    'bash <<E\ngit push\nE',
+    'bash <<< "git push"',
+    "bash -c 'git push'",
+    "bash -lc 'git push'",
+    "bash --norc -o pipefail -c 'git push'",
+    "/tmp/bash -c 'git push'",
+    'sh -c "sh -c \'git push\'"',
+    "fish -c 'git push'",
+    'eval git push',
+    'eval "git push"',
+    'eval "g"it push',
+    "trap 'git push' EXIT",
+    'env git push',
+    'env -i A=1 git push',
+    "env -S 'git push'",
+    "env --split-string='git push'",
+    '/usr/bin/env git push',
+    'command git push',
+    'command -p git push',
+    'builtin command git push',
+    'exec git push',
+    'exec -a x git push',
+    'nohup git push',
+    'nice -n 5 git push',
+    'timeout 5 git push',
+    'timeout -k 1 5 git push',
+    'sudo -u root git push',
+    'doas git push',
+    'setsid git push',
+    'stdbuf -oL git push',
+    'xargs git push',
+    'xargs -I{} git push {}',
+    "xargs sh -c 'git push'",
+    'sudo env nice timeout 5 git push',
+    'find . -exec git push ;',
+    'find . -execdir git push {} +',
+    "find . -exec sh -c 'git push' \\;",
+    'fd . -x git push',
+    "git -c alias.x='!git push' x",
+    "git submodule foreach 'git push'",
+    'busybox git push',
+    'watch git push',
+    'parallel git push ::: a',
+  ])('%j', async (script) => {
+    expect(await decide(script, forbid(['git'], ['push']))).toBe('forbidden');
+  });
+
+  test('a command without a shell', async () => {
+    expect(await decide(['git', 'push'], forbid(['git'], ['push']))).toBe('forbidden');
+    expect(await decide(['env', 'git', 'push'], forbid(['git'], ['push']))).toBe('forbidden');
+  });
+});
+
+describe('asks where it cannot be told that it is not `git push`', () => {
+  test.each([
+    '$X push',
+    '"$X" push',
+    'g*t push',
+    '/usr/bin/g?t push',
+    'X=git; $X push',
+    'git $X',
+    'git "$X"',
+    'git {push,x}',
+    'git pu*',
+    '"/usr/bin/$X" push',
+    'echo "git push" | bash; echo $X',
+    'cat > x.sh <<E\ngit push\nE',
+    'xargs git',
+    `echo ${'x'.repeat(20_000)}`,
+    `${'('.repeat(9000)}git push`,
+  ])('%.60j', async (script) => {
+    expect(await decide(script, forbid(['git'], ['push']))).toBe('prompt');
+  });
+});
+
+describe('is not in the way of', () => {
+  test.each([
+    'git status',
+    'git commit -m push',
+    'git log push',
+    'echo git push',
+    'echo "git push"',
+    "grep -rn 'git push' .",
+    'echo $HOME',
+    'ls *.txt',
+    '"$HOME/bin/tool" push',
+    'find "$DIR" -name x',
+    'env A=$B make',
+    './digit push',
+    'gitk push',
+    'for f in *.ts; do cat "$f"; done',
+  ])('%j', async (script) => {
+    expect(await decide(script, forbid(['git'], ['push']))).toBeNull();
+  });
+});
+
+test('a rule of one word is about the program, whatever follows', async () => {
+  expect(await decide('echo x | xargs rm', forbid(['rm']))).toBe('forbidden');
+  expect(await decide('git rm x', forbid(['rm']))).toBeNull();
+  expect(await decide('rmdir x', forbid(['rm']))).toBeNull();
+  expect(await decide("find . -name 'rm'", forbid(['rm']))).toBeNull();
+});
+
+test('a rule of a program with its folder is about the program as well', async () => {
+  expect(await decide('deploy.sh', forbid(['./deploy.sh']))).toBe('forbidden');
+  expect(await decide('bash deploy.sh', forbid(['./deploy.sh']))).toBe('forbidden');
+});
+
+test('each word may be one of several', async () => {
+  const rule = forbid(['git', 'hg'], ['push', 'send']);
+  expect(await decide('hg send', rule)).toBe('forbidden');
+  expect(await decide('git send', rule)).toBe('forbidden');
+  expect(await decide('git pull', rule)).toBeNull();
+});
+
+test('of several rules the strictest holds, in whatever order', async () => {
+  const prompt: PrefixRule = { ...forbid(['git']), decision: 'prompt' };
+  const allow: PrefixRule = { ...forbid(['git']), decision: 'allow' };
+  expect(await decide('git push', allow, prompt, forbid(['git'], ['push']))).toBe('forbidden');
+  expect(await decide('git pull', allow, prompt, forbid(['git'], ['push']))).toBe('prompt');
+  expect(await decide('git pull', allow)).toBeNull();
+});
+
+test('many options do not take it long', async () => {
+  expect(await decide(`git ${'-a '.repeat(3000)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
+}, 2000);
