@@ -46,7 +46,8 @@ export class RuleReader {
 
   /** After something that is no call: to the next line that begins with one. */
   skipToNextCall(): void {
-    NEXT_CALL.lastIndex = this.#at;
+    // The end of a line may have been read already, but nothing behind it.
+    NEXT_CALL.lastIndex = Math.max(0, this.#at - 1);
     const next = NEXT_CALL.exec(this.#text);
     this.#at = next === null ? this.#text.length : next.index + 1;
   }
