@@ -13,11 +13,14 @@ import { loadConfig } from './config/load-config.ts';
 import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
 import { FileWatches } from './files/file-watches.ts';
+import { readRuleFiles } from './config/rules-files.ts';
 import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
+import { commandRules } from './policy/parse-rules.ts';
+import { ruleWarnings } from './policy/rule-warnings.ts';
 import type { Processes } from './sandbox/processes.ts';
 import { createProcesses } from './sandbox/system-processes.ts';
 import { Clients } from './server/clients.ts';
@@ -177,7 +180,8 @@ function tellOfConfig(sources: Parameters<typeof configWarnings>[0], to: { clien
   const { clients, log, connection } = to;
   Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
     ([warnings, deprecations]) => {
-      for (const warning of warnings) clients.publish({ connection }, 'configWarning', warning);
+      const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
+      for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
       for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
     },
     (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),

@@ -6,12 +6,12 @@ import type { Node, Parser, Tree } from 'web-tree-sitter';
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => T | null;
 
 /** Some lines cost time and memory by the square of their length; an ordinary one takes a millisecond. */
-const PARSE_MS_MAX = 100;
+const PARSE_MS_MAX = 250;
 
 let loading: Promise<Parser> | null = null;
 
 /**
- * A reader for the scripts of one command, all of them together within a tenth of a second. The parser is loaded at its
+ * A reader for the scripts of one command, all of them together within a quarter of a second. The parser is loaded at its
  * first use, once; a load that failed is tried again.
  */
 export async function bashParser(): Promise<ReadBash> {

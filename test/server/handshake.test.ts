@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
 import { idOf } from '../support/counting-ids.ts';
@@ -125,6 +126,18 @@ test('what is wrong with the configuration is told after the handshake, to the c
   const other = await server.connect();
   await other.waitFor('configWarning');
   expect(server.client.notifications('configWarning')).toHaveLength(1);
+});
+
+test('rules that cannot be read are told after the handshake, each with its place', async () => {
+  const rules = 'prefix_rule(pattern=["ls"])\n\nprefix_rule(pattern=[])\n';
+  const server = await startServer({ files: { 'home/rules/a.rules': rules } });
+  const path = join(server.home, 'rules', 'a.rules');
+  expect(await server.client.waitFor('configWarning')).toEqual({
+    summary: `invalid rules: ${path}:3: pattern must be a list of words that is not empty`,
+    details: 'Every command is asked about until it is corrected, and refused where nobody is asked.',
+    path,
+    range: { start: { line: 3, column: 1 }, end: { line: 3, column: 1 } },
+  });
 });
 
 test('without any configuration a client is told that the embedded model answers', async () => {
