@@ -152,6 +152,11 @@ export type ConfigLayerSource =
     };
 export type RequestId = string | number;
 export type ServerDiagnosticsParams = Record<string, never>;
+export type FsWriteFileResponse = Record<string, never>;
+export type FsCreateDirectoryResponse = Record<string, never>;
+export type FsRemoveResponse = Record<string, never>;
+export type FsCopyResponse = Record<string, never>;
+export type FsUnwatchResponse = Record<string, never>;
 /**
  * Only an active goal makes an idle thread go on. Blocked: the agent cannot go on alone, or a turn failed. The limits: the provider's, or the goal's own token budget.
  */
@@ -1536,6 +1541,131 @@ export interface DeprecationNoticeNotification {
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: RequestId;
+}
+/**
+ * Reads a regular file, of less than 24 MiB. Links are followed.
+ */
+export interface FsReadFileParams {
+  path: AbsolutePathBuf;
+}
+export interface FsReadFileResponse {
+  dataBase64: string;
+}
+/**
+ * Makes a file, or replaces what is in one: whoever reads it meanwhile sees the old contents or the new. Links are followed, the mode stays.
+ */
+export interface FsWriteFileParams {
+  path: AbsolutePathBuf;
+  /**
+   * The whole new contents, padded.
+   */
+  dataBase64: string;
+}
+export interface FsCreateDirectoryParams {
+  path: AbsolutePathBuf;
+  /**
+   * Also makes the folders above it, and takes one that is there already. True when left out.
+   */
+  recursive?: boolean | null;
+}
+export interface FsGetMetadataParams {
+  path: AbsolutePathBuf;
+}
+export interface FsGetMetadataResponse {
+  isDirectory: boolean;
+  /**
+   * Whether it is a regular file.
+   */
+  isFile: boolean;
+  /**
+   * Whether the path itself is a symbolic link; the other fields are of what it leads to.
+   */
+  isSymlink: boolean;
+  /**
+   * Unix milliseconds; 0 where the system does not say.
+   */
+  createdAtMs: number;
+  /**
+   * Unix milliseconds.
+   */
+  modifiedAtMs: number;
+}
+export interface FsReadDirectoryParams {
+  path: AbsolutePathBuf;
+}
+/**
+ * Of a symbolic link both tell what it leads to; neither: it is something else, or leads nowhere.
+ */
+export interface FsReadDirectoryEntry {
+  /**
+   * Without the folder.
+   */
+  fileName: string;
+  isDirectory: boolean;
+  isFile: boolean;
+}
+export interface FsReadDirectoryResponse {
+  /**
+   * Sorted by name.
+   */
+  entries: FsReadDirectoryEntry[];
+}
+/**
+ * Removes a file, a folder, or a symbolic link without what it leads to.
+ */
+export interface FsRemoveParams {
+  path: AbsolutePathBuf;
+  /**
+   * Also a folder with something in it. True when left out.
+   */
+  recursive?: boolean | null;
+  /**
+   * Whether it is fine that nothing is there. True when left out.
+   */
+  force?: boolean | null;
+}
+/**
+ * Copies a file, over one that may be there; or a folder or a symbolic link, to where nothing is. Links are copied as links; pipes, sockets and devices inside a folder are left out.
+ */
+export interface FsCopyParams {
+  sourcePath: AbsolutePathBuf;
+  destinationPath: AbsolutePathBuf;
+  /**
+   * A folder is copied with all that is in it, or not at all. False when left out.
+   */
+  recursive?: boolean | null;
+}
+/**
+ * Tells of changes of a file, or of a folder and the entries in it (not of what lies deeper). It need not exist yet, and may go and come back.
+ */
+export interface FsWatchParams {
+  /**
+   * The client's name for the watch; one that its connection does not have yet.
+   */
+  watchId: string;
+  path: AbsolutePathBuf;
+}
+export interface FsWatchResponse {
+  /**
+   * The watched path without `.`, `..` and slashes at its end.
+   */
+  path: AbsolutePathBuf;
+}
+/**
+ * Ends a watch; one that there is none of has ended already.
+ */
+export interface FsUnwatchParams {
+  watchId: string;
+}
+/**
+ * Goes to the connection that watches. Changes that come close together are told together.
+ */
+export interface FsChangedNotification {
+  watchId: string;
+  /**
+   * What was made, changed, renamed or removed: the watched path, or entries under it, by the path that the client gave.
+   */
+  changedPaths: AbsolutePathBuf[];
 }
 /**
  * Times are Unix seconds.
@@ -3072,6 +3202,15 @@ export interface ClientRequests {
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
   'externalAgentConfig/detect': { params: ExternalAgentConfigDetectParams; result: ExternalAgentConfigDetectResponse };
   'externalAgentConfig/import/readHistories': { params: undefined; result: ExternalAgentConfigImportHistoriesReadResponse };
+  'fs/copy': { params: FsCopyParams; result: FsCopyResponse };
+  'fs/createDirectory': { params: FsCreateDirectoryParams; result: FsCreateDirectoryResponse };
+  'fs/getMetadata': { params: FsGetMetadataParams; result: FsGetMetadataResponse };
+  'fs/readDirectory': { params: FsReadDirectoryParams; result: FsReadDirectoryResponse };
+  'fs/readFile': { params: FsReadFileParams; result: FsReadFileResponse };
+  'fs/remove': { params: FsRemoveParams; result: FsRemoveResponse };
+  'fs/unwatch': { params: FsUnwatchParams; result: FsUnwatchResponse };
+  'fs/watch': { params: FsWatchParams; result: FsWatchResponse };
+  'fs/writeFile': { params: FsWriteFileParams; result: FsWriteFileResponse };
   'initialize': { params: InitializeParams; result: InitializeResponse };
   'memory/status': { params: MemoryStatusParams; result: MemoryStatusResponse };
   'model/list': { params: ModelListParams; result: ModelListResponse };
@@ -3132,6 +3271,7 @@ export interface ServerNotifications {
   'configWarning': ConfigWarningNotification;
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
+  'fs/changed': FsChangedNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
   'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
   'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
