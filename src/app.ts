@@ -14,6 +14,7 @@ import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { readRuleFiles } from './config/rules-files.ts';
+import { ClientProcesses } from './handlers/client-processes.ts';
 import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
@@ -112,12 +113,15 @@ export function createApp(options: AppParts): App {
     clients,
   );
   const warnOfConfig = (connection: number) => tellOfConfig({ home, cwd, env, overrides, modelGiven }, { clients, log, connection });
+  const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
     publisher: clients,
-    processes,
     fileWatches,
+    clientProcesses,
+    env,
+    cwd,
     followers: clients,
     clock,
     ids,
@@ -151,6 +155,7 @@ export function createApp(options: AppParts): App {
           onClosed: () => {
             fileWatches.endConnection(connection.id);
             for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);
+            void clientProcesses.kill(connection.id);
             resolve();
           },
         });

@@ -1,10 +1,11 @@
-import type { Config } from '../config/config.ts';
+import type { Config, Env } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { InstalledModels } from '../model/installed-models.ts';
-import type { Processes } from '../sandbox/processes.ts';
 import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
+import type { ClientProcesses } from './client-processes.ts';
+import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { fsMethods } from './fs.ts';
 import { type InitializeDeps, initialize } from './initialize.ts';
@@ -12,6 +13,7 @@ import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { permissionProfileMethods } from './permission-profile.ts';
+import { processMethods } from './process.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -39,6 +41,11 @@ export interface MethodDeps extends ThreadDeps {
   diagnostics: DiagnosticsDeps;
   processes: Processes;
   fileWatches: FileWatches;
+  clientProcesses: ClientProcesses;
+  /** The server's own environment. */
+  env: Env;
+  /** The server's own folder. */
+  cwd: string;
   /** The settings in effect in a folder, by default the server's own; read anew. */
   config: (cwd?: string | null) => Promise<Config>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
@@ -47,6 +54,7 @@ export interface MethodDeps extends ThreadDeps {
 
 /** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
 export function methodTable(deps: MethodDeps): MethodTable {
+  const place = { ...deps, home: deps.handshake.home };
   return {
     initialize: initialize(deps.handshake),
     ...threadMethods(deps),
@@ -75,6 +83,8 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...configMethods(deps),
     ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),
+    ...commandMethods(place),
+    ...processMethods(place),
     ...absentMethods(),
   };
 }

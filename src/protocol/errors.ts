@@ -219,6 +219,63 @@ export function unknownModelProvider(modelProvider: string): RpcError {
   return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
 }
 
+/** For command/exec and process/spawn. */
+export function emptyCommand(): RpcError {
+  return refused('empty_command', 'command must not be empty');
+}
+
+export function emptyProcessHandle(): RpcError {
+  return refused('empty_process_handle', 'processHandle must not be empty');
+}
+
+/** For params that are each well formed, and cannot be had together or mean nothing. */
+export function contradictoryParams(problem: string): RpcError {
+  return new RpcError(INVALID_PARAMS, problem, { code: 'invalid_params' });
+}
+
+/** `what` is what the client names its processes by. */
+export function duplicateProcess(what: string, id: string): RpcError {
+  return refused('process_id_taken', `duplicate active ${what}: ${shownId(id)}`);
+}
+
+export function processNotFound(what: string, id: string): RpcError {
+  return refused('process_not_found', `there is no active ${what} ${shownId(id)}`);
+}
+
+export function needsProcessId(): RpcError {
+  return refused('process_id_required', 'command/exec with tty, streamStdin or streamStdoutStderr needs a processId');
+}
+
+export function stdinNotStreamed(id: string): RpcError {
+  return refused('stdin_not_streamed', `${shownId(id)} was started without streamStdin: its stdin cannot be written to`);
+}
+
+export function stdinClosed(id: string): RpcError {
+  return refused('stdin_closed', `the stdin of ${shownId(id)} has been closed`);
+}
+
+export function noTerminal(id: string): RpcError {
+  return refused('no_terminal', `${shownId(id)} has no terminal that could be resized`);
+}
+
+export function tooManyProcesses(max: number): RpcError {
+  return refused('too_many_processes', `a connection can have ${max} processes at once: end some first`);
+}
+
+/** `problem` says which of program, folder or system was in the way. */
+export function processNotStarted(problem: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, problem, { code: 'process_not_started' });
+}
+
+/** `problem` says what is missing and how to get it. */
+export function sandboxUnavailable(problem: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, problem, { code: 'sandbox_unavailable' });
+}
+
+function shownId(id: string): string {
+  return JSON.stringify(cutText(id, SHOWN_CHARS_MAX));
+}
+
 /** `problem` names the file, the line and the key. */
 export function configInvalid(problem: string): RpcError {
   return refused('config_invalid', problem);

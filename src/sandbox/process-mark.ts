@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 /**
  * What a process is known by that was started here, and all that it starts, wherever that has gone. It is in its environment,
@@ -23,7 +23,7 @@ export class ProcessMarks {
   /** What the words of this server's marks begin with. It is in no other process's environment. */
   readonly prefix = `${randomBytes(12).toString('hex')}-`;
   /** What the limits of this server's marks begin with; six digits follow. */
-  readonly lockLimitPrefix = randomInt(100_000_000, 1_000_000_000);
+  readonly lockLimitPrefix = 100_000_000 + (randomBytes(4).readUInt32BE() % 900_000_000);
   readonly #outer: string;
   #count = 0;
 

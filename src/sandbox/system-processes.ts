@@ -1,151 +1,22 @@
-import type { Log } from '../base/log.ts';
-import { findProgram } from './find-program.ts';
-import { type Condemned, killProcesses, type SendSignal } from './kill-processes.ts';
-import { type ProcessMark, ProcessMarks } from './process-mark.ts';
-import { createProcessTable, type ProcessTable } from './process-table.ts';
-import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
-import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
-import type { Confinement, Sandbox } from './sandbox.ts';
-import { startPiped } from './start-piped.ts';
-import type { Launch, StartedProcess } from './started-process.ts';
-import { Terminals } from './terminals.ts';
-import { Watchdog } from './watchdog.ts';
+import { type Processes, ProcessStartError } from './processes.ts';
+import type { ProcessesDeps } from './processes-deps.ts';
 
-export interface ProcessesDeps {
-  /** Null: there is none here. */
-  sandbox: Sandbox | null;
-  platform: NodeJS.Platform;
-  /** The environment of the server. */
-  env: Readonly<Record<string, string | undefined>>;
-  sendSignal: SendSignal;
-  log: Log;
-}
-
-/** What was started: it is kept for as long as something of it may be left. */
-interface Start {
-  owner: readonly string[];
-  mark: ProcessMark;
-  /** Null once it has ended, and where it never began. */
-  leader: number | null;
-  /** Resolves when it is known whether it began. */
-  begun: Promise<unknown>;
-}
-
-/** Sets the limit that marks a process, by the letter that the shell has for it, and becomes the program. */
-const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
-
-const CLOSED = 'the server is ending: nothing can be started any more';
-
-/** Processes of this machine. */
+/** Processes of this machine. They cost nothing until one is started: only then is loaded what that takes. */
 export function createProcesses(deps: ProcessesDeps): Processes {
-  return new SystemProcesses(deps);
-}
-
-class SystemProcesses implements Processes {
-  readonly #deps: ProcessesDeps;
-  readonly #marks: ProcessMarks;
-  readonly #starts = new Set<Start>();
-  readonly #watchdog: Watchdog;
-  readonly #terminals = new Terminals();
-  #table: ProcessTable | null = null;
-  #closed = false;
-
-  constructor(deps: ProcessesDeps) {
-    this.#deps = deps;
-    this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
-    this.#watchdog = new Watchdog(this.#marks, deps.env.PATH ?? '');
-  }
-
-  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
-    const start: Start = { owner: spec.owner, mark: this.#marks.next(), leader: null, begun: Promise.resolve() };
-    const launched = this.#launch(spec, start, onOutput);
-    start.begun = launched.catch(() => {});
-    this.#starts.add(start);
-    try {
-      const { started, confinement } = await launched;
-      start.leader = started.pid;
-      return this.#follow(start, started, confinement);
-    } catch (error) {
-      this.#starts.delete(start);
-      throw error;
-    }
-  }
-
-  async killOwned(owner: readonly string[]): Promise<void> {
-    await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.killOwned([]);
-    this.#watchdog.dismiss();
-  }
-
-  async #launch(
-    spec: ProcessSpec,
-    { mark }: Start,
-    onOutput: (stream: OutputStream, bytes: Buffer) => void,
-  ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, bounds, terminal } = spec;
-    await findProgram(argv[0] ?? '', spec);
-    const env = { ...spec.env, ...mark.env };
-    if (bounds === null) {
-      const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
-      return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
-    }
-    const { sandbox } = this.#deps;
-    if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
-    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
-    try {
-      return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
-    } catch (error) {
-      await confinement.release();
-      throw error;
-    }
-  }
-
-  async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
-    this.#watchdog.watch();
-    if (terminal !== null) return this.#terminals.start(launch, terminal);
-    return startPiped(launch, { input, hidden: this.#terminals.files });
-  }
-
-  #follow(start: Start, started: StartedProcess, confinement: Confinement | null): RunningProcess {
-    const ended = started.exited.then(async (end) => {
-      start.leader = null;
-      const allRead = await started.finish();
-      await confinement?.release();
-      return { ...end, allRead };
-    });
-    return {
-      pid: started.pid,
-      ended,
-      write: started.write,
-      endInput: started.endInput,
-      resize: started.resize,
-      pause: () => started.output.pause(),
-      resume: () => started.output.resume(),
-      kill: async () => {
-        started.output.hurry();
-        await this.#kill([start]);
-        await ended;
-      },
-    };
-  }
-
-  /** One that is being started is killed when it has begun. */
-  async #kill(starts: readonly Start[]): Promise<void> {
-    if (starts.length === 0) return;
-    await Promise.all(starts.map(({ begun }) => begun));
-    const condemned: Condemned = {
-      leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
-      marks: new Set(starts.map(({ mark }) => mark.number)),
-    };
-    const { platform, sendSignal, log } = this.#deps;
-    this.#table ??= createProcessTable(platform, this.#marks);
-    await killProcesses(condemned, { table: this.#table, sendSignal, log });
-    for (const start of starts) this.#starts.delete(start);
-  }
+  let loaded: Promise<Processes> | null = null;
+  let closed = false;
+  return {
+    async start(spec, onOutput) {
+      if (closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
+      loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
+      return (await loaded).start(spec, onOutput);
+    },
+    async killOwned(owner) {
+      await (await loaded)?.killOwned(owner);
+    },
+    async close() {
+      closed = true;
+      await (await loaded)?.close();
+    },
+  };
 }

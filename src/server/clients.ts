@@ -45,6 +45,10 @@ export class Clients implements Publisher {
     return this.#asked.size;
   }
 
+  has(connectionId: number): boolean {
+    return this.#connections.has(connectionId);
+  }
+
   add(connection: Connection): void {
     this.#connections.set(connection.id, connection);
   }

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes.ts';
-import { createProcesses, type ProcessesDeps } from '../../src/sandbox/system-processes.ts';
+import type { ProcessesDeps } from '../../src/sandbox/processes-deps.ts';
+import { createProcesses } from '../../src/sandbox/system-processes.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
 const PATH = process.env.PATH ?? '';

@@ -1,0 +1,126 @@
+import { resolve } from 'node:path';
+import type { Publisher } from '../agent/publisher.ts';
+import type { Config, Env } from '../config/config.ts';
+import { environmentPolicy } from '../config/environment-policy.ts';
+import { sandboxPolicy } from '../config/sandbox-policy.ts';
+import { commandEnvironment } from '../policy/command-environment.ts';
+import { sandboxBounds } from '../policy/sandbox-bounds.ts';
+import { contradictoryParams, needsProcessId, notServed } from '../protocol/errors.ts';
+import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
+import type { ClientProcessRights } from './client-process.ts';
+import type { ClientProcesses, ProcessName } from './client-processes.ts';
+import type { MethodTable } from './method.ts';
+import { changedEnvironment, checkRunParams, resize, tempDirOf, terminalOf, writeTo } from './process-params.ts';
+import { requestedPolicy } from './requested-sandbox.ts';
+
+/** How long a command may run that does not say. */
+export const TIMEOUT_MS_DEFAULT = 10_000;
+/** How much of each stream reaches a client that does not say. */
+export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
+
+export interface ClientProcessPlace {
+  clientProcesses: ClientProcesses;
+  publisher: Publisher;
+  /** The settings of the server's own folder, read anew. */
+  config: () => Promise<Config>;
+  /** Absolute: the server's own folder. */
+  cwd: string;
+  home: string;
+  env: Env;
+}
+
+export function commandMethods(place: ClientProcessPlace) {
+  const { clientProcesses, publisher } = place;
+  return {
+    'command/exec': {
+      queue: null,
+      handle(params, { caller }) {
+        checkParams(params);
+        const { processId = null } = params;
+        const terminal = terminalOf(params);
+        const streamed = (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
+        const audience = { connection: caller.id };
+        const cwd = resolve(place.cwd, params.cwd ?? '');
+        const run = clientProcesses.start(processId === null ? null : named(processId), {
+          connection: caller.id,
+          argv: params.command,
+          cwd,
+          input: params.streamStdin === true || terminal !== null,
+          terminal,
+          timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
+          outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
+          tell: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
+          rights: rightsOf(params, cwd, place),
+        });
+        return run.ended.then(
+          ({ exitCode, output }): CommandExecResponse => ({ exitCode, stdout: output.text('stdout'), stderr: output.text('stderr') }),
+        );
+      },
+    },
+
+    'command/exec/write': {
+      queue: null,
+      async handle({ processId, deltaBase64, closeStdin }, { caller }) {
+        const run = clientProcesses.require(caller.id, named(processId));
+        await writeTo(run, { method: 'command/exec/write', id: processId, deltaBase64, closeStdin });
+        return {};
+      },
+    },
+
+    'command/exec/resize': {
+      queue: null,
+      async handle({ processId, size }, { caller }) {
+        await resize(clientProcesses.require(caller.id, named(processId)), { method: 'command/exec/resize', id: processId, size });
+        return {};
+      },
+    },
+
+    'command/exec/terminate': {
+      queue: null,
+      handle({ processId }, { caller, after }) {
+        const run = clientProcesses.require(caller.id, named(processId));
+        after(() => void run.kill());
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+function named(id: string): ProcessName {
+  return { what: 'process id', id };
+}
+
+function checkParams(params: CommandExecParams): void {
+  checkRunParams('command/exec', params);
+  const { timeoutMs = null, outputBytesCap = null, processId = null, permissionProfile } = params;
+  if (timeoutMs !== null && params.disableTimeout === true)
+    throw contradictoryParams('command/exec cannot have both timeoutMs and disableTimeout');
+  if (outputBytesCap !== null && params.disableOutputCap === true)
+    throw contradictoryParams('command/exec cannot have both outputBytesCap and disableOutputCap');
+  const streams = params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true;
+  if (streams && processId === null) throw needsProcessId();
+  if (typeof permissionProfile === 'object' && permissionProfile?.type === 'managed')
+    throw notServed('command/exec with a managed permissionProfile');
+  askedPolicy(params);
+}
+
+/** Null: the configured one. Throws for what cannot be had. */
+function askedPolicy({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams): SandboxPolicy | null {
+  const asked = requestedPolicy({
+    sandboxPolicy: policy,
+    permissions: typeof profile === 'string' ? profile : null,
+  });
+  if (profile === null || typeof profile === 'string') return asked;
+  if (policy !== null) throw contradictoryParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
+  return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
+}
+
+async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessPlace): Promise<ClientProcessRights> {
+  const config = await place.config();
+  const { env } = commandEnvironment(place.env, environmentPolicy(config));
+  const policy = askedPolicy(params) ?? sandboxPolicy(config);
+  return {
+    env: changedEnvironment(env, params.env ?? {}),
+    bounds: sandboxBounds(policy, { cwd, tempDir: tempDirOf(env), home: place.home }),
+  };
+}

@@ -1,0 +1,98 @@
+import { environmentPolicy } from '../config/environment-policy.ts';
+import { commandEnvironment } from '../policy/command-environment.ts';
+import { emptyProcessHandle } from '../protocol/errors.ts';
+import type { ClientProcess } from './client-process.ts';
+import type { ProcessName } from './client-processes.ts';
+import { type ClientProcessPlace, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
+import type { MethodTable } from './method.ts';
+import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './process-params.ts';
+
+export function processMethods(place: ClientProcessPlace) {
+  const { clientProcesses, publisher } = place;
+
+  /** Never rejects. */
+  async function tellEnd(run: ClientProcess, processHandle: string): Promise<void> {
+    const { exitCode, output, allRead } = await run.ended;
+    publisher.publish({ connection: run.spec.connection }, 'process/exited', {
+      processHandle,
+      exitCode,
+      stdout: output.text('stdout'),
+      stdoutCapReached: output.capReached('stdout'),
+      stderr: output.text('stderr'),
+      stderrCapReached: output.capReached('stderr'),
+      outputDrainTimedOut: !allRead,
+    });
+  }
+
+  return {
+    'process/spawn': {
+      queue: null,
+      async handle(params, { caller, after }) {
+        const { processHandle, command: argv, cwd, timeoutMs = TIMEOUT_MS_DEFAULT, outputBytesCap = OUTPUT_BYTES_DEFAULT } = params;
+        checkRunParams('process/spawn', params);
+        if (processHandle === '') throw emptyProcessHandle();
+        const terminal = terminalOf(params);
+        const audience = { connection: caller.id };
+        const run = clientProcesses.start(named(processHandle), {
+          connection: caller.id,
+          argv,
+          cwd,
+          input: params.streamStdin === true || terminal !== null,
+          terminal,
+          timeoutMs,
+          outputBytesCap,
+          tell:
+            params.streamStdoutStderr === true || terminal !== null
+              ? (delta) => publisher.publish(audience, 'process/outputDelta', { processHandle, ...delta })
+              : null,
+          rights: rightsOf(params.env ?? {}, place),
+        });
+        const running = await run.begun;
+        // What it says is told behind the answer.
+        running.pause();
+        after(() => {
+          running.resume();
+          void tellEnd(run, processHandle);
+        });
+        return {};
+      },
+    },
+
+    'process/writeStdin': {
+      queue: null,
+      async handle({ processHandle, deltaBase64, closeStdin }, { caller }) {
+        const run = clientProcesses.require(caller.id, named(processHandle));
+        await writeTo(run, { method: 'process/writeStdin', id: processHandle, deltaBase64, closeStdin });
+        return {};
+      },
+    },
+
+    'process/resizePty': {
+      queue: null,
+      async handle({ processHandle, size }, { caller }) {
+        const run = clientProcesses.require(caller.id, named(processHandle));
+        await resize(run, { method: 'process/resizePty', id: processHandle, size });
+        return {};
+      },
+    },
+
+    'process/kill': {
+      queue: null,
+      handle({ processHandle }, { caller, after }) {
+        const run = clientProcesses.require(caller.id, named(processHandle));
+        after(() => void run.kill());
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+function named(id: string): ProcessName {
+  return { what: 'process handle', id };
+}
+
+/** They run outside of the sandbox. */
+async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessPlace) {
+  const base = commandEnvironment(env, environmentPolicy(await config()));
+  return { env: changedEnvironment(base.env, changes), bounds: null };
+}
