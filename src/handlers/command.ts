@@ -4,6 +4,7 @@ import type { Config, Env } from '../config/config.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { sandboxPolicy } from '../config/sandbox-policy.ts';
 import { commandEnvironment } from '../policy/command-environment.ts';
+import { defaultPermissionProfile, permissionProfile } from '../policy/permission-profile.ts';
 import { sandboxBounds } from '../policy/sandbox-bounds.ts';
 import { contradictoryParams, needsProcessId, notServed } from '../protocol/errors.ts';
 import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
@@ -11,7 +12,7 @@ import type { ClientProcessRights } from './client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes.ts';
 import type { MethodTable } from './method.ts';
 import { changedEnvironment, checkRunParams, resize, tempDirOf, terminalOf, writeTo } from './process-params.ts';
-import { requestedPolicy } from './requested-sandbox.ts';
+import { checkRequestedSandbox } from './requested-sandbox.ts';
 
 /** How long a command may run that does not say. */
 export const TIMEOUT_MS_DEFAULT = 10_000;
@@ -92,35 +93,32 @@ function named(id: string): ProcessName {
 
 function checkParams(params: CommandExecParams): void {
   checkRunParams('command/exec', params);
-  const { timeoutMs = null, outputBytesCap = null, processId = null, permissionProfile } = params;
+  const { timeoutMs = null, outputBytesCap = null, processId = null, sandboxPolicy = null, permissionProfile: profile = null } = params;
   if (timeoutMs !== null && params.disableTimeout === true)
     throw contradictoryParams('command/exec cannot have both timeoutMs and disableTimeout');
   if (outputBytesCap !== null && params.disableOutputCap === true)
     throw contradictoryParams('command/exec cannot have both outputBytesCap and disableOutputCap');
   const streams = params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true;
   if (streams && processId === null) throw needsProcessId();
-  if (typeof permissionProfile === 'object' && permissionProfile?.type === 'managed')
-    throw notServed('command/exec with a managed permissionProfile');
-  askedPolicy(params);
+  if (typeof profile === 'object' && profile?.type === 'managed') throw notServed('command/exec with a managed permissionProfile');
+  checkRequestedSandbox({ sandboxPolicy, permissions: typeof profile === 'string' ? profile : null }, 'sandboxPolicy');
+  if (profile !== null && typeof profile !== 'string' && sandboxPolicy !== null)
+    throw contradictoryParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** Null: the configured one. Throws for what cannot be had. */
-function askedPolicy({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams): SandboxPolicy | null {
-  const asked = requestedPolicy({
-    sandboxPolicy: policy,
-    permissions: typeof profile === 'string' ? profile : null,
-  });
-  if (profile === null || typeof profile === 'string') return asked;
-  if (policy !== null) throw contradictoryParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
+/** What the request asks for, else what is configured. Throws for a permission profile that there is none of. */
+function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): SandboxPolicy {
+  if (policy !== null) return policy;
+  if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? sandboxPolicy(config);
+  if (typeof profile === 'string') return permissionProfile(config, profile).sandboxPolicy;
   return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
 }
 
 async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessPlace): Promise<ClientProcessRights> {
   const config = await place.config();
   const { env } = commandEnvironment(place.env, environmentPolicy(config));
-  const policy = askedPolicy(params) ?? sandboxPolicy(config);
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: sandboxBounds(policy, { cwd, tempDir: tempDirOf(env), home: place.home }),
+    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: place.home }),
   };
 }

@@ -39,7 +39,6 @@ import { turnMethods } from './turn.ts';
 export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
-  processes: Processes;
   fileWatches: FileWatches;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */

@@ -148,11 +148,12 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
   return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
 }
 
-/** For thread/inject_items. */
+/** For command/exec, process/spawn and thread/shellCommand. */
 export function emptyCommand(): RpcError {
   return refused('empty_command', 'command must not be empty');
 }
 
+/** For thread/inject_items. */
 export function emptyItems(): RpcError {
   return refused('empty_items', 'items must not be empty');
 }
@@ -217,11 +218,6 @@ export function unknownModelProvider(modelProvider: string): RpcError {
   const shown = cutText(modelProvider, SHOWN_CHARS_MAX);
   const details = { type: 'modelProviderNotConfigured', modelProvider: shown };
   return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
-}
-
-/** For command/exec and process/spawn. */
-export function emptyCommand(): RpcError {
-  return refused('empty_command', 'command must not be empty');
 }
 
 export function emptyProcessHandle(): RpcError {

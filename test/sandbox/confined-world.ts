@@ -6,6 +6,7 @@ import type { SandboxBounds } from '../../src/policy/sandbox-bounds.ts';
 import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { createProcesses } from '../../src/sandbox/system-processes.ts';
+import { RecordingLog } from '../support/recording-log.ts';
 
 export interface Ran {
   exitCode: number;
@@ -20,7 +21,13 @@ export class ConfinedWorld {
   readonly workspace = this.folder('work');
   readonly outside = this.folder('outside');
   readonly sandbox: Sandbox = createBubblewrap({ arch: arch(), home: this.home, clock: systemClock });
-  readonly #processes = createProcesses({ sandbox: this.sandbox });
+  readonly #processes = createProcesses({
+    sandbox: this.sandbox,
+    platform: process.platform,
+    env: {},
+    sendSignal: (pid, signal) => process.kill(pid, signal),
+    log: new RecordingLog(),
+  });
 
   folder(...names: string[]): string {
     const path = join(this.base, ...names);

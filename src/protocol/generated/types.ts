@@ -108,6 +108,65 @@ export type CommandExecutionApprovalDecision =
  */
 export type FileChangeApprovalDecision = 'accept' | 'acceptForSession' | 'decline' | 'cancel';
 /**
+ * What commands may read, write and reach.
+ */
+export type SandboxPolicy =
+  | {
+      type: 'dangerFullAccess';
+    }
+  | {
+      type: 'readOnly';
+      access?: ReadOnlyAccess | null;
+      /**
+       * False when left out.
+       */
+      networkAccess?: boolean | null;
+    }
+  | {
+      type: 'externalSandbox';
+      networkAccess?: NetworkAccess | null;
+    }
+  | {
+      type: 'workspaceWrite';
+      writableRoots?: AbsolutePathBuf[] | null;
+      readOnlyAccess?: ReadOnlyAccess | null;
+      /**
+       * False when left out.
+       */
+      networkAccess?: boolean | null;
+      /**
+       * Keeps $TMPDIR read-only. False when left out.
+       */
+      excludeTmpdirEnvVar?: boolean | null;
+      /**
+       * Keeps /tmp read-only. False when left out.
+       */
+      excludeSlashTmp?: boolean | null;
+    };
+/**
+ * What a sandboxed command may read. Everything when left out.
+ */
+export type ReadOnlyAccess =
+  | {
+      type: 'fullAccess';
+    }
+  | {
+      type: 'restricted';
+      readableRoots?: AbsolutePathBuf[] | null;
+      /**
+       * Also what programs commonly need. True when left out.
+       */
+      includePlatformDefaults?: boolean | null;
+    };
+/**
+ * Whether the outer sandbox lets commands reach the network.
+ */
+export type NetworkAccess = 'restricted' | 'enabled';
+export type CommandExecWriteResponse = Record<string, never>;
+export type CommandExecResizeResponse = Record<string, never>;
+export type CommandExecTerminateResponse = Record<string, never>;
+export type CommandExecOutputStream = 'stdout' | 'stderr';
+/**
  * When the agent asks before it acts: one policy for all, or a choice for each kind of request.
  */
 export type AskForApproval =
@@ -512,6 +571,11 @@ export type ModelRerouteReason = 'highRiskCyberActivity';
  * Until the turn ends, or until the thread is unloaded.
  */
 export type PermissionGrantScope = 'turn' | 'session';
+export type ProcessSpawnResponse = Record<string, never>;
+export type ProcessWriteStdinResponse = Record<string, never>;
+export type ProcessResizePtyResponse = Record<string, never>;
+export type ProcessKillResponse = Record<string, never>;
+export type ProcessOutputStream = 'stdout' | 'stderr';
 /**
  * One item of a model's conversation, in the words of the Responses API.
  */
@@ -742,61 +806,6 @@ export type ResponsesApiWebSearchAction =
  * The tone that the model is asked to keep.
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
-/**
- * What commands may read, write and reach.
- */
-export type SandboxPolicy =
-  | {
-      type: 'dangerFullAccess';
-    }
-  | {
-      type: 'readOnly';
-      access?: ReadOnlyAccess | null;
-      /**
-       * False when left out.
-       */
-      networkAccess?: boolean | null;
-    }
-  | {
-      type: 'externalSandbox';
-      networkAccess?: NetworkAccess | null;
-    }
-  | {
-      type: 'workspaceWrite';
-      writableRoots?: AbsolutePathBuf[] | null;
-      readOnlyAccess?: ReadOnlyAccess | null;
-      /**
-       * False when left out.
-       */
-      networkAccess?: boolean | null;
-      /**
-       * Keeps $TMPDIR read-only. False when left out.
-       */
-      excludeTmpdirEnvVar?: boolean | null;
-      /**
-       * Keeps /tmp read-only. False when left out.
-       */
-      excludeSlashTmp?: boolean | null;
-    };
-/**
- * What a sandboxed command may read. Everything when left out.
- */
-export type ReadOnlyAccess =
-  | {
-      type: 'fullAccess';
-    }
-  | {
-      type: 'restricted';
-      readableRoots?: AbsolutePathBuf[] | null;
-      /**
-       * Also what programs commonly need. True when left out.
-       */
-      includePlatformDefaults?: boolean | null;
-    };
-/**
- * Whether the outer sandbox lets commands reach the network.
- */
-export type NetworkAccess = 'restricted' | 'enabled';
 /**
  * How agent and user work together.
  */
@@ -1253,6 +1262,126 @@ export interface FileChangeRequestApprovalParams {
 }
 export interface FileChangeRequestApprovalResponse {
   decision: FileChangeApprovalDecision;
+}
+/**
+ * In characters; neither may be 0.
+ */
+export interface CommandExecTerminalSize {
+  rows: number;
+  cols: number;
+}
+/**
+ * Runs a program and answers when it has ended. It ends with its connection, and what it leaves running does too.
+ */
+export interface CommandExecParams {
+  /**
+   * The program and its arguments, as they are: there is no shell. Not empty.
+   */
+  command: string[];
+  /**
+   * A name by which the connection can write to it, resize it and end it; of those that run no other may have it. Needed for `tty` and for streams.
+   */
+  processId?: string | null;
+  /**
+   * Seen from the server's own working folder, which it is when left out.
+   */
+  cwd?: string | null;
+  /**
+   * Changes the environment that commands have: a text sets a variable, null takes it away.
+   */
+  env?: {
+    [k: string]: string | null;
+  } | null;
+  /**
+   * After so long it is killed, and the exit code is 124. 10 seconds when left out.
+   */
+  timeoutMs?: number | null;
+  /**
+   * It may run for as long as it wants. Not with `timeoutMs`.
+   */
+  disableTimeout?: boolean | null;
+  /**
+   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out.
+   */
+  outputBytesCap?: number | null;
+  /**
+   * All that is streamed reaches the client. What is not streamed is still dropped beyond 64 MiB. Not with `outputBytesCap`.
+   */
+  disableOutputCap?: boolean | null;
+  /**
+   * Its output is told by `command/exec/outputDelta` and is not in the answer.
+   */
+  streamStdoutStderr?: boolean | null;
+  /**
+   * It can be written to; without, its input is empty.
+   */
+  streamStdin?: boolean | null;
+  /**
+   * It runs in a terminal: both streams are on, and all output is `stdout`.
+   */
+  tty?: boolean | null;
+  /**
+   * Of the terminal; 24 rows of 80 characters when left out. Only with `tty`.
+   */
+  size?: CommandExecTerminalSize | null;
+  /**
+   * In place of the configured sandbox.
+   */
+  sandboxPolicy?: SandboxPolicy | null;
+  /**
+   * The id of a permission profile, in place of a sandbox policy; earlier clients send the profile itself.
+   */
+  permissionProfile?: string | CommandExecPermissionProfile | null;
+}
+/**
+ * Disabled: no sandbox. External: somebody else's. Managed profiles are not supported.
+ */
+export interface CommandExecPermissionProfile {
+  type: 'managed' | 'disabled' | 'external';
+}
+/**
+ * Output is read as UTF-8. The exit code of a command that a signal ended is 128 and the signal's number.
+ */
+export interface CommandExecResponse {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+/**
+ * Writes to a command with `streamStdin` or `tty`; answers when it has been taken. One of the two is needed.
+ */
+export interface CommandExecWriteParams {
+  processId: string;
+  deltaBase64?: string | null;
+  /**
+   * Nothing more will be written.
+   */
+  closeStdin?: boolean | null;
+}
+export interface CommandExecResizeParams {
+  processId: string;
+  size: CommandExecTerminalSize;
+}
+/**
+ * Kills it and all that it started. Its own answer follows.
+ */
+export interface CommandExecTerminateParams {
+  processId: string;
+}
+/**
+ * Comes before the command's answer.
+ */
+export interface CommandExecOutputDeltaNotification {
+  processId: string;
+  stream: CommandExecOutputStream;
+  /**
+   * The bytes as they came: characters may be cut.
+   */
+  deltaBase64: string;
+  /**
+   * This is the last of this stream: its cap has been reached.
+   */
+  capReached: boolean;
 }
 export interface ConfigReadParams {
   /**
@@ -2112,6 +2241,108 @@ export interface PermissionsRequestApprovalResponse {
 export interface GrantedPermissionProfile {
   network?: AdditionalNetworkPermissions | null;
   fileSystem?: AdditionalFileSystemPermissions | null;
+}
+/**
+ * In characters; neither may be 0.
+ */
+export interface ProcessTerminalSize {
+  rows: number;
+  cols: number;
+}
+/**
+ * Starts a program and answers at once. It ends with its connection, and what it leaves running does too.
+ */
+export interface ProcessSpawnParams {
+  /**
+   * The program and its arguments, as they are: there is no shell. Not empty.
+   */
+  command: string[];
+  /**
+   * What the connection calls it; of those that run no other may have it. Not empty.
+   */
+  processHandle: string;
+  cwd: AbsolutePathBuf;
+  /**
+   * Changes the environment that commands have: a text sets a variable, null takes it away.
+   */
+  env?: {
+    [k: string]: string | null;
+  } | null;
+  /**
+   * After so long it is killed, and the exit code is 124. 10 seconds when left out; here null is not as if absent: it may run for as long as it wants.
+   */
+  timeoutMs?: number | null;
+  /**
+   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out; here null is not as if absent: all that is streamed reaches the client, and of what is not streamed 64 MiB.
+   */
+  outputBytesCap?: number | null;
+  /**
+   * Its output is told by `process/outputDelta` and is not in `process/exited`.
+   */
+  streamStdoutStderr?: boolean | null;
+  /**
+   * It can be written to; without, its input is empty.
+   */
+  streamStdin?: boolean | null;
+  /**
+   * It runs in a terminal: both streams are on, and all output is `stdout`.
+   */
+  tty?: boolean | null;
+  /**
+   * Of the terminal; 24 rows of 80 characters when left out. Only with `tty`.
+   */
+  size?: ProcessTerminalSize | null;
+}
+/**
+ * Writes to a process with `streamStdin` or `tty`; answers when it has been taken. One of the two is needed.
+ */
+export interface ProcessWriteStdinParams {
+  processHandle: string;
+  deltaBase64?: string | null;
+  /**
+   * Nothing more will be written.
+   */
+  closeStdin?: boolean | null;
+}
+export interface ProcessResizePtyParams {
+  processHandle: string;
+  size: ProcessTerminalSize;
+}
+/**
+ * Kills it and all that it started. `process/exited` follows.
+ */
+export interface ProcessKillParams {
+  processHandle: string;
+}
+/**
+ * Comes between the answer to `process/spawn` and `process/exited`.
+ */
+export interface ProcessOutputDeltaNotification {
+  processHandle: string;
+  stream: ProcessOutputStream;
+  /**
+   * The bytes as they came: characters may be cut.
+   */
+  deltaBase64: string;
+  /**
+   * This is the last of this stream: its cap has been reached.
+   */
+  capReached: boolean;
+}
+/**
+ * The last that is told of a process: its handle is free. Output is read as UTF-8. The exit code of a process that a signal ended is 128 and the signal's number.
+ */
+export interface ProcessExitedNotification {
+  processHandle: string;
+  exitCode: number;
+  stdout: string;
+  stdoutCapReached: boolean;
+  stderr: string;
+  stderrCapReached: boolean;
+  /**
+   * What it started still held its output open, and was not waited for.
+   */
+  outputDrainTimedOut: boolean;
 }
 export interface GhostCommit {
   id: string;
@@ -3197,6 +3428,10 @@ export interface ClientRequests {
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
   'app/list': { params: AppsListParams; result: AppsListResponse };
+  'command/exec': { params: CommandExecParams; result: CommandExecResponse };
+  'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
+  'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
+  'command/exec/write': { params: CommandExecWriteParams; result: CommandExecWriteResponse };
   'config/read': { params: ConfigReadParams; result: ConfigReadResponse };
   'configRequirements/read': { params: undefined; result: ConfigRequirementsReadResponse };
   'environment/status': { params: EnvironmentStatusParams; result: EnvironmentStatusResponse };
@@ -3220,6 +3455,10 @@ export interface ClientRequests {
   'plugin/list': { params: PluginListParams; result: PluginListResponse };
   'plugin/search': { params: PluginSearchParams; result: PluginSearchResponse };
   'plugin/share/list': { params: PluginShareListParams; result: PluginShareListResponse };
+  'process/kill': { params: ProcessKillParams; result: ProcessKillResponse };
+  'process/resizePty': { params: ProcessResizePtyParams; result: ProcessResizePtyResponse };
+  'process/spawn': { params: ProcessSpawnParams; result: ProcessSpawnResponse };
+  'process/writeStdin': { params: ProcessWriteStdinParams; result: ProcessWriteStdinResponse };
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
@@ -3268,6 +3507,7 @@ export interface ServerRequests {
 
 /** The notifications that the server sends, by their params. */
 export interface ServerNotifications {
+  'command/exec/outputDelta': CommandExecOutputDeltaNotification;
   'configWarning': ConfigWarningNotification;
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
@@ -3284,6 +3524,8 @@ export interface ServerNotifications {
   'item/reasoning/textDelta': ReasoningTextDeltaNotification;
   'item/started': ItemStartedNotification;
   'model/rerouted': ModelReroutedNotification;
+  'process/exited': ProcessExitedNotification;
+  'process/outputDelta': ProcessOutputDeltaNotification;
   'serverRequest/resolved': ServerRequestResolvedNotification;
   'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;
