@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import { isInside, projectFolders } from '../config/project-folders.ts';
+import { environmentPolicy } from '../config/environment-policy.ts';
 import { type AgentsMd, readAgentsMd } from '../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../instructions/base-instructions.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../instructions/context-messages.ts';
@@ -9,6 +10,7 @@ import { linksOut } from '../instructions/links-out.ts';
 import { skillBody, skillsUsed } from '../instructions/skill-message.ts';
 import { findSkills, type Skill } from '../instructions/skills.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
+import { commandEnvironment } from '../policy/command-environment.ts';
 import type { ResponseItem, UserInput } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
 
@@ -78,10 +80,15 @@ export class Instructions {
       collaborationMode,
       personality,
       agentsMd,
-      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now }),
+      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld() }),
     };
     const messages = wasTold(told) ? contextChanges(told, next) : contextMessages(next);
     return { messages, told: next as unknown as JsonValue };
+  }
+
+  /** What commands do not find in their environment, though the server has it. */
+  #withheld(): string[] {
+    return commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
   }
 
   /** The skills that the input calls for, as the model reads them; one that cannot be read is said to be missing. */

@@ -13,6 +13,7 @@ import { goalTools } from '../tools/goal-tools.ts';
 import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
+import { UNATTENDED } from '../tools/command/unattended.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import { viewImage } from '../tools/view-image.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -118,7 +119,7 @@ export class ThreadTools {
       sessions: this.commands,
       home,
       env,
-      environment: () => commandEnvironment(env, environment).env,
+      environment: () => commandEnvironment(env, environment, UNATTENDED).env,
       limits,
       patchIn: null,
     };

@@ -17,9 +17,10 @@ const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
 /**
  * The environment that a policy means, of the server's own. First what is inherited, then without what looks secret and
  * without the providers' keys (but for a name that `include_only` spells out), then without what is excluded, then with what
- * is set, and of all that only what `include_only` lets through.
+ * is set, and of all that only what `include_only` lets through. `given` takes the place of what is inherited, not of what is
+ * set.
  */
-export function commandEnvironment(env: Env, policy: EnvironmentPolicy): CommandEnvironment {
+export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: Readonly<Record<string, string>> = {}): CommandEnvironment {
   const spelledOut = new Set(policy.includeOnly.map((name) => name.toUpperCase()));
   const isExcluded = matcher(policy.exclude);
   const isIncluded = policy.includeOnly.length === 0 ? () => true : matcher(policy.includeOnly);
@@ -31,8 +32,12 @@ export function commandEnvironment(env: Env, policy: EnvironmentPolicy): Command
     if ((isSecret && !spelledOut.has(name.toUpperCase())) || isExcluded(name)) withheld.push(name);
     else kept[name] = value;
   }
-  const all = Object.entries({ ...kept, ...policy.set }).filter(([name]) => isIncluded(name));
-  return { env: Object.fromEntries(all), withheld: withheld.filter((name) => policy.set[name] === undefined).sort() };
+  const included = (variables: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(variables).filter(([name]) => isIncluded(name)));
+  return {
+    env: { ...included(kept), ...given, ...included(policy.set) },
+    withheld: withheld.filter((name) => policy.set[name] === undefined).sort(),
+  };
 }
 
 function isInherited(name: string, inherit: EnvironmentPolicy['inherit']): boolean {

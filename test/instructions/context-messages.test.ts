@@ -253,5 +253,6 @@ test.each([
   [{ SHELL: '' }, 'sh'],
   [{ SHELL: '/bin/</shell>' }, 'sh'],
 ])('the shell of %j is %s', (env, shell) => {
-  expect(describeEnvironment({ cwd: '/w', env, nowMs: Date.UTC(2026, 0, 31, 23, 59) })).toEqual({ cwd: '/w', shell, date: '2026-01-31' });
+  const nowMs = Date.UTC(2026, 0, 31, 23, 59);
+  expect(describeEnvironment({ cwd: '/w', env, nowMs, withheld: [] })).toEqual({ cwd: '/w', shell, date: '2026-01-31', withheld: [] });
 });

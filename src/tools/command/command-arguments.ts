@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Env } from '../../config/config.ts';
 import type { CommandCall } from './command-call.ts';
 import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
-import { findShell, shellArgv, userShell } from './shell.ts';
+import { findShell, isShellName, shellArgv, userShell } from './shell.ts';
 
 const YIELD_MS_DEFAULT = 10_000;
 const YIELD_MS_MIN = 250;
@@ -34,6 +34,7 @@ export function execArguments(args: JsonValue, place: ArgumentPlace): CommandCal
   if (script === null) throw new ArgumentProblem('`cmd` is missing: the command as a text.');
   return {
     argv: scriptArgv(fields, script, place),
+    script,
     ...common(fields, place),
     tty: flag(fields, 'tty') ?? false,
     yields: true,
@@ -50,6 +51,7 @@ export function shellArguments(args: JsonValue, place: ArgumentPlace): CommandCa
   checkTexts(argv);
   return {
     argv,
+    script: typeof command === 'string' ? command : scriptOf(argv),
     ...common(fields, place),
     tty: false,
     yields: false,
@@ -76,6 +78,12 @@ export function writeArguments(
         : within(waitMs ?? YIELD_MS_MIN, YIELD_MS_MIN, YIELD_MS_MAX),
     tokensMax: outputTokens(fields, tokensMax),
   };
+}
+
+/** Of words that are a shell with a script. */
+function scriptOf([shell = '', option, script, ...others]: readonly string[]): string | null {
+  const isShell = isShellName(shell) && (option === '-c' || option === '-lc') && others.length === 0;
+  return isShell ? (script ?? null) : null;
 }
 
 /** Asking whether there is more costs a request each time: it is worth a wait. */

@@ -2,6 +2,8 @@
 export interface CommandCall {
   /** The program and its arguments. */
   argv: readonly string[];
+  /** What a shell of them is given to run; null where there is no shell. */
+  script: string | null;
   /** Absolute. */
   cwd: string;
   tty: boolean;

@@ -10,16 +10,21 @@ const FOLDERS = ['/bin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'];
 /** The user's shell: absolute. Where it is none that commands can be given to, bash or sh. */
 export function userShell(env: Env): string {
   const { SHELL: shell = '' } = env;
-  if (isAbsolute(shell) && SHELLS.includes(basename(shell))) return shell;
+  if (isAbsolute(shell) && isShellName(shell)) return shell;
   return findShell('bash', env) ?? '/bin/sh';
 }
 
 /** The shell of a name or a path, absolute; null: there is none. */
 export function findShell(wanted: string, env: Env): string | null {
-  if (!SHELLS.includes(basename(wanted))) return null;
+  if (!isShellName(wanted)) return null;
   if (wanted === env.SHELL && isAbsolute(wanted)) return wanted;
   if (wanted.includes('/')) return FOLDERS.includes(dirname(wanted)) && isProgram(wanted) ? wanted : null;
   return FOLDERS.map((folder) => join(folder, wanted)).find(isProgram) ?? null;
+}
+
+/** Whether a program is a shell, by its name. */
+export function isShellName(program: string): boolean {
+  return SHELLS.includes(basename(program));
 }
 
 /** What runs a script in a shell. A login shell reads the user's profile first. */

@@ -50,7 +50,7 @@ async function startProcess(
 ): Promise<RunningProcess | { problem: string }> {
   const { settings, approvals } = context;
   const env = deps.environment();
-  const place = { cwd: settings.cwd, tempDir: env.TMPDIR ?? null, home: deps.home };
+  const place = { cwd: settings.cwd, tempDir: deps.env.TMPDIR ?? null, home: deps.home };
   const bounds = sandboxed ? sandboxBounds(settings.sandboxPolicy, place, approvals.grants.permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   try {

@@ -51,6 +51,7 @@ export async function runUserCommand(
 function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeoutMs: number; shell: string }): CommandCall {
   return {
     argv: shellArgv(shell, text, { login: true }),
+    script: text,
     cwd,
     tty: false,
     yields: false,

@@ -1,0 +1,178 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { functionCall, message, response, type ScriptedResponse } from '../support/test-model.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { commandServer, completed, done, runs, says, THREAD, told, writes } from './command-server.ts';
+
+/** Runs until the test writes to its pipe, and then says what was written. */
+const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
+
+/** A server with a command in the background, whose turn has ended. */
+async function background(...responses: ScriptedResponse[]): Promise<TestServer> {
+  const server = await commandServer([runs(WAITING), done, ...responses]);
+  await yielded(server);
+  return server;
+}
+
+/** Lets the time pass in which the model waits for the command. */
+async function yielded(server: TestServer): Promise<void> {
+  const turn = server.client.turn(THREAD, 'go');
+  await says(server, 'up');
+  await server.clock.timerOf(10_000);
+  server.clock.advance(10_000);
+  expect(await turn).toMatchObject({ status: 'completed' });
+}
+
+async function commandsOfTurns({ client }: TestServer): Promise<Partial<ThreadItem>[][]> {
+  const { thread } = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
+  return thread.turns.map(({ items }) => items.filter(({ type }) => type === 'commandExecution'));
+}
+
+describe('a command that outlives its wait', () => {
+  test('goes on when its turn has ended, and is shown as far as it came', async () => {
+    const server = await background();
+    expect(told(server)).toMatch(/^Wall time: 10\.0000 seconds\nProcess running with session ID \d+\nOriginal token count: 1\nOutput:\nup\n$/);
+    expect(completed(server)).toEqual([]);
+    expect(await commandsOfTurns(server)).toMatchObject([[{ id: 'call_1', status: 'inProgress', aggregatedOutput: 'up\n', exitCode: null }]]);
+    const { data } = await server.client.request('thread/items/list', { threadId: THREAD });
+    expect(data.filter(({ item }) => item.type === 'commandExecution')).toHaveLength(1);
+    await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
+  });
+
+  test('ends between turns: its item completes in its own turn, once, and stays so after a restart', async () => {
+    const server = await background();
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    const { turnId } = await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+    expect(turnId).toBe(server.client.notifications('turn/started')[0]?.turn.id);
+    const whole = [[{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n', exitCode: 0, durationMs: 10_000 }]];
+    expect(await commandsOfTurns(server)).toMatchObject(whole);
+    expect(await commandsOfTurns(await server.restart())).toMatchObject(whole);
+  });
+
+  test('ends in a later turn, in which the model asks for it: its item is not of that turn', async () => {
+    const server = await background(writes(''), done, writes('', {}, 'call_3'), done);
+    const turn = server.client.turn(THREAD, 'and?');
+    await server.model.asked(3);
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    await turn;
+    expect(told(server, 'call_2')).toMatch(/^Wall time: .*\nProcess exited with code 0\nOriginal token count: 2\nOutput:\ngot it\n$/);
+    expect(await commandsOfTurns(server)).toMatchObject([[{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n' }], []]);
+    await server.client.turn(THREAD, 'and now?');
+    expect(told(server, 'call_3')).toMatch(/^write_stdin: there is no session \d+, or it has ended\.$/);
+  });
+
+  test('is cut off by the death of the server: it has failed, as far as it came', async () => {
+    const server = await background();
+    const restarted = await server.restart();
+    expect(await commandsOfTurns(restarted)).toMatchObject([[{ id: 'call_1', status: 'failed', aggregatedOutput: 'up\n' }]]);
+  });
+
+  test('a fork has it as failed, and later as what it has become in its source', async () => {
+    const server = await background();
+    const fork = await server.client.request('thread/fork', { threadId: THREAD });
+    expect(fork.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', aggregatedOutput: 'up\n' }]);
+    await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
+    const later = await server.client.request('thread/fork', { threadId: THREAD });
+    expect(later.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', exitCode: 137 }]);
+  });
+
+  test('is not killed by the interrupt of a later turn, nor by that of its own', async () => {
+    const slow: ScriptedResponse = (_request, signal) => waiting(signal);
+    const server = await commandServer([runs(WAITING), slow]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [] });
+    await says(server, 'up');
+    await server.clock.timerOf(10_000);
+    server.clock.advance(10_000);
+    await server.model.asked(2);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    await server.client.waitFor('turn/completed');
+    expect((await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).data).toHaveLength(1);
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+    expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
+  });
+});
+
+async function* waiting(signal: AbortSignal) {
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve);
+  });
+  yield* [];
+}
+
+describe('write_stdin', () => {
+  test('without a terminal there is nothing to write to', async () => {
+    const server = await background(writes('hello\n'), done);
+    await server.client.turn(THREAD, 'write');
+    expect(told(server, 'call_2')).toMatch(/^write_stdin: session \d+ has no terminal, so its input is empty; start the command with `tty` to write to it\.$/);
+    expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
+  });
+
+  test('an interrupt character ends one without a terminal, and clients hear of it', async () => {
+    const server = await background(writes('\u0003'), done);
+    await server.client.turn(THREAD, 'stop');
+    const [item] = completed(server);
+    expect(item).toMatchObject({ status: 'failed', exitCode: 137 });
+    expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([
+      { threadId: THREAD, turnId: expect.any(String), itemId: 'call_1', processId: item?.processId, stdin: '\u0003' },
+    ]);
+    expect(told(server, 'call_2')).toContain('Process exited with code 137\n');
+  });
+
+  test.each([
+    [{}, 'write_stdin: `session_id` is missing: the number that exec_command gave.'],
+    [{ session_id: '1' }, 'write_stdin: `session_id` is a number.'],
+    [{ session_id: 7 }, 'write_stdin: there is no session 7, or it has ended.'],
+    [{ session_id: 7, chars: 1 }, 'write_stdin: `chars` is a text.'],
+  ])('%o is told to be wrong', async (args, problem) => {
+    const server = await commandServer([response(functionCall('write_stdin', args)), done]);
+    await server.client.turn(THREAD, 'write');
+    expect(told(server)).toBe(problem);
+  });
+});
+
+describe('thread/backgroundTerminals', () => {
+  test('list has what runs, in pages, the latest first; terminate ends one of them, clean all', async () => {
+    const server = await commandServer([runs('echo up; exec sleep 1000'), runs('echo up; exec sleep 1000', {}, 'call_2'), response(message('done'))]);
+    const turn = server.client.turn(THREAD, 'go');
+    for (const _ of [1, 2]) {
+      await server.clock.timerOf(10_000);
+      server.clock.advance(10_000);
+    }
+    await turn;
+    const { data, nextCursor } = await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, limit: 1 });
+    const terminal = { command: 'echo up; exec sleep 1000', cwd: server.cwd, osPid: expect.any(Number), cpuPercent: null, rssKb: null };
+    expect(data).toEqual([{ ...terminal, itemId: 'call_2', processId: expect.any(String) }]);
+    const rest = await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, cursor: nextCursor });
+    expect(rest).toEqual({ data: [{ ...terminal, itemId: 'call_1', processId: expect.any(String) }], nextCursor: null });
+    const processId = data[0]?.processId ?? '';
+    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({ terminated: true });
+    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({ terminated: false });
+    expect(await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD })).toEqual({});
+    await server.client.waitFor('item/completed', ({ item }) => item.id === 'call_1');
+    expect(completed(server)).toMatchObject([
+      { id: 'call_2', status: 'failed', exitCode: 137 },
+      { id: 'call_1', status: 'failed', exitCode: 137 },
+    ]);
+    expect(await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).toEqual({ data: [], nextCursor: null });
+  });
+
+  test('an unknown thread, and a cursor that is none', async () => {
+    const server = await commandServer([]);
+    for (const method of ['list', 'clean']) {
+      const refused = await server.client.refusal(`thread/backgroundTerminals/${method}`, { threadId: idOf(9) });
+      expect(refused).toMatchObject({ code: -32600, data: { code: 'thread_not_found' } });
+    }
+    const cursor = await server.client.refusal('thread/backgroundTerminals/list', { threadId: THREAD, cursor: 'x' });
+    expect(cursor).toMatchObject({ code: -32600, data: { code: 'invalid_cursor' } });
+  });
+
+  test.each(['thread/archive', 'thread/delete'] as const)('%s kills what runs in the background', async (method) => {
+    const server = await background();
+    await server.client.request(method, { threadId: THREAD });
+    expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 137 }]);
+  });
+});

@@ -1,0 +1,61 @@
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+
+/** A configuration under which commands run unasked and unconfined. */
+export const FREE_CONFIG = `model = "test-model"
+model_provider = "test"
+sandbox_mode = "danger-full-access"
+approval_policy = "never"
+[model_providers.test]
+base_url = "http://127.0.0.1:9"
+`;
+
+export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
+
+/** A server with a thread whose model gives these responses. */
+export async function commandServer(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer({ config: FREE_CONFIG, model: new TestModel(...responses), ...options });
+  await server.client.request('thread/start', {});
+  return server;
+}
+
+/** The id of its thread. */
+export const THREAD = idOf(1);
+
+/** A response that runs a command. */
+export function runs(cmd: string, args: object = {}, callId = 'call_1'): ScriptedResponse {
+  return response(functionCall('exec_command', { cmd, ...args }, { callId }));
+}
+
+/** A response that writes to the session that the model was told of last, or only asks it. */
+export function writes(chars: string, args: object = {}, callId = 'call_2'): ScriptedResponse {
+  return (request) => {
+    const told = JSON.stringify(request.input).match(/session ID (\d+)/g)?.at(-1) ?? '';
+    return response(functionCall('write_stdin', { session_id: Number(told.replace(/\D/g, '')), chars, ...args }, { callId }));
+  };
+}
+
+export const done: ScriptedResponse = response(message('done'));
+
+/** The commands that have completed so far. */
+export function completed({ client }: TestServer): CommandItem[] {
+  return client
+    .notifications('item/completed')
+    .map(({ item }) => item)
+    .filter((item): item is CommandItem => item.type === 'commandExecution');
+}
+
+/** What the model read of a call, in its last request. */
+export function told({ model }: TestServer, callId = 'call_1'): string {
+  const output = model.request(model.requests.length).input.find((item) => item.type === 'function_call_output' && item.call_id === callId);
+  if (output?.type !== 'function_call_output' || typeof output.output !== 'string') throw new Error(`the model read nothing of ${callId}`);
+  return output.output;
+}
+
+/** Resolves when a command has said something. */
+export async function says(server: TestServer, text: string): Promise<void> {
+  const heard = () => server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
+  await server.client.waitFor('item/commandExecution/outputDelta', () => heard().join('').includes(text));
+}
