@@ -7,13 +7,12 @@ import { ApplyPatch } from '../tools/apply-patch/apply-patch.ts';
 import type { CommandDeps } from '../tools/command/command-deps.ts';
 import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
-import { systemCommandPolicy } from '../tools/command/system-command-policy.ts';
+import { UNATTENDED } from '../tools/command/unattended.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import { goalTools } from '../tools/goal-tools.ts';
 import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { UNATTENDED } from '../tools/command/unattended.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import { viewImage } from '../tools/view-image.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -115,7 +114,6 @@ export class ThreadTools {
     return {
       clock,
       processes,
-      policy: systemCommandPolicy(),
       sessions: this.commands,
       home,
       env,

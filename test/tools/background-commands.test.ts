@@ -34,9 +34,13 @@ async function commandsOfTurns({ client }: TestServer): Promise<Partial<ThreadIt
 describe('a command that outlives its wait', () => {
   test('goes on when its turn has ended, and is shown as far as it came', async () => {
     const server = await background();
-    expect(told(server)).toMatch(/^Wall time: 10\.0000 seconds\nProcess running with session ID \d+\nOriginal token count: 1\nOutput:\nup\n$/);
+    expect(told(server)).toMatch(
+      /^Wall time: 10\.0000 seconds\nProcess running with session ID \d+\nOriginal token count: 1\nOutput:\nup\n$/,
+    );
     expect(completed(server)).toEqual([]);
-    expect(await commandsOfTurns(server)).toMatchObject([[{ id: 'call_1', status: 'inProgress', aggregatedOutput: 'up\n', exitCode: null }]]);
+    expect(await commandsOfTurns(server)).toMatchObject([
+      [{ id: 'call_1', status: 'inProgress', aggregatedOutput: 'up\n', exitCode: null }],
+    ]);
     const { data } = await server.client.request('thread/items/list', { threadId: THREAD });
     expect(data.filter(({ item }) => item.type === 'commandExecution')).toHaveLength(1);
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
@@ -107,7 +111,9 @@ describe('write_stdin', () => {
   test('without a terminal there is nothing to write to', async () => {
     const server = await background(writes('hello\n'), done);
     await server.client.turn(THREAD, 'write');
-    expect(told(server, 'call_2')).toMatch(/^write_stdin: session \d+ has no terminal, so its input is empty; start the command with `tty` to write to it\.$/);
+    expect(told(server, 'call_2')).toMatch(
+      /^write_stdin: session \d+ has no terminal, so its input is empty; start the command with `tty` to write to it\.$/,
+    );
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
   });
 
@@ -136,7 +142,11 @@ describe('write_stdin', () => {
 
 describe('thread/backgroundTerminals', () => {
   test('list has what runs, in pages, the latest first; terminate ends one of them, clean all', async () => {
-    const server = await commandServer([runs('echo up; exec sleep 1000'), runs('echo up; exec sleep 1000', {}, 'call_2'), response(message('done'))]);
+    const server = await commandServer([
+      runs('echo up; exec sleep 1000'),
+      runs('echo up; exec sleep 1000', {}, 'call_2'),
+      response(message('done')),
+    ]);
     const turn = server.client.turn(THREAD, 'go');
     for (const _ of [1, 2]) {
       await server.clock.timerOf(10_000);
@@ -149,8 +159,12 @@ describe('thread/backgroundTerminals', () => {
     const rest = await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, cursor: nextCursor });
     expect(rest).toEqual({ data: [{ ...terminal, itemId: 'call_1', processId: expect.any(String) }], nextCursor: null });
     const processId = data[0]?.processId ?? '';
-    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({ terminated: true });
-    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({ terminated: false });
+    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({
+      terminated: true,
+    });
+    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId })).toEqual({
+      terminated: false,
+    });
     expect(await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD })).toEqual({});
     await server.client.waitFor('item/completed', ({ item }) => item.id === 'call_1');
     expect(completed(server)).toMatchObject([

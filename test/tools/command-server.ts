@@ -32,7 +32,10 @@ export function runs(cmd: string, args: object = {}, callId = 'call_1'): Scripte
 /** A response that writes to the session that the model was told of last, or only asks it. */
 export function writes(chars: string, args: object = {}, callId = 'call_2'): ScriptedResponse {
   return (request) => {
-    const told = JSON.stringify(request.input).match(/session ID (\d+)/g)?.at(-1) ?? '';
+    const told =
+      JSON.stringify(request.input)
+        .match(/session ID (\d+)/g)
+        ?.at(-1) ?? '';
     return response(functionCall('write_stdin', { session_id: Number(told.replace(/\D/g, '')), chars, ...args }, { callId }));
   };
 }

@@ -21,7 +21,13 @@ describe('a command', () => {
       pluginId: null,
       scriptPath: null,
     };
-    const ended = { ...item, status: 'failed', exitCode: 3, durationMs: 0, aggregatedOutput: expect.stringMatching(/^(out\nerr|err\nout)\n$/) };
+    const ended = {
+      ...item,
+      status: 'failed',
+      exitCode: 3,
+      durationMs: 0,
+      aggregatedOutput: expect.stringMatching(/^(out\nerr|err\nout)\n$/),
+    };
     const ofCommand = ({ params }: { params?: unknown }) => JSON.stringify(params).includes('call_1');
     const seen = server.client.messages.filter(({ method }) => method?.startsWith('item/')).filter(ofCommand);
     expect([seen[0], seen.at(-1)]).toEqual([
@@ -88,18 +94,27 @@ describe('a command', () => {
 
 describe('what the model knows by other names', () => {
   test.each([
-    ['shell_command', { command: 'echo hi' }, '/bin/sh -lc \'echo hi\''],
+    ['shell_command', { command: 'echo hi' }, "/bin/sh -lc 'echo hi'"],
     ['shell', { command: ['echo', 'hi'] }, 'echo hi'],
     ['container.exec', { command: ['sh', '-c', 'echo hi'] }, "sh -c 'echo hi'"],
   ])('%s runs a command, and is not offered', async (name, args, command) => {
     const server = await commandServer([response(functionCall(name, args)), done]);
     await server.client.turn(THREAD, 'go');
     expect(server.model.request(1).tools.map((tool) => tool.name)).not.toContain(name);
-    expect(completed(server)[0]).toMatchObject({ command, source: 'agent', processId: null, status: 'completed', aggregatedOutput: 'hi\n' });
+    expect(completed(server)[0]).toMatchObject({
+      command,
+      source: 'agent',
+      processId: null,
+      status: 'completed',
+      aggregatedOutput: 'hi\n',
+    });
   });
 
   test('one of them that takes too long is killed, and the model is told so', async () => {
-    const server = await commandServer([response(functionCall('shell', { command: ['sh', '-c', 'echo up; exec sleep 1000'], timeout_ms: 700 })), done]);
+    const server = await commandServer([
+      response(functionCall('shell', { command: ['sh', '-c', 'echo up; exec sleep 1000'], timeout_ms: 700 })),
+      done,
+    ]);
     const turn = server.client.turn(THREAD, 'go');
     await says(server, 'up');
     await server.clock.timerOf(700);
@@ -173,7 +188,10 @@ describe('much output', () => {
 describe('an interrupt', () => {
   test('kills what runs, and the item ends before the turn', async () => {
     const server = await commandServer([runs('echo $$; exec sleep 1000')]);
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [{ type: 'text', text: 'go', text_elements: [] }] });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: [{ type: 'text', text: 'go', text_elements: [] }],
+    });
     await says(server, '\n');
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     const end = await server.client.waitFor('turn/completed');
@@ -192,7 +210,10 @@ describe('an interrupt', () => {
     const hello = { clientInfo: { name: 'deaf', version: '1' }, capabilities: null };
     deaf.send(JSON.stringify({ id: 1, method: 'initialize', params: hello }));
     deaf.send(JSON.stringify({ id: 2, method: 'thread/resume', params: { threadId: THREAD } }));
-    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [{ type: 'text', text: 'go', text_elements: [] }] });
+    const { turn } = await server.client.request('turn/start', {
+      threadId: THREAD,
+      input: [{ type: 'text', text: 'go', text_elements: [] }],
+    });
     await says(server, 'y');
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');

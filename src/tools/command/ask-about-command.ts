@@ -1,11 +1,15 @@
+import { appendAllowRule } from '../../config/rules-files.ts';
+import { commandActions } from '../../policy/command-actions.ts';
+import { quoteWords } from '../../policy/quote-words.ts';
 import type { CommandExecutionApprovalDecision } from '../../protocol/generated/types.ts';
 import type { CommandRun } from './command-run.ts';
-import { quoteWords } from './quote-words.ts';
 
 export type Decision = 'accept' | 'decline' | 'cancel';
 
 interface CommandQuestion {
   reason: string | null;
+  /** What is allowed when it is accepted for the session. */
+  key: string;
   proposedAmendment: readonly string[] | null;
   /** Tells several questions about one item apart. */
   approvalId: string | null;
@@ -32,7 +36,7 @@ export async function askAboutCommand(run: CommandRun, question: CommandQuestion
         reason,
         command: quoteWords(call.argv),
         cwd: call.cwd,
-        commandActions: deps.policy.actions(command, call.cwd),
+        commandActions: commandActions(command, call.cwd),
         networkApprovalContext: null,
         proposedExecpolicyAmendment: amendment,
         proposedNetworkPolicyAmendments: null,
@@ -42,7 +46,7 @@ export async function askAboutCommand(run: CommandRun, question: CommandQuestion
     },
     signal,
   );
-  return answer.type === 'result' && !signal.aborted ? decide(run, answer.result.decision) : 'decline';
+  return answer.type === 'result' && !signal.aborted ? decide(run, question.key, answer.result.decision) : 'decline';
 }
 
 function availableDecisions(amendment: string[] | null): CommandExecutionApprovalDecision[] {
@@ -50,10 +54,9 @@ function availableDecisions(amendment: string[] | null): CommandExecutionApprova
   return ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'];
 }
 
-async function decide(run: CommandRun, decision: CommandExecutionApprovalDecision): Promise<Decision> {
+async function decide(run: CommandRun, key: string, decision: CommandExecutionApprovalDecision): Promise<Decision> {
   if (decision === 'acceptForSession') {
-    const { command, call, context, deps } = run;
-    context.approvals.grants.allowCommand(deps.policy.key(command, call.cwd));
+    run.context.approvals.grants.allowCommand(key);
     return 'accept';
   }
   if (typeof decision === 'string') return decision;
@@ -67,8 +70,10 @@ async function decide(run: CommandRun, decision: CommandExecutionApprovalDecisio
 
 /** The command runs all the same where the rule cannot be written; clients are told. */
 async function allow({ context, deps }: CommandRun, prefix: readonly string[]): Promise<void> {
+  // A rule without words would allow everything.
+  if (prefix.length === 0) return;
   try {
-    await deps.policy.allow(prefix);
+    appendAllowRule(deps.home, prefix);
   } catch (error) {
     const message = `The rule could not be stored, so the command will be asked about again: ${error instanceof Error ? error.message : String(error)}`;
     await context.emit({ method: 'warning', params: { threadId: context.threadId, message } });

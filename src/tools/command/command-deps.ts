@@ -3,14 +3,12 @@ import type { Env } from '../../config/config.ts';
 import type { Processes } from '../../sandbox/processes.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import type { CommandCall } from './command-call.ts';
-import type { CommandPolicy } from './command-policy.ts';
 import type { CommandSessions } from './command-sessions.ts';
 
 /** What the commands of a thread run with. */
 export interface CommandDeps {
   clock: Clock;
   processes: Processes;
-  policy: CommandPolicy;
   sessions: CommandSessions;
   /** Absolute: heddle's own folder. */
   home: string;

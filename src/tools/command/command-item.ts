@@ -1,5 +1,5 @@
+import { quoteWords } from '../../policy/quote-words.ts';
 import type { CommandAction } from '../../protocol/generated/types.ts';
-import { quoteWords } from './quote-words.ts';
 import type { CommandItem } from './shown-command.ts';
 
 interface CommandFacts {

@@ -4,7 +4,6 @@ import { type ArgumentPlace, ArgumentProblem, execArguments, shellArguments } fr
 import type { CommandCall } from './command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { execCommandSpec, writeStdinSpec } from './command-specs.ts';
-import { runCommand } from './run-command.ts';
 import { writeToCommand } from './write-to-command.ts';
 
 /** Names that models know for a tool that runs one command to its end. They are taken, and not offered. */
@@ -49,5 +48,6 @@ async function run(
     if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
     throw error;
   }
+  const { runCommand } = await import('./run-command.ts');
   return runCommand(call, context, deps, signal);
 }

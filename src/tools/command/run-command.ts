@@ -1,3 +1,10 @@
+import { readRuleFiles } from '../../config/rules-files.ts';
+import { commandActions } from '../../policy/command-actions.ts';
+import { commandKey } from '../../policy/command-key.ts';
+import type { CommandVerdict } from '../../policy/command-verdict.ts';
+import { judgeCommand } from '../../policy/judge-command.ts';
+import { parseCommand } from '../../policy/parse-command.ts';
+import { commandRules } from '../../policy/parse-rules.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { askAboutCommand, type Decision } from './ask-about-command.ts';
 import type { CommandCall } from './command-call.ts';
@@ -9,18 +16,18 @@ import { SESSIONS_MAX } from './command-sessions.ts';
 import { KILLED, TIMED_OUT } from './exit-codes.ts';
 import { looksRefused } from './looks-refused.ts';
 import { ShownCommand } from './shown-command.ts';
-import { type CommandOutcome, startCommand } from './start-command.ts';
+import { type CommandBounds, type CommandOutcome, startCommand } from './start-command.ts';
 
 /** Runs a command that the model wants, as far as policy and user allow, and gives what the model reads of it. */
 export async function runCommand(call: CommandCall, context: ToolContext, deps: CommandDeps, signal: AbortSignal): Promise<ToolResult> {
   const patched = await deps.patchIn?.(call, context, signal);
   if (patched != null) return patched;
-  const command = await deps.policy.parse(call.argv);
-  const verdict = deps.policy.judge({
-    request: { command, escalates: call.escalates, justification: call.justification, prefixRule: call.prefixRule },
+  const command = await parseCommand(call.argv);
+  const verdict = judgeCommand({
+    request: { command, cwd: call.cwd, escalates: call.escalates, justification: call.justification, prefixRule: call.prefixRule },
     sandboxPolicy: context.settings.sandboxPolicy,
     approvalPolicy: context.settings.approvalPolicy,
-    rules: await deps.policy.rules(),
+    rules: commandRules(readRuleFiles(deps.home)),
     grants: context.approvals.grants,
   });
   if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
@@ -28,7 +35,7 @@ export async function runCommand(call: CommandCall, context: ToolContext, deps: 
   if (place === null) return { output: tooMany(deps), success: false };
   const run: CommandRun = { call, command, context, deps, number: place.number, owner: place.owner(context.turnId) };
   try {
-    if (verdict.verdict === 'run') return await runShown(run, { shown: await begin(run), sandboxed: verdict.sandboxed }, signal);
+    if (verdict.verdict === 'run') return await runShown(run, { shown: await begin(run), how: verdict }, signal);
     return await runAsked(run, verdict, signal);
   } finally {
     place.release();
@@ -42,23 +49,18 @@ function tooMany({ sessions }: CommandDeps): string {
 
 async function begin({ call, command, context, deps, number }: CommandRun): Promise<ShownCommand> {
   const { threadId, turnId, itemId, items } = context;
-  const actions = deps.policy.actions(command, call.cwd);
   const item = commandItem({
     id: itemId,
     argv: call.argv,
     cwd: call.cwd,
     processId: call.yields ? String(number) : null,
     source: call.yields ? 'unifiedExecStartup' : 'agent',
-    actions,
+    actions: commandActions(command, call.cwd),
   });
   return new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
 }
 
-interface Asked {
-  reason: string | null;
-  sandboxed: boolean;
-  proposedAmendment: readonly string[] | null;
-}
+type Asked = Extract<CommandVerdict, { verdict: 'ask' }>;
 
 /** The item begins with the question. */
 async function runAsked(run: CommandRun, { sandboxed, ...question }: Asked, signal: AbortSignal): Promise<ToolResult> {
@@ -68,34 +70,38 @@ async function runAsked(run: CommandRun, { sandboxed, ...question }: Asked, sign
   };
   const decision = await askAboutCommand(run, { ...question, approvalId: null, opening }, signal);
   const shown = begun ?? (await begin(run));
-  if (decision === 'accept') return runShown(run, { shown, sandboxed }, signal);
+  if (decision === 'accept') return runShown(run, { shown, how: { sandboxed, readOnly: false, askIfRefused: false } }, signal);
   await shown.complete({ status: 'declined', ran: false });
   return { output: declined(run, decision, 'The user declined: this command was not run.'), success: false };
 }
 
 async function runShown(
   run: CommandRun,
-  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+  { shown, how }: { shown: ShownCommand; how: CommandBounds & { askIfRefused: boolean } },
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const startedMs = run.deps.clock.monotonic();
-  const outcome = await startCommand(run, { shown, sandboxed }, signal);
-  const isRefused = sandboxed && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
-  if (!isRefused || run.context.settings.approvalPolicy !== 'on-failure') return conclude(run, { shown, outcome, startedMs });
-  const decision = await askAboutCommand(run, OUTSIDE, signal);
+  const outcome = await startCommand(run, { shown, ...how }, signal);
+  const isRefused = how.askIfRefused && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
+  if (!isRefused) return conclude(run, { shown, outcome, startedMs });
+  const decision = await askAboutCommand(run, outside(run), signal);
   if (decision === 'accept') {
     shown.note(RUN_AGAIN);
-    return conclude(run, { shown, outcome: await startCommand(run, { shown, sandboxed: false }, signal), startedMs });
+    return conclude(run, { shown, outcome: await startCommand(run, { shown, sandboxed: false, readOnly: false }, signal), startedMs });
   }
   const result = await conclude(run, { shown, outcome, startedMs });
   return { ...result, output: `${result.output}\n${declined(run, decision, 'The user declined to run it again outside the sandbox.')}` };
 }
 
-const OUTSIDE = {
-  reason: 'It failed, and seems to have been kept back by the sandbox. Run it again outside the sandbox?',
-  proposedAmendment: null,
-  approvalId: 'outside-sandbox',
-};
+function outside({ call }: CommandRun) {
+  return {
+    reason: 'It failed, and seems to have been kept back by the sandbox. Run it again outside the sandbox?',
+    key: commandKey({ argv: call.argv, cwd: call.cwd, sandboxed: false }),
+    proposedAmendment: null,
+    approvalId: 'outside-sandbox',
+  };
+}
+
 const RUN_AGAIN = '\n[run again, outside the sandbox]\n';
 
 function declined({ context }: CommandRun, decision: Decision, text: string): string {

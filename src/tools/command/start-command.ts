@@ -1,4 +1,5 @@
 import { sandboxBounds } from '../../policy/sandbox-bounds.ts';
+import { readingOnly } from '../../policy/sandbox-policy.ts';
 import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../sandbox/processes.ts';
 import type { CommandRun } from './command-run.ts';
 import { CommandSession } from './command-session.ts';
@@ -6,6 +7,13 @@ import type { ShownCommand } from './shown-command.ts';
 
 /** What a terminal is like. */
 const TERMINAL = { rows: 24, cols: 80 };
+
+/** What a command is held to. */
+export interface CommandBounds {
+  sandboxed: boolean;
+  /** Whether it may only read, whatever the sandbox policy allows. */
+  readOnly: boolean;
+}
 
 /** What became of a command in the time that its call waits for it. */
 export type CommandOutcome =
@@ -21,11 +29,11 @@ export type CommandOutcome =
  */
 export async function startCommand(
   run: CommandRun,
-  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+  { shown, ...bounds }: CommandBounds & { shown: ShownCommand },
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   if (signal.aborted) return { state: 'interrupted', exitCode: null };
-  const process = await startProcess(run, { shown, sandboxed });
+  const process = await startProcess(run, { shown, ...bounds });
   if ('problem' in process) return { state: 'notStarted', problem: process.problem };
   shown.readFrom(process);
   const session = newSession(run, { shown, process });
@@ -46,12 +54,13 @@ export async function startCommand(
 
 async function startProcess(
   { call, context, deps, owner }: CommandRun,
-  { shown, sandboxed }: { shown: ShownCommand; sandboxed: boolean },
+  { shown, sandboxed, readOnly }: CommandBounds & { shown: ShownCommand },
 ): Promise<RunningProcess | { problem: string }> {
   const { settings, approvals } = context;
   const env = deps.environment();
   const place = { cwd: settings.cwd, tempDir: deps.env.TMPDIR ?? null, home: deps.home };
-  const bounds = sandboxed ? sandboxBounds(settings.sandboxPolicy, place, approvals.grants.permissions) : null;
+  const policy = readOnly ? readingOnly(settings.sandboxPolicy) : settings.sandboxPolicy;
+  const bounds = sandboxed || readOnly ? sandboxBounds(policy, place, readOnly ? [] : approvals.grants.permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   try {
     return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>

@@ -1,3 +1,5 @@
+import { commandActions } from '../../policy/command-actions.ts';
+import { parseCommand } from '../../policy/parse-command.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ToolContext } from '../tool.ts';
 import type { CommandCall } from './command-call.ts';
@@ -29,15 +31,15 @@ export async function runUserCommand(
 ): Promise<ResponseItem> {
   const { threadId, turnId, itemId, settings, items } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
-  const command = await deps.policy.parse(call.argv);
+  const command = await parseCommand(call.argv);
   const { number, owner, release } = deps.sessions.takeUserPlace();
-  const actions = deps.policy.actions(command, call.cwd);
+  const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   const shown = new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
   const startedMs = deps.clock.monotonic();
   try {
     const run = { call, command, context, deps, number, owner: owner(turnId) };
-    const outcome = await startCommand(run, { shown, sandboxed: false }, signal);
+    const outcome = await startCommand(run, { shown, sandboxed: false, readOnly: false }, signal);
     if (outcome.state === 'notStarted') shown.note(outcome.problem);
     const exitCode = outcome.state === 'timedOut' ? TIMED_OUT : 'exitCode' in outcome ? outcome.exitCode : null;
     const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);

@@ -1,0 +1,163 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
+import type { Message } from '../support/test-client.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { commandServer, completed, done, FREE_CONFIG, runs, THREAD, told } from './command-server.ts';
+
+/** Everything that is not known to be harmless is asked about; what is accepted runs unconfined. */
+const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
+
+/** Starts a turn and gives the first question. */
+async function question(server: TestServer, nth = 1): Promise<{ id: Message['id']; params: CommandExecutionRequestApprovalParams }> {
+  if (nth === 1) await server.client.request('turn/start', { threadId: THREAD, input: [] });
+  const asked = () => server.client.messages.filter(({ method }) => method === 'item/commandExecution/requestApproval');
+  await server.client.first(`question ${nth}`, () => asked().length >= nth);
+  const message = asked()[nth - 1];
+  return { id: message?.id, params: message?.params as CommandExecutionRequestApprovalParams };
+}
+
+function answer(server: TestServer, id: Message['id'], decision: CommandExecutionApprovalDecision): void {
+  server.client.send(JSON.stringify({ id, result: { decision } }));
+}
+
+test('a command that is asked about: its item, the question, the answer, its end', async () => {
+  const server = await commandServer([runs('touch x'), done], { config: ASKING });
+  const { id, params } = await question(server);
+  expect(params).toEqual({
+    threadId: THREAD,
+    turnId: expect.any(String),
+    itemId: 'call_1',
+    approvalId: null,
+    kind: 'command',
+    startedAtMs: expect.any(Number),
+    reason: null,
+    command: "/bin/sh -lc 'touch x'",
+    cwd: server.cwd,
+    commandActions: [{ type: 'unknown', command: 'touch x' }],
+    networkApprovalContext: null,
+    proposedExecpolicyAmendment: ['touch', 'x'],
+    proposedNetworkPolicyAmendments: null,
+    availableDecisions: [
+      'accept',
+      'acceptForSession',
+      { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch', 'x'] } },
+      'decline',
+      'cancel',
+    ],
+  });
+  expect(existsSync(join(server.cwd, 'x'))).toBe(false);
+  answer(server, id, 'accept');
+  expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
+  expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0, aggregatedOutput: null }]);
+  expect(existsSync(join(server.cwd, 'x'))).toBe(true);
+  const order = server.client.messages.map(({ method }) => method ?? '');
+  const from = order.lastIndexOf('item/started', order.indexOf('item/commandExecution/requestApproval'));
+  expect(order.slice(from - 1, from + 4)).toEqual([
+    'thread/status/changed',
+    'item/started',
+    'item/commandExecution/requestApproval',
+    'serverRequest/resolved',
+    'thread/status/changed',
+  ]);
+  expect(order.filter((method) => method === 'item/started')).toHaveLength(2);
+});
+
+describe('what is answered', () => {
+  test('decline: the item is declined, the model is told, and the turn goes on', async () => {
+    const server = await commandServer([runs('touch x'), done], { config: ASKING });
+    answer(server, (await question(server)).id, 'decline');
+    expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
+    expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null, aggregatedOutput: null, durationMs: null }]);
+    expect(told(server)).toBe('The user declined: this command was not run.');
+    expect(existsSync(join(server.cwd, 'x'))).toBe(false);
+  });
+
+  test('cancel: the item is declined, and the turn interrupted', async () => {
+    const server = await commandServer([runs('touch x')], { config: ASKING });
+    answer(server, (await question(server)).id, 'cancel');
+    expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');
+    expect(completed(server)).toMatchObject([{ status: 'declined' }]);
+    expect(server.model.requests).toHaveLength(1);
+  });
+
+  test('acceptForSession: the same command is not asked about again, another is', async () => {
+    const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), runs('touch y', {}, 'c'), done], { config: ASKING });
+    answer(server, (await question(server)).id, 'acceptForSession');
+    const second = await question(server, 2);
+    expect(second.params.itemId).toBe('c');
+    answer(server, second.id, 'accept');
+    await server.client.waitFor('turn/completed');
+    expect(completed(server).map(({ id, status }) => [id, status])).toEqual([
+      ['call_1', 'completed'],
+      ['b', 'completed'],
+      ['c', 'completed'],
+    ]);
+  });
+
+  test('acceptWithExecpolicyAmendment: what begins so is allowed from then on', async () => {
+    const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), done], { config: ASKING });
+    const { id, params } = await question(server);
+    answer(server, id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: params.proposedExecpolicyAmendment ?? [] } });
+    await server.client.waitFor('turn/completed');
+    expect(completed(server)).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
+    expect(readFileSync(join(server.home, 'rules', 'default.rules'), 'utf8')).toBe('prefix_rule(pattern=["touch", "x"], decision="allow")\n');
+  });
+
+  test('an amendment without words allows nothing but this command', async () => {
+    const server = await commandServer([runs('touch x'), done], { config: ASKING });
+    answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } });
+    await server.client.waitFor('turn/completed');
+    expect(completed(server)).toMatchObject([{ status: 'completed' }]);
+    expect(existsSync(join(server.home, 'rules'))).toBe(false);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('an amendment that cannot be stored: the command runs, and clients are warned', async () => {
+    const server = await commandServer([runs('touch x'), done], { config: ASKING, files: { 'home/rules/other.rules': '' } });
+    chmodSync(join(server.home, 'rules'), 0o500);
+    answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] } });
+    await server.client.waitFor('turn/completed');
+    expect(completed(server)).toMatchObject([{ status: 'completed' }]);
+    expect(server.client.notifications('warning')).toMatchObject([{ message: expect.stringMatching(/^The rule could not be stored/) }]);
+  });
+
+  test('a host that is denied, and an error: the command does not run', async () => {
+    const server = await commandServer([runs('touch x'), runs('touch y', {}, 'b'), done], { config: ASKING });
+    const deny = { host: 'example.org', action: 'deny' as const };
+    answer(server, (await question(server)).id, { applyNetworkPolicyAmendment: { network_policy_amendment: deny } });
+    const { id } = await question(server, 2);
+    server.client.send(JSON.stringify({ id, error: { code: -32601, message: 'none' } }));
+    await server.client.waitFor('turn/completed');
+    expect(completed(server)).toMatchObject([{ status: 'declined' }, { status: 'declined' }]);
+  });
+
+  test('nothing, since the turn is interrupted: the item is declined, and the command never runs', async () => {
+    const server = await commandServer([runs('touch x')], { config: ASKING });
+    const { id, params } = await question(server);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: params.turnId });
+    await server.client.waitFor('turn/completed');
+    answer(server, id, 'accept');
+    expect(completed(server)).toMatchObject([{ status: 'declined' }]);
+    await server.client.request('thread/read', { threadId: THREAD });
+    expect(existsSync(join(server.cwd, 'x'))).toBe(false);
+  });
+});
+
+test('what a rule forbids is refused to the model, under any policy, without an item', async () => {
+  const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden", justification="Not here.")\n' };
+  const server = await commandServer([runs('touch x'), done], { files });
+  await server.client.turn(THREAD, 'go');
+  expect(told(server)).toContain('Not here.');
+  expect(completed(server)).toEqual([]);
+  expect(existsSync(join(server.cwd, 'x'))).toBe(false);
+});
+
+test('where there is no sandbox a command that needs one does not run: the item has failed, and says why', async () => {
+  const config = FREE_CONFIG.replace('danger-full-access', 'workspace-write');
+  const server = await commandServer([runs('touch x'), done], { config, env: { PATH: '/nowhere' } });
+  await server.client.turn(THREAD, 'go');
+  const [item] = completed(server);
+  expect(item).toMatchObject({ status: 'failed', exitCode: null, aggregatedOutput: told(server) });
+  expect(existsSync(join(server.cwd, 'x'))).toBe(false);
+});
