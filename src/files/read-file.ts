@@ -5,7 +5,7 @@ import { fileRefused, type RpcError } from '../protocol/errors.ts';
 import { notAFile } from './file-failure.ts';
 
 /** What fits into one message as base64, with room for what is around it: a file that was read can be written back. */
-export const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
+const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
 
 const CHUNK_BYTES_MIN = 4 * 1024;
 const CHUNK_BYTES_MAX = 1024 * 1024;
