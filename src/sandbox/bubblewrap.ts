@@ -8,6 +8,7 @@ import { bubblewrapMounts } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { requireFolder, requirePlainPaths, requireProgram, splitEnvironment } from './confined-checks.ts';
 import { GuardedPlaces } from './guarded-places.ts';
+import { closeInheritedFiles } from './inherited-files.ts';
 import { NestedNames } from './nested-names.ts';
 import { SandboxUnavailableError } from './processes.ts';
 import type { Confined, Confinement, Sandbox } from './sandbox.ts';
@@ -37,6 +38,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 export function createBubblewrap({ arch, home, clock, folders = PROGRAM_FOLDERS }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
+  let before: readonly string[] | null = null;
   let probed: Promise<Probed> | null = null;
 
   function viewDeps(): ViewDeps {
@@ -73,9 +75,10 @@ export function createBubblewrap({ arch, home, clock, folders = PROGRAM_FOLDERS 
     async confine(what, bounds) {
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
+      before ??= closeInheritedFiles();
       const filter = openFilter(bounds.network);
       try {
-        return await confine({ what, bounds, program: result.program, filter, view: viewDeps() });
+        return await confine({ what, bounds, program: result.program, filter, before, view: viewDeps() });
       } catch (error) {
         closeSync(filter);
         throw error;
@@ -91,10 +94,12 @@ interface Confining {
   bounds: SandboxBounds;
   program: string;
   filter: number;
+  /** What runs the program. */
+  before: readonly string[];
   view: ViewDeps;
 }
 
-async function confine({ what, bounds, program, filter, view: deps }: Confining): Promise<Confinement> {
+async function confine({ what, bounds, program, filter, before, view: deps }: Confining): Promise<Confinement> {
   requirePlainPaths(what, bounds);
   requireProgram(what);
   const { view, release } = await sandboxView(bounds, deps);
@@ -115,7 +120,7 @@ async function confine({ what, bounds, program, filter, view: deps }: Confining)
     ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
   ];
   return {
-    ...(what.terminal ? { argv: withFilter(filter, argv), files: [] } : { argv, files: [filter] }),
+    ...(what.terminal ? { argv: [...before, ...withFilter(filter, argv)], files: [] } : { argv: [...before, ...argv], files: [filter] }),
     env: kept,
     async release() {
       closeSync(filter);

@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ConfinedWorld } from './confined-world.ts';
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+});
+
+afterEach(() => world.close());
+
+/** What the calls of Python answered: `done`, or the error's name. */
+async function python(calls: readonly string[], bounds = {}): Promise<string[]> {
+  const script = `
+import ctypes, errno, fcntl, os, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(name, *args):
+    if getattr(libc, name)(*args) < 0: raise OSError(ctypes.get_errno(), '')
+def syscall(*args): call('syscall', *args)
+for each in sys.argv[1:]:
+    try:
+        eval(each)
+        print('done')
+    except OSError as error: print(errno.errorcode[error.errno])
+`;
+  const { stdout, stderr } = await world.run(['python3', '-c', script, ...calls], bounds);
+  expect(stderr).toBe('');
+  return stdout.trim().split('\n');
+}
+
+test('no namespace can be made or entered, and nothing mounted', async () => {
+  const namespaces = [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80];
+  const calls = [
+    ...namespaces.map((flag) => `call('unshare', ${flag})`),
+    "call('setns', os.open('/proc/self/ns/net', os.O_RDONLY), 0)",
+    "call('mount', b'none', b'/tmp', b'tmpfs', 0, None)",
+    "call('umount2', b'/proc', 2)",
+    "call('chroot', b'/tmp')",
+    'syscall(428, -100, b"/", 1)',
+    'syscall(430, b"tmpfs", 0)',
+  ];
+  expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
+  expect((await world.run(['unshare', '-Ur', 'true'])).stderr).toContain('Operation not permitted');
+});
+
+test('the kernel and other processes are not reached into', async () => {
+  const calls = [
+    "call('ptrace', 16, 1, 0, 0)",
+    "call('process_vm_readv', 1, None, 0, None, 0, 0)",
+    "call('klogctl', 3, None, 0)",
+    "call('reboot', 0)",
+    "call('swapoff', b'/x')",
+    "call('acct', None)",
+    ...[248, 249, 250, 298, 321, 323, 246, 425, 438, 175].map((number) => `syscall(${process.arch === 'x64' ? number : 425}, 0, 0, 0)`),
+  ];
+  expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
+});
+
+test('no input is forged for a terminal', async () => {
+  const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
+  const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
+  expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
+});
+
+test.runIf(process.arch === 'x64')('the calls of 32-bit programs are refused', async () => {
+  expect(await python(['syscall(0x40000000 + 39)'])).toEqual(['EPERM']);
+});
+
+test('nothing in /proc or /sys but its own processes can be written', async () => {
+  const { stdout } = await world.bash("find /proc /sys -writable -type f -not -path '/proc/[0-9]*' 2>/dev/null | head -20 | tr '\\n' ' '");
+  const written = await world.bash(
+    `for file in ${stdout} /proc/sys/kernel/core_pattern; do (echo < $file >> $file) 2>/dev/null && echo $file; done`,
+  );
+  expect(written.stdout).toBe('');
+});
+
+test('processes outside are neither seen nor killed', async () => {
+  const outside = spawn('sleep', ['60']);
+  const { stdout } = await world.bash(
+    `kill -9 ${outside.pid}; ls -d /proc/[0-9]* | wc -l; cat /proc/${process.pid}/environ; ls /proc/${process.pid}/root`,
+  );
+  expect(Number(stdout)).toBeLessThan(10);
+  expect(outside.exitCode).toBe(null);
+  outside.kill();
+});
+
+test('no file of the server is open in a command but those for its input and output', async () => {
+  expect((await world.bash('ls /proc/self/fd')).stdout).toBe('0\n1\n2\n3\n');
+  expect((await world.bash('readlink /proc/self/fd/3')).stdout).toBe('');
+});
+
+describe('without network', () => {
+  test('a listener on this machine is not reached, and an own one is', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : null;
+    const own = `
+import socket
+try: socket.create_connection(('127.0.0.1', ${port}), 2)
+except OSError as error: print(error.strerror)
+listener = socket.create_server(('127.0.0.1', 0))
+print(socket.create_connection(listener.getsockname()).getpeername()[0])
+try: socket.create_connection(('192.0.2.1', 80), 2)
+except OSError as error: print(error.strerror)
+`;
+    const { stdout } = await world.run(['python3', '-c', own]);
+    server.close();
+    expect(stdout).toBe('Connection refused\n127.0.0.1\nNetwork is unreachable\n');
+  });
+
+  test('no socket reaches a program by a path or an abstract name: docker, D-Bus, ssh-agent, X11', async () => {
+    const path = join(world.workspace, 'engine.sock');
+    const server = createServer().listen(path);
+    await new Promise((resolve) => server.once('listening', resolve));
+    const calls = [
+      'socket.socket(socket.AF_UNIX)',
+      'socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)',
+      'socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)',
+      'socket.socketpair()',
+      'socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)',
+      'socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 9)',
+      'socket.socket(40, socket.SOCK_STREAM)',
+      'socket.socket(38, socket.SOCK_SEQPACKET)',
+      'socket.socket(17, socket.SOCK_RAW)',
+      'socket.socket(socket.AF_INET6)',
+    ];
+    const answers = await python(calls);
+    server.close();
+    expect(answers).toEqual(['EPERM', 'EPERM', 'EPERM', 'done', 'done', 'EPERM', 'EPERM', 'EPERM', 'EPERM', 'done']);
+  });
+});
+
+test('with network, a listener on this machine is reached', async () => {
+  const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : null;
+  const { stdout } = await world.bash(`cat < /dev/tcp/127.0.0.1/${port}`, { network: true });
+  server.close();
+  expect(stdout).toBe('hello');
+});
+
+test('what programs commonly do still works', async () => {
+  const commands = [
+    'git init -q sub && cd sub && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m one && git log --format=%s',
+    'npm --version > /dev/null && echo npm',
+    `node -e "require('child_process').execFileSync('echo', ['node'], { stdio: 'inherit' }); require('os').networkInterfaces()"`,
+    `node -e "new (require('worker_threads').Worker)('console.log(1)', { eval: true })"`,
+    `python3 -c "import subprocess; print(subprocess.run(['echo', 'python'], capture_output=True).stdout.decode().strip())"`,
+    `python3 -c "import multiprocessing as m; print(m.Pool(2).map(abs, [-1, -2]))"`,
+    'cat <(echo substitution)',
+    'test -f "$(TMPDIR=. mktemp)" && echo mktemp',
+    'tar cf - sub | tar tf - > /dev/null && echo tar',
+    'cp -a /bin/true copy && ./copy && chmod 755 copy && echo copy',
+    '(sleep 5 & kill $!; wait $!; echo $?)',
+    'mkfifo pipe; echo fifo > pipe & cat pipe; wait',
+    'echo stderr >&2; echo null > /dev/null; head -c 1 /dev/urandom | wc -c',
+  ];
+  const { stdout, stderr } = await world.bash(commands.map((command) => `( ${command} )`).join('\n'));
+  expect({ stdout, stderr }).toEqual({
+    stdout: 'one\nnpm\nnode\n1\npython\n[1, 2]\nsubstitution\nmktemp\ntar\ncopy\n143\nfifo\n1\n',
+    stderr: 'stderr\n',
+  });
+});
