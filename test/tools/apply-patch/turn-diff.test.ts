@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
+import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
+import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
+import { TurnDiff } from '../../../src/tools/apply-patch/turn-diff.ts';
+import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
+import { folderWith, patchOf, tree } from './apply-to-files.ts';
+
+/** Applies patches one after the other and gives the diff of all; git makes the same files of it. */
+async function diffOf(files: Record<string, string>, ...patches: string[][]): Promise<string> {
+  const cwd = folderWith(files);
+  const copy = join(cwd, '..', 'copy');
+  cpSync(cwd, copy, { recursive: true });
+  const diff = new TurnDiff();
+  for (const patch of patches) {
+    const folders = new PinnedFolders();
+    const { written } = await writePlan(await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true }), folders);
+    diff.take(written);
+    await diff.text(cwd);
+    await folders.close();
+  }
+  const text = await diff.text(cwd);
+  if (text !== '') execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: copy, input: text });
+  expect(withoutFolders(tree(copy))).toEqual(withoutFolders(tree(cwd)));
+  rmSync(copy, { recursive: true });
+  return text;
+}
+
+function withoutFolders(files: Record<string, string | null>) {
+  return Object.fromEntries(Object.entries(files).filter(([, content]) => content !== null));
+}
+
+function update(path: string, from: string, to: string, moveTo?: string): string[] {
+  return [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`]), '@@', `-${from}`, `+${to}`];
+}
+
+test('files that come, change and go, in the form of git', async () => {
+  const diff = await diffOf({ 'del.txt': 'gone\n', 'up.txt': 'a\nb\nc\n' }, [
+    '*** Add File: new.txt',
+    '+one',
+    '*** Delete File: del.txt',
+    ...update('up.txt', 'b', 'B'),
+  ]);
+  expect(diff).toBe(`diff --git a/del.txt b/del.txt
+deleted file mode 100644
+index 286c5f5776916d7d7d5849988ca9d83e722cf9c2..0000000000000000000000000000000000000000
+--- a/del.txt
++++ /dev/null
+@@ -1 +0,0 @@
+-gone
+diff --git a/new.txt b/new.txt
+new file mode 100644
+index 0000000000000000000000000000000000000000..5626abf0f72e58d7a153368ba57db4c673c0e171
+--- /dev/null
++++ b/new.txt
+@@ -0,0 +1 @@
++one
+diff --git a/up.txt b/up.txt
+index de980441c3ab03a8c07dda1ad27b8a11f39deb1e..7be73ce3c1b1cdaea86e8168dfee8575175953bf
+--- a/up.txt
++++ b/up.txt
+@@ -1,3 +1,3 @@
+ a
+-b
++B
+ c
+`);
+});
+
+test('a rename names both', async () => {
+  const diff = await diffOf({ 'a.txt': 'x\ny\n' }, update('a.txt', 'x', 'X', 'to/b.txt'));
+  expect(diff).toBe(
+    `diff --git a/a.txt b/to/b.txt
+rename from a.txt
+rename to to/b.txt
+index 80a84af..5cbd0dc
+--- a/a.txt
++++ b/to/b.txt
+@@ -1,2 +1,2 @@
+-x
++X
+ y
+`.replace(/^index .*$/m, /^index .*$/m.exec(diff)?.[0] ?? ''),
+  );
+});
+
+test('steps in between are not in it', async () => {
+  const diff = await diffOf({ a: '0\n' }, update('a', '0', '1'), update('a', '1', '2'));
+  expect(diff).toContain('-0\n+2\n');
+  expect(diff).not.toContain('1\n+');
+});
+
+test('what comes to nothing in the end is not in it', async () => {
+  expect(await diffOf({ a: '0\n' }, update('a', '0', '1'), update('a', '1', '0'))).toBe('');
+  expect(await diffOf({}, ['*** Add File: n', '+x'], ['*** Delete File: n'])).toBe('');
+  expect(await diffOf({ a: '0\n' }, ['*** Delete File: a'], ['*** Add File: a', '+0'])).toBe('');
+  expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '0', 'a'))).toBe('');
+});
+
+test('renames go on from where a file was at first, also in a circle and over others', async () => {
+  expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '2', 'c'))).toMatch(
+    /^diff --git a\/a b\/c\nrename from a\n/,
+  );
+  expect(await diffOf({ a: 'A\n', b: 'B\n' }, [...update('a', 'A', 'x', 'b'), ...update('b', 'B', 'y', 'a')])).not.toContain('rename');
+  expect(await diffOf({ a: 'A\n', b: 'B\n' }, update('a', 'A', 'x', 'b'))).not.toContain('rename');
+  expect(await diffOf({ a: 'A\n' }, update('a', 'A', 'x', 'b'), ['*** Add File: a', '+new'])).not.toContain('rename');
+});
+
+test('an executable file says so', async () => {
+  expect(await diffOf({ a: 'A' }, ['*** Delete File: a'])).toContain('\\ No newline at end of file\n');
+});

@@ -1,0 +1,44 @@
+import { applyPatch } from 'diff';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { unifiedDiff } from '../../../src/tools/apply-patch/unified-diff.ts';
+
+test('a change with the three lines on each side of it', async () => {
+  const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
+  const after = before.toSpliced(9, 1, 'ten\n', 'more\n').toSpliced(0, 1);
+  expect(await unifiedDiff(before.join(''), after.join(''))).toBe(
+    '@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n@@ -7,7 +6,8 @@\n 7\n 8\n 9\n-10\n+ten\n+more\n 11\n 12\n 13\n',
+  );
+});
+
+test.each([
+  ['x\n', 'y\n', '@@ -1 +1 @@\n-x\n+y\n'],
+  ['a\nb\nc\n', 'a\nB\nc\n', '@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n'],
+  ['', 'a\nb\n', '@@ -0,0 +1,2 @@\n+a\n+b\n'],
+  ['a\n', '', '@@ -1 +0,0 @@\n-a\n'],
+  ['a', 'a\n', '@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n'],
+  ['a\nb', 'b', '@@ -1,2 +1 @@\n-a\n b\n\\ No newline at end of file\n'],
+  ['same\n', 'same\n', ''],
+])('%j to %j', async (before, after, diff) => {
+  expect(await unifiedDiff(before, after)).toBe(diff);
+});
+
+test('what it says makes the second text of the first', async () => {
+  const line = fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'a\r\n', '-\n', '+ x\n', '@@\n');
+  const text = fc.tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end')).map(([lines, end]) => lines.join('') + end);
+  await fc.assert(
+    fc.asyncProperty(text, text, async (before, after) => {
+      const diff = await unifiedDiff(before, after);
+      if (before === after) expect(diff).toBe('');
+      else expect(applyPatch(before, `--- a\n+++ b\n${diff}`, { autoConvertLineEndings: false })).toBe(after);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('texts that take too long to compare still give a diff that is right', async () => {
+  const random = (seed: number) => Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 7919}\n`).join('');
+  const [before, after] = [`first\n${random(31)}last\n`, `first\n${random(57)}last\n`];
+  const diff = await unifiedDiff(before, after);
+  expect(applyPatch(before, `--- a\n+++ b\n${diff}`)).toBe(after);
+});
