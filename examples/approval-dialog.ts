@@ -1,4 +1,4 @@
-// Asks on the terminal before the agent runs a command or changes files.
+// Asks on the terminal before the agent runs a command, changes files or is allowed more than its sandbox.
 //
 // In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its tsconfig.json:
 //   npm install heddle && npm install --save-dev tsx typescript @types/node
@@ -14,8 +14,19 @@ const items = new Map<string, ThreadItem>();
 /** What each key answers. */
 const DECISIONS = { y: 'accept', a: 'acceptForSession', n: 'decline', c: 'cancel' } as const;
 
-/** Resolves with the decision; rejects when the question is void meanwhile, since somebody else answered or the turn ended. */
-async function ask(question: string, signal: AbortSignal) {
+let lastAnswer: Promise<unknown> = Promise.resolve();
+
+/**
+ * Asks when what was asked before is answered: several questions may be open at once. Resolves with the decision; rejects when
+ * the question is void meanwhile, since somebody else answered, the time for it passed or the turn ended.
+ */
+function ask(question: string, signal: AbortSignal) {
+  const answer = lastAnswer.then(() => prompt(question, signal));
+  lastAnswer = answer.catch(() => {});
+  return answer;
+}
+
+async function prompt(question: string, signal: AbortSignal) {
   try {
     for (;;) {
       const key = await terminal.question(`${question}\n[y]es, [a]lways, [n]o, [c]ancel the turn: `, { signal });
@@ -42,6 +53,20 @@ client.handle('item/fileChange/requestApproval', async ({ itemId, reason }, { si
   const changes = item?.type === 'fileChange' ? item.changes : [];
   const list = changes.map(({ kind, path }) => `  ${kind.type} ${path}`).join('\n');
   return { decision: await ask(`${reason ?? 'The agent wants to change files.'}\n${list}`, signal) };
+});
+
+// There is no item for this: the question says all. What is granted may be less than what is asked for, never more.
+client.handle('item/permissions/requestApproval', async ({ threadId, turnId, permissions, reason }, { signal }) => {
+  const { fileSystem, network } = permissions;
+  const wanted = [
+    ...(fileSystem?.read ?? []).map((path) => `  read ${path}`),
+    ...(fileSystem?.write ?? []).map((path) => `  write ${path}`),
+    ...(network?.enabled ? ['  reach the network'] : []),
+  ];
+  const decision = await ask(`${reason ?? 'The agent asks for permissions.'}\n${wanted.join('\n')}`, signal);
+  if (decision === 'cancel') await client.request('turn/interrupt', { threadId, turnId });
+  const isGranted = decision === 'accept' || decision === 'acceptForSession';
+  return { permissions: isGranted ? permissions : {}, scope: decision === 'acceptForSession' ? 'session' : 'turn' };
 });
 
 try {

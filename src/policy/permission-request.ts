@@ -58,12 +58,12 @@ function paths(value: JsonValue, place: (path: string) => string): string[] | nu
   return texts.length === value.length ? [...new Set(texts.map(place))] : null;
 }
 
-/** What never becomes writable by a permission, with why, for the model to read; null where all that is asked for may. */
+/** Why some of it never becomes writable by a permission, for the model to read; null where all of it may. */
 export function protectedWrite({ write }: GrantedPermissions, home: string): string | null {
   for (const path of write) {
     const name = PROTECTED_NAMES.find((protectedName) => path.split(sep).includes(protectedName));
-    if (name !== undefined) return `${path} cannot be made writable: ${name} is protected in the sandbox.`;
-    if (path === home) return `${path} cannot be made writable: it is the home of the server.`;
+    if (name !== undefined) return `cannot make ${path} writable: ${name} is protected in the sandbox`;
+    if (path === home) return `cannot make ${path} writable: it is the home of the server`;
   }
   return null;
 }

@@ -1,24 +1,13 @@
-import { isObject, type JsonValue } from '../base/json.ts';
-import {
-  answeredPermissions,
-  commonPermissions,
-  PERMISSIONS_PARAMETER,
-  protectedWrite,
-  readPermissions,
-  shownPermissions,
-} from '../policy/permission-request.ts';
+import { isObject } from '../base/json.ts';
+import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permission-request.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { AskForApproval, PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
-import { realPlace } from './real-place.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
+import { type PermissionPlaces, realPermissions, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
 
-export interface RequestPermissionsOptions {
-  /** The server's home, which no permission opens. */
-  home: string;
-  /** What `~` means; null: nothing. */
-  userHome: string | null;
+export interface RequestPermissionsOptions extends Omit<PermissionPlaces, 'cwd'> {
   now: () => number;
 }
 
@@ -43,8 +32,8 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
 
     async run(args, context, signal) {
       const { settings } = context;
-      const asked = await wanted(args, settings.cwd, options);
-      if (typeof asked === 'string') return { output: asked, success: false };
+      const asked = await wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: settings.cwd });
+      if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
       if (!mayAsk(settings.approvalPolicy))
         return told(NOTHING, {
           scope: 'turn',
@@ -53,7 +42,7 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
       const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
       const answer = await ask(asked, { context, reason, now: options.now() }, signal);
       if (answer === null) return told(NOTHING, { scope: 'turn' });
-      const answered = await places(answeredPermissions(answer.permissions), settings.cwd);
+      const answered = await realPermissions(answeredPermissions(answer.permissions), settings.cwd);
       const granted = commonPermissions(asked, answered);
       const scope = answer.scope ?? 'turn';
       if (granted.network || granted.read.length + granted.write.length > 0) context.approvals.grants.grant(granted, scope);
@@ -86,20 +75,6 @@ async function ask(
     signal,
   );
   return answer.type === 'result' ? answer.result : null;
-}
-
-/** What is asked for, or what is wrong with it. */
-async function wanted(args: JsonValue, cwd: string, { home, userHome }: RequestPermissionsOptions): Promise<GrantedPermissions | string> {
-  const named = readPermissions(isObject(args) ? args.permissions : undefined, { cwd, userHome });
-  if (typeof named === 'string') return `request_permissions ${named}.`;
-  const asked = await places(named, cwd);
-  return protectedWrite(asked, home) ?? asked;
-}
-
-/** The same with its links followed. */
-async function places({ read, write, network }: GrantedPermissions, cwd: string): Promise<GrantedPermissions> {
-  const real = (paths: readonly string[]) => Promise.all(paths.map((path) => realPlace(path, cwd)));
-  return { read: await real(read), write: await real(write), network };
 }
 
 function mayAsk(policy: AskForApproval): boolean {

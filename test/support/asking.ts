@@ -9,8 +9,6 @@ export interface Asked<Method extends keyof ServerRequests> {
   params: ServerRequests[Method]['params'];
 }
 
-export type PermissionsAsked = Asked<'item/permissions/requestApproval'>;
-
 /** The `count`th question of a method that a client is shown, from 1, come already or still to come. */
 export async function question<Method extends keyof ServerRequests>(client: TestClient, method: Method, count = 1): Promise<Asked<Method>> {
   const all = () => client.messages.filter((one) => one.method === method && one.id !== undefined);

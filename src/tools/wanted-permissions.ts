@@ -1,0 +1,32 @@
+import type { JsonValue } from '../base/json.ts';
+import { protectedWrite, readPermissions } from '../policy/permission-request.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
+import { realPlace } from './real-place.ts';
+
+export interface PermissionPlaces {
+  cwd: string;
+  /** The server's home, which no permission opens. */
+  home: string;
+  /** What `~` means; null: nothing. */
+  userHome: string | null;
+}
+
+/**
+ * The permissions that the model asks for, links followed. A text says to the model what is wrong with what it asks for, and
+ * goes on from the tool's name: "needs …", "cannot …".
+ */
+export async function wantedPermissions(
+  value: JsonValue | undefined,
+  { cwd, home, userHome }: PermissionPlaces,
+): Promise<GrantedPermissions | string> {
+  const named = readPermissions(value, { cwd, userHome });
+  if (typeof named === 'string') return named;
+  const wanted = await realPermissions(named, cwd);
+  return protectedWrite(wanted, home) ?? wanted;
+}
+
+/** The same with its links followed. */
+export async function realPermissions({ read, write, network }: GrantedPermissions, cwd: string): Promise<GrantedPermissions> {
+  const real = async (paths: readonly string[]) => [...new Set(await Promise.all(paths.map((path) => realPlace(path, cwd))))];
+  return { read: await real(read), write: await real(write), network };
+}
