@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
-import { isInside, projectFolders } from '../config/project-folders.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
+import { isInside, projectFolders } from '../config/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../instructions/base-instructions.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../instructions/context-messages.ts';
@@ -9,8 +9,8 @@ import { describeEnvironment } from '../instructions/environment-context.ts';
 import { linksOut } from '../instructions/links-out.ts';
 import { skillBody, skillsUsed } from '../instructions/skill-message.ts';
 import { findSkills, type Skill } from '../instructions/skills.ts';
-import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import { commandEnvironment } from '../policy/command-environment.ts';
+import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { ResponseItem, UserInput } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
 

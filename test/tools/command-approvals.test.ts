@@ -102,7 +102,9 @@ describe('what is answered', () => {
     answer(server, id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: params.proposedExecpolicyAmendment ?? [] } });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
-    expect(readFileSync(join(server.home, 'rules', 'default.rules'), 'utf8')).toBe('prefix_rule(pattern=["touch", "x"], decision="allow")\n');
+    expect(readFileSync(join(server.home, 'rules', 'default.rules'), 'utf8')).toBe(
+      'prefix_rule(pattern=["touch", "x"], decision="allow")\n',
+    );
   });
 
   test('an amendment without words allows nothing but this command', async () => {
