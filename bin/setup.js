@@ -9,21 +9,26 @@ const root = join(__dirname, '..');
 const isWindows = process.platform === 'win32';
 const NODE_MIN = [20, 19];
 const LOCK_POLL_MS = 200;
-/** Of each, the Debian package has the command's name. */
+/** By the command, the Debian package. */
+const PACKAGES = { git: 'git', bwrap: 'bubblewrap', python3: 'python3', make: 'make', 'g++': 'g++' };
 const COMMANDS = ['git'];
+/** Commands are run in it; without it, those that need a sandbox are refused. */
+const SANDBOX_COMMANDS = process.platform === 'linux' ? ['bwrap'] : [];
 const COMPILER_COMMANDS = ['python3', 'make', 'g++'];
 const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema/bundle.ts'];
 
 const lockFile = join(root, '.setup.lock');
+const sandboxStamp = join(root, 'node_modules', '.heddle-sandbox');
 const packagesStamp = join(root, 'node_modules', '.heddle-setup');
 const buildStamp = join(root, 'dist', '.heddle-setup');
 
 function setup() {
   requireNode();
-  if (missing(COMMANDS).length === 0 && packagesAreReady() && buildIsReady()) return;
+  if (missing(COMMANDS).length === 0 && sandboxIsReady() && packagesAreReady() && buildIsReady()) return;
   alone(async () => {
     installSystemPackages(missing(COMMANDS));
     if (!packagesAreReady()) installPackages();
+    if (!sandboxIsReady()) bringSandbox();
     if (!buildIsReady()) await build();
   });
 }
@@ -40,18 +45,43 @@ function missing(commands) {
   return commands.filter((command) => !found(command));
 }
 
-function installSystemPackages(names) {
-  if (names.length === 0) return;
-  const list = names.join(' ');
-  if (!existsSync('/etc/debian_version')) fail(`missing on this system: ${list}; install it and run this again`);
-  if (process.getuid() !== 0) {
-    fail(`missing on this system; run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${list}`);
-  }
-  say(`installing ${list} with apt-get`);
+function installSystemPackages(commands) {
+  if (commands.length === 0) return;
+  const names = commands.map((command) => PACKAGES[command]);
+  if (!existsSync('/etc/debian_version')) fail(`missing on this system: ${names.join(' ')}; install it and run this again`);
+  if (process.getuid() !== 0) fail(`missing on this system; run: sudo ${aptLine(names)}`);
+  if (!aptInstall(names)) fail(`apt-get could not install ${names.join(' ')}`);
+}
+
+function aptLine(names) {
+  return `apt-get update && sudo apt-get install -y --no-install-recommends ${names.join(' ')}`;
+}
+
+function aptInstall(names) {
+  say(`installing ${names.join(' ')} with apt-get`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const done =
-    run('apt-get', ['update', '-qq'], { env }) && run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], { env });
-  if (!done) fail(`apt-get could not install ${list}`);
+  return (
+    run('apt-get', ['update', '-qq'], { env }) && run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], { env })
+  );
+}
+
+/** Also where it was said once what to run: whoever does not want it is not told each time. */
+function sandboxIsReady() {
+  return missing(SANDBOX_COMMANDS).length === 0 || existsSync(sandboxStamp);
+}
+
+/** The rest works without it, so nothing here ends the setup. */
+function bringSandbox() {
+  const isDebian = existsSync('/etc/debian_version');
+  if (isDebian && process.getuid() === 0 && aptInstall(['bubblewrap'])) return;
+  say(`commands are refused until there is bubblewrap to run them in; run: sudo ${isDebian ? aptLine(['bubblewrap']) : foreignLine()}`);
+  writeFileSync(sandboxStamp, '');
+}
+
+function foreignLine() {
+  const lines = { dnf: 'dnf install -y bubblewrap', pacman: 'pacman -S --noconfirm bubblewrap', apk: 'apk add bubblewrap' };
+  const manager = Object.keys(lines).find((command) => missing([command]).length === 0);
+  return lines[manager] || 'YOUR-PACKAGE-MANAGER install bubblewrap';
 }
 
 /** Packages are ready for one lockfile under one kind of Node: better-sqlite3 is compiled for it. */

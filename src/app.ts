@@ -133,7 +133,7 @@ export function createApp(options: AppParts): App {
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
       gauges: () => serverGauges({ clients, dispatcher, threads }),
     },
-    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows)), warnOfConfig },
+    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), warnOfConfig },
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;

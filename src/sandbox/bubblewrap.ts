@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { closeSync, existsSync, openSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../base/clock.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
@@ -12,6 +11,7 @@ import { closeInheritedFiles } from './inherited-files.ts';
 import { NestedNames } from './nested-names.ts';
 import { SandboxUnavailableError } from './processes.ts';
 import type { Confined, Confinement, Sandbox } from './sandbox.ts';
+import { sandboxProgram } from './sandbox-program.ts';
 import { sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import { makeUnnamedFile } from './unnamed-file.ts';
@@ -22,11 +22,10 @@ export interface BubblewrapDeps {
   /** heddle's home, which no confined process can write to. */
   home: string;
   clock: Clock;
-  /** Where bubblewrap is looked for: not in the PATH, which may lead into a workspace. */
-  folders?: readonly string[];
+  /** In place of the bubblewrap that is installed; null: there is none. */
+  program?: string | null;
 }
 
-const PROGRAM_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin'];
 const ALWAYS = [
   ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent'],
@@ -35,7 +34,7 @@ const FILTER_FD = 3;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** The sandbox of Linux: bubblewrap with a filter of system calls. Whether it works is found out when it is first used. */
-export function createBubblewrap({ arch, home, clock, folders = PROGRAM_FOLDERS }: BubblewrapDeps): Sandbox {
+export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let before: readonly string[] | null = null;
@@ -46,8 +45,10 @@ export function createBubblewrap({ arch, home, clock, folders = PROGRAM_FOLDERS 
     return looked;
   }
 
+  const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
+
   function probe(): Promise<Probed> {
-    probed ??= probeBubblewrap({ folders, home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
+    probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
       // What is missing may be brought while the server runs.
       if ('problem' in result) probed = null;
       return result;
@@ -143,15 +144,14 @@ function keepFilter(home: string, filter: Buffer): number {
 }
 
 interface Probing {
-  folders: readonly string[];
+  program: string | null;
   home: string;
   view: ViewDeps;
   openFilter: () => number;
 }
 
-async function probeBubblewrap({ folders, home, view: deps, openFilter }: Probing): Promise<Probed> {
-  const program = folders.map((folder) => join(folder, 'bwrap')).find((path) => existsSync(path));
-  if (program === undefined) return { problem: bubblewrapProblem('missing') };
+async function probeBubblewrap({ program, home, view: deps, openFilter }: Probing): Promise<Probed> {
+  if (program === null) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {
     const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, home }, deps);

@@ -9,7 +9,7 @@ import type { Confined } from './sandbox.ts';
 
 const PATH_DEFAULT = '/usr/local/bin:/usr/bin:/bin';
 /** What changes any program that is started with it, the one that confines as well. */
-const CHANGES_PROGRAMS = /^(LD_|GLIBC_|MALLOC_|GCONV_PATH$|LOCPATH$|NLSPATH$|ENV$|BASH_ENV$|BASH_FUNC_|SHELLOPTS$|BASHOPTS$|PS4$)/;
+const CHANGES_PROGRAMS = /^(LD_|DYLD_|GLIBC_|MALLOC_|GCONV_PATH$|LOCPATH$|NLSPATH$|ENV$|BASH_ENV$|BASH_FUNC_|SHELLOPTS$|BASHOPTS$|PS4$)/;
 
 /** Throws a `ProcessStartError` for what can be no path, so that each is one argument that begins with a slash. */
 export function requirePlainPaths({ argv, cwd }: Confined, { readable, writableRoots, home }: SandboxBounds): void {

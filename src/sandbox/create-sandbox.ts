@@ -25,6 +25,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 
 async function load({ platform, arch, home, clock }: SandboxDeps): Promise<Sandbox> {
   if (platform === 'linux') return (await import('./bubblewrap.ts')).createBubblewrap({ arch, home, clock });
+  if (platform === 'darwin') return (await import('./seatbelt.ts')).createSeatbelt();
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

@@ -1,10 +1,11 @@
 import { INPUT_CHARS_MAX } from '../agent/user-input.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
+import { sandboxProgram } from '../sandbox/sandbox-program.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-reader.ts';
 
-/** What `initialize` says of this server, given the names of its methods. */
-export function serverCapabilities(methods: readonly string[]): ServerCapabilities {
+/** What `initialize` says of this server, given the names of its methods and of the system. */
+export function serverCapabilities(methods: readonly string[], platform: NodeJS.Platform): ServerCapabilities {
   const groups: Record<string, string[]> = {};
   for (const method of methods.toSorted()) {
     const [group = method] = method.split('/');
@@ -12,7 +13,7 @@ export function serverCapabilities(methods: readonly string[]): ServerCapabiliti
   }
   return {
     methods: groups,
-    sandbox: false,
+    sandbox: sandboxProgram(platform)?.name ?? null,
     transports: ['stdio'],
     limits: { lineBytes: LINE_BYTES_MAX, requestsInFlight: REQUESTS_IN_FLIGHT_MAX, inputChars: INPUT_CHARS_MAX },
   };

@@ -71,7 +71,7 @@ test('initialize says who the server is and what it serves', async () => {
         turn: ['turn/interrupt', 'turn/settings/update', 'turn/start', 'turn/steer'],
         initialize: ['initialize'],
       }),
-      sandbox: false,
+      sandbox: 'bubblewrap',
       transports: ['stdio'],
       limits: { lineBytes: 32 * 1024 * 1024, requestsInFlight: 8192, inputChars: 1_048_576 },
     },

@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { arch } from 'node:os';
+import { systemClock } from '../../src/base/clock.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+
+/** Runs a script in the sandbox as whoever runs this: `workspace home script` are its arguments. */
+const [workspace = '', home = '', script = ''] = process.argv.slice(2);
+const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
+const what = { argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false };
+const { argv, env, files, release } = await sandbox.confine(what, {
+  readable: 'everything',
+  writableRoots: [workspace],
+  network: false,
+  home,
+});
+const [program = '', ...args] = argv;
+const { status } = spawnSync(program, args, { cwd: workspace, env: { ...env }, stdio: ['ignore', 'inherit', 'inherit', ...files] });
+await release();
+process.exitCode = status ?? 1;

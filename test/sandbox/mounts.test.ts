@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bubblewrapMounts, type PlaceKind, type View } from '../../src/sandbox/bubblewrap-mounts.ts';
+import { mountAliases } from '../../src/sandbox/mount-aliases.ts';
+
+/** How many arguments follow an option. */
+const OPTIONS: Record<string, number> = {
+  ...{ '--bind': 2, '--ro-bind': 2, '--symlink': 2 },
+  ...{ '--tmpfs': 1, '--perms': 1, '--remount-ro': 1, '--dev': 1, '--proc': 1 },
+};
+
+function view(places: [string, PlaceKind][], more: Partial<View> = {}): View {
+  return { everything: true, places: new Map(places), links: new Map(), system: new Map(), ...more };
+}
+
+const paths = fc
+  .array(fc.constantFrom('-', '--bind', 'a', 'b', ' ', '\n', '--', '.git', '*'), { maxLength: 4 })
+  .map((parts) => `/${parts.join('/')}`);
+const kinds = fc.constantFrom<PlaceKind>('write', 'read', 'bare', 'empty', 'nothing');
+
+test('no path is taken for an option: each is a whole argument of an option, and begins with a slash', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(paths, kinds)), fc.boolean(), (places, everything) => {
+      const args = bubblewrapMounts(view(places, { everything }));
+      for (let at = 0; at < args.length; ) {
+        const count = OPTIONS[args[at] ?? ''];
+        expect(count).toBeDefined();
+        const values = args.slice(at + 1, at + 1 + (count ?? 0));
+        if (args[at] !== '--perms') expect(values.filter((value) => !value.startsWith('/'))).toEqual([]);
+        at += 1 + (count ?? 0);
+      }
+    }),
+  );
+});
+
+test('what lies deeper is mounted later, whatever the order it was named in', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(paths, kinds)), (places) => {
+      const args = bubblewrapMounts(view(places));
+      const mounted = args.flatMap((arg, at) =>
+        ['--bind', '--ro-bind'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
+      );
+      const order = mounted.filter((path) => path !== '/');
+      for (const [later, path] of order.entries()) {
+        expect(order.slice(0, later).filter((earlier) => earlier?.startsWith(`${path}/`))).toEqual([]);
+      }
+    }),
+  );
+});
+
+test('the folders between a writable root and what is kept in it are mount points as well', () => {
+  expect(
+    bubblewrapMounts(
+      view([
+        ['/w', 'write'],
+        ['/w/a/b/.git', 'read'],
+        ['/r/x', 'read'],
+      ]),
+    ),
+  ).toEqual([
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...['--ro-bind', '/r/x', '/r/x'],
+    ...['--bind', '/w', '/w', '--bind', '/w/a', '/w/a', '--bind', '/w/a/b', '/w/a/b', '--ro-bind', '/w/a/b/.git', '/w/a/b/.git'],
+  ]);
+});
+
+test('where not everything can be read, the root is bare, and has the links that lead to what is there', () => {
+  const links = new Map([
+    ['/bin', 'usr/bin'],
+    ['/usr/x', 'y'],
+  ]);
+  expect(bubblewrapMounts(view([['/usr', 'read']], { everything: false, links }))).toEqual([
+    ...['--dev', '/dev', '--proc', '/proc', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--remount-ro', '/'],
+  ]);
+});
+
+test('a path is known by every mount of what it lies in', () => {
+  const info = [
+    '20 1 8:1 / / rw - ext4 /dev/a rw',
+    '21 20 0:5 / /proc rw - proc proc rw',
+    '22 20 8:1 /home/one /work/a\\040b rw - ext4 /dev/a rw',
+    '23 20 8:1 /home/one/.heddle/x /other rw - ext4 /dev/a rw',
+    '24 20 8:2 /home /second rw - ext4 /dev/b rw',
+  ].join('\n');
+  expect(mountAliases('/home/one/.heddle', info)).toEqual(['/work/a b/.heddle']);
+  expect(mountAliases('/work/a b/.heddle', info)).toEqual(['/home/one/.heddle']);
+  expect(mountAliases('/proc/1', info)).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import type { SandboxBounds } from '../../src/policy/sandbox-bounds.ts';
+import { seatbeltProfile } from '../../src/sandbox/seatbelt-profile.ts';
+
+// There is no Mac among the machines that run these: they hold the text, and that its parentheses and quotes are balanced.
+
+const BOUNDS: SandboxBounds = { readable: 'everything', writableRoots: ['/work'], network: false, home: '/Users/one/.heddle' };
+
+function rules(bounds: Partial<SandboxBounds> = {}): string[] {
+  return seatbeltProfile({ ...BOUNDS, ...bounds }).split('\n');
+}
+
+describe('a profile of Seatbelt', () => {
+  test('denies what it does not allow', () => {
+    expect(rules().slice(0, 2)).toEqual(['(version 1)', '(deny default)']);
+  });
+
+  test('lets writable roots be written, but for the protected names at any depth', () => {
+    expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/work"\)\)$/));
+    expect(rules()).toContain(
+      '(deny file-write* (regex #"^/work/(.*/)?\\.git(/|$)") (regex #"^/work/(.*/)?\\.codex(/|$)") (regex #"^/work/(.*/)?\\.agents(/|$)"))',
+    );
+  });
+
+  test('keeps the home, after whatever allows more', () => {
+    const profile = rules({ writableRoots: ['/Users/one'] });
+    const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
+    expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
+    expect(profile.at(-5)).toMatch(/^\(deny file-read\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
+  });
+
+  test('lets a writable root in the home be used', () => {
+    expect(rules({ writableRoots: ['/Users/one/.heddle/work'] })).toContain('(allow file-write* (subpath "/Users/one/.heddle/work"))');
+  });
+
+  test('keeps the own files of a home that is a writable root', () => {
+    expect(rules({ writableRoots: ['/Users/one/.heddle'] })).toContainEqual(
+      expect.stringMatching(/^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\).*heddle\.db"/),
+    );
+  });
+
+  test('shows only the readable roots where not everything can be read', () => {
+    const profile = rules({ readable: { roots: ['/data'], platformDefaults: false } });
+    expect(profile).toContain('(allow file-read* (subpath "/data") (subpath "/work"))');
+    expect(profile).not.toContain('(allow file-read*)');
+  });
+
+  test('allows the network only where it is granted', () => {
+    expect(rules().at(-2)).toBe('(deny network* (remote unix-socket))');
+    expect(rules({ network: true }).at(-2)).toBe('(allow network* system-socket)');
+  });
+
+  test('takes a path for nothing but a path', () => {
+    const profile = rules({ writableRoots: ['/a"b) (allow default) ("\\c.d'] }).join('\n');
+    expect(profile).toContain('(subpath "/a\\"b) (allow default) (\\"\\\\c.d")');
+    expect(profile.match(/(?<!\\)"/g)?.length).toSatisfy((count: number) => count % 2 === 0);
+  });
+});

@@ -1,0 +1,91 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { createSandbox } from '../../src/sandbox/create-sandbox.ts';
+import { SandboxUnavailableError } from '../../src/sandbox/processes.ts';
+import { seccompFilter } from '../../src/sandbox/seccomp-filter.ts';
+import { createProcesses } from '../../src/sandbox/system-processes.ts';
+import { ConfinedWorld } from './confined-world.ts';
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+});
+
+afterEach(() => world.close());
+
+/** A bubblewrap that says this in place of starting. */
+function broken(says: string): string {
+  const path = join(world.base, 'bwrap');
+  writeFileSync(path, `#!/bin/sh\necho 'bwrap: ${says}' >&2\nexit 1\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+async function problemOf(program: string | null): Promise<string> {
+  const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program });
+  const available = await sandbox.available();
+  const spec = { argv: ['touch', 'file'], cwd: world.workspace, env: {}, bounds: world.bounds(), owner: [], input: false, terminal: null };
+  const refusal = createProcesses({ sandbox }).start(spec, () => {});
+  await expect(refusal).rejects.toThrow(SandboxUnavailableError);
+  await expect(refusal).rejects.toThrow('problem' in available ? available.problem : 'it works');
+  return 'problem' in available ? available.problem : 'it works';
+}
+
+test.each([
+  ['missing', null, /^Commands cannot be sandboxed: bubblewrap is missing\. Run: .*bubblewrap/],
+  ['too old', 'Unknown option --disable-userns', /0\.8 or later is needed \(bwrap: Unknown option --disable-userns\)\. Run: /],
+  [
+    'forbidden user namespaces',
+    'setting up uid map: Permission denied',
+    /user namespace \(bwrap: setting up uid map: Permission denied\)\. Run: sudo sysctl/,
+  ],
+  ['broken otherwise', 'loading shared libraries', /bubblewrap does not start \(bwrap: loading shared libraries\)/],
+])('a command with bounds is refused where bubblewrap is %s, and it is said what to do', async (_case, says, told) => {
+  expect(await problemOf(says === null ? null : broken(says))).toMatch(told);
+});
+
+test('it is tried again after it failed, and not again once it worked', async () => {
+  const path = broken('loading shared libraries');
+  const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program: path });
+  expect(await sandbox.available()).toHaveProperty('problem');
+  writeFileSync(path, '#!/bin/sh\nexec bwrap "$@"\n');
+  expect(await sandbox.available()).toEqual({ name: 'bubblewrap' });
+  broken('loading shared libraries');
+  expect(await sandbox.available()).toEqual({ name: 'bubblewrap' });
+});
+
+test('a processor that nothing is known of has no sandbox', async () => {
+  expect(seccompFilter({ arch: 'mips', network: false })).toBe(null);
+  const sandbox = createBubblewrap({ arch: 'mips', home: world.home, clock: systemClock });
+  await expect(sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow('mips');
+});
+
+test('a system without a sandbox says so, and runs nothing', async () => {
+  const sandbox = createSandbox({ platform: 'win32', arch: 'x64', home: world.home, clock: systemClock });
+  expect(await sandbox.available()).toEqual({ problem: 'Commands cannot be sandboxed on this system (win32).' });
+  await expect(sandbox.confine({ argv: ['x'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow(
+    SandboxUnavailableError,
+  );
+});
+
+test('a home that nothing can be made in is told of', async () => {
+  const home = world.file('not-a-folder');
+  const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
+  await expect(sandbox.available()).rejects.toThrow(`The sandbox needs a file in ${home}`);
+});
+
+test('the filter is a program of at most what the kernel takes, for each processor', () => {
+  for (const processor of ['x64', 'arm64']) {
+    for (const network of [true, false]) {
+      const filter = seccompFilter({ arch: processor, network }) ?? Buffer.alloc(0);
+      expect(filter.length % 8).toBe(0);
+      expect(filter.length / 8).toBeGreaterThan(100);
+      expect(filter.length / 8).toBeLessThan(4096);
+    }
+  }
+});

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ConfinedWorld } from './confined-world.ts';
+
+const NOBODY = 65534;
+const CURRENT = process.getuid?.() ?? -1;
+
+let world: ConfinedWorld;
+
+beforeEach(() => {
+  world = new ConfinedWorld();
+  chmodSync(world.base, 0o755);
+  buildSync({
+    entryPoints: [join(import.meta.dirname, 'confine-as-user.ts')],
+    outfile: join(world.base, 'confine.mjs'),
+    ...{ bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' },
+  });
+});
+
+afterEach(() => world.close());
+
+function runAs(uid: number, script: string) {
+  for (const path of [world.workspace, world.home, ...readdirSync(world.home).map((name) => join(world.home, name))])
+    chownSync(path, uid, uid);
+  const args = [join(world.base, 'confine.mjs'), world.workspace, world.home, script];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    ...(uid === CURRENT ? {} : { uid, gid: uid }),
+    encoding: 'utf8',
+    cwd: '/',
+  });
+  return { status, stdout, stderr };
+}
+
+const USERS: [string, number][] = [
+  ['root', 0],
+  ['an ordinary user', NOBODY],
+];
+const possible = CURRENT === 0 ? USERS : [['the user who runs this', CURRENT] as const];
+if (CURRENT !== 0)
+  process.stderr.write('NOT TESTED: the sandbox of root and of another user, which only root can start. Run this as root, too.\n');
+
+describe.each(possible)('as %s', (_name, uid) => {
+  test('a command keeps its user, works in its root, and cannot leave its bounds', () => {
+    world.file('home/auth.json', 'secret');
+    const script = [
+      'id -u; echo x > file; chmod 755 file; git --version > /dev/null; mktemp -p .  > /dev/null',
+      'mkdir .git; chmod u+s file; mount -o remount,rw /; unshare -Ur true; echo 1 > /proc/sys/kernel/printk; echo h > /proc/sysrq-trigger',
+      `cat ${world.home}/auth.json; touch ${world.home}/x ${world.outside}/x /etc/x; python3 -c 'import socket; socket.socket(socket.AF_UNIX)'`,
+    ].join('\n');
+    const { stdout } = runAs(uid, `(${script}) 2> /dev/null`);
+    expect(stdout).toBe(`${uid}\n`);
+    expect(readdirSync(world.workspace)).toEqual(['file', expect.stringMatching(/^tmp\./)]);
+    expect(statSync(join(world.workspace, 'file'))).toMatchObject({ uid, mode: 0o100755 });
+    expect([readdirSync(world.outside), readdirSync(world.home)]).toEqual([[], ['auth.json']]);
+  });
+});
