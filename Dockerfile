@@ -1,5 +1,7 @@
 # docker build -t heddle .
 # docker run --init -i -v heddle:/var/lib/heddle -v "$PWD:/workspace" heddle
+# Commands are sandboxed in it as well where it may make namespaces: --security-opt seccomp=unconfined
+# --security-opt apparmor=unconfined --security-opt systempaths=unconfined; else those that need a sandbox are refused.
 # The container's stdin and stdout are the protocol's. The project to work on is /workspace; state is in the volume.
 
 FROM node:22-bookworm-slim AS build

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,4 +35,23 @@ test('the setup builds what is not built, and the second time says and does noth
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: 'setup: building dist/heddle.cjs\n' });
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: '' });
+});
+
+test.runIf(process.platform === 'linux')('a setup that cannot bring bubblewrap says what to run, once, and does the rest', () => {
+  for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema', 'migrations']) {
+    cpSync(join(root, name), join(folder, name), { recursive: true });
+  }
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  const commands = join(folder, 'commands');
+  mkdirSync(commands);
+  writeFileSync(join(commands, 'git'), '');
+  const run = () => spawnSync(process.execPath, ['bin/setup.js'], { cwd: folder, encoding: 'utf8', env: { PATH: commands } });
+  const first = run();
+  expect(first.status).toBe(0);
+  expect(first.stderr).toMatch(
+    /^(setup: installing bubblewrap with apt-get\n)?setup: commands are refused until .*; run: sudo .*bubblewrap\nsetup: building dist\/heddle\.cjs\n$/,
+  );
+  expect(run()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

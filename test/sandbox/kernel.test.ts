@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -63,6 +63,18 @@ test('no input is forged for a terminal', async () => {
   const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
   const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
   expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
+});
+
+test('a command on a terminal of its own is started without further files, and has the filter', async () => {
+  const script = "import fcntl, os\ntry: fcntl.ioctl(os.openpty()[1], 0x5412, b'x')\nexcept OSError as error: print(error.errno)";
+  const what = { argv: ['python3', '-c', script], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: true };
+  const { argv, env, files, release } = await world.sandbox.confine(what, world.bounds());
+  const [program = '', ...args] = argv;
+  const ran = spawnSync(program, args, { env: { ...env }, encoding: 'utf8' });
+  await release();
+  expect(files).toEqual([]);
+  expect(argv).not.toContain('--new-session');
+  expect({ stdout: ran.stdout, stderr: ran.stderr }).toEqual({ stdout: '1\n', stderr: '' });
 });
 
 test.runIf(process.arch === 'x64')('the calls of 32-bit programs are refused', async () => {

@@ -42,7 +42,7 @@ test.each([
   [
     'forbidden user namespaces',
     'setting up uid map: Permission denied',
-    /user namespace \(bwrap: setting up uid map: Permission denied\)\. Run: sudo sysctl/,
+    /user namespace \(bwrap: setting up uid map: Permission denied\)\. (Run: sudo sysctl|Start the container with)/,
   ],
   ['broken otherwise', 'loading shared libraries', /bubblewrap does not start \(bwrap: loading shared libraries\)/],
 ])('a command with bounds is refused where bubblewrap is %s, and it is said what to do', async (_case, says, told) => {

@@ -38,7 +38,7 @@ const USERS: [string, number][] = [
   ['root', 0],
   ['an ordinary user', NOBODY],
 ];
-const possible = CURRENT === 0 ? USERS : [['the user who runs this', CURRENT] as const];
+const possible: [string, number][] = CURRENT === 0 ? USERS : [['the user who runs this', CURRENT]];
 if (CURRENT !== 0)
   process.stderr.write('NOT TESTED: the sandbox of root and of another user, which only root can start. Run this as root, too.\n');
 
