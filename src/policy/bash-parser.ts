@@ -5,14 +5,19 @@ import type { Node, Parser, Tree } from 'web-tree-sitter';
 /** Calls `read` with the root of a script's syntax tree, which is gone when it returns. Null: given up, nothing was read. */
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => T | null;
 
-/** Some lines cost time and memory by the square of their length; an ordinary one takes a millisecond. */
-const PARSE_MS_MAX = 250;
+/**
+ * Some lines cost time and memory by the square of their length; an ordinary one takes a millisecond, and a few of the
+ * parser's steps. It is given longer for those few: a machine that has much to do is no reason not to understand it.
+ */
+const LONG_MS_MAX = 250;
+const SHORT_MS_MAX = 1000;
+const SHORT_STEPS = 25;
 
 let loading: Promise<Parser> | null = null;
 
 /**
- * A reader for the scripts of one command, all of them together within a quarter of a second. The parser is loaded at its
- * first use, once; a load that failed is tried again.
+ * A reader for the scripts of one command, all of them together within a quarter of a second, or a second where they are
+ * short. The parser is loaded at its first use, once; a load that failed is tried again.
  */
 export async function bashParser(): Promise<ReadBash> {
   loading ??= load().catch((error: unknown) => {
@@ -20,9 +25,14 @@ export async function bashParser(): Promise<ReadBash> {
     throw error;
   });
   const parser = await loading;
-  const deadline = performance.now() + PARSE_MS_MAX;
+  const start = performance.now();
+  let steps = 0;
+  const isLate = () => {
+    steps += 1;
+    return performance.now() - start > (steps > SHORT_STEPS ? LONG_MS_MAX : SHORT_MS_MAX);
+  };
   return (script, read) => {
-    const tree = parse(parser, script, deadline);
+    const tree = parse(parser, script, isLate);
     if (tree === null) return null;
     try {
       return read(tree.rootNode);
@@ -32,8 +42,7 @@ export async function bashParser(): Promise<ReadBash> {
   };
 }
 
-function parse(parser: Parser, script: string, deadline: number): Tree | null {
-  const isLate = () => performance.now() > deadline;
+function parse(parser: Parser, script: string, isLate: () => boolean): Tree | null {
   if (isLate()) return null;
   try {
     const tree = parser.parse(script, null, { progressCallback: isLate });

@@ -2,24 +2,19 @@ import type { Node } from 'web-tree-sitter';
 import type { ReadBash } from './bash-parser.ts';
 import { looseWord } from './loose-word.ts';
 import { programName } from './program-name.ts';
+import { RUNNERS, SHELLS } from './runners.ts';
 
 type Words = readonly string[];
 
-/** Programs that run what their arguments name. */
-export const RUNNERS: ReadonlySet<string> = new Set(
-  (
-    '. bash busybox builtin caffeinate chpst chroot chrt command coproc csh dash doas entr env eval exec firejail fish ' +
-    'flock gosu ionice ksh ltrace mksh nice nohup nsenter numactl parallel pkexec proot rlwrap run0 runuser schedtool ' +
-    'script setarch setpriv setsid sh source ssh start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout ' +
-    'timelimit toybox trap tcsh unbuffer unshare watch xargs xvfb-run zsh'
-  ).split(' '),
-);
 const READS_ARGUMENTS: ReadonlySet<string> = new Set(['xargs', 'parallel']);
 const FINDERS: ReadonlySet<string> = new Set(['find', 'fd', 'fdfind']);
 const FINDERS_RUN = /^(?:-(?:exec|ok)(?:dir)?|-[a-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
 /** What in git's arguments comes before a program, and settings, which may name one. */
 const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
 const GIT_SETTING = /^-?[\w-]+\..*=/;
+/** Options of other programs whose value is run. */
+const RUN_OPTIONS =
+  /^--(?:checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|to-command|use-compress-program)(?:=(?:exec=)?|$)/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
 const MENTIONS_MAX = 2000;
@@ -77,12 +72,20 @@ export function findMentions(command: Words | string, readBash: ReadBash): reado
     }
   }
 
+  /** What is written to a shell, as by `echo 'rm x' | sh`, stands in the words before it. */
+  function addPiped(pipeline: Node, depth: number): void {
+    const parts = pipeline.namedChildren.map(commandWords);
+    if (!parts.some(readsScript)) return;
+    for (const [, ...args] of parts) for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
+  }
+
   function addNode(node: Node, depth: number, nodeDepth: number): void {
     if (nodeDepth > NODE_DEPTH_MAX) {
       found.push(UNKNOWN);
       return;
     }
     if (node.type === 'command') addCommand(commandWords(node), depth);
+    else if (node.type === 'pipeline' && depth <= DEPTH_MAX) addPiped(node, depth + 1);
     else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node)) addScript(inputText(node), depth + 1);
     for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
   }
@@ -98,7 +101,7 @@ function run(program: string, args: Words): Words | null {
     const at = args.findIndex((arg) => GIT_RUNS.test(arg));
     return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
   }
-  if (!RUNNERS.has(program)) return null;
+  if (!RUNNERS.has(program)) return optionsThatRun(args);
   return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
 }
 
@@ -106,10 +109,24 @@ function commandWords(node: Node): string[] {
   return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(looseWord);
 }
 
+function readsScript([program = '', ...args]: Words): boolean {
+  const name = programName(program);
+  return SHELLS.has(name) || (RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+}
+
 const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
 
 function inputText(node: Node): string {
   return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
+}
+
+function optionsThatRun(args: Words): Words | null {
+  const values = args.flatMap((arg, index) => {
+    const [option] = RUN_OPTIONS.exec(arg) ?? [];
+    if (option === undefined) return [];
+    return option === arg ? args.slice(index + 1, index + 2) : [arg.slice(option.length)];
+  });
+  return values.length === 0 ? null : values;
 }
 
 /** Whether what is given to a command's input, here in the script, may be run by it. */

@@ -1,15 +1,13 @@
-import { RUNNERS } from './find-mentions.ts';
 import type { ParsedCommand } from './parse-command.ts';
 import { programName } from './program-name.ts';
+import { INTERPRETERS, RUNNERS } from './runners.ts';
 
 /** What a longer command of the same beginning may do with them is anything. */
 const NEVER: ReadonlySet<string> = new Set([
   ...RUNNERS,
   ...'find fd fdfind rm rmdir dd shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
 ]);
-/** They run the programs that they are given, so that it takes more than their name and options. */
-const INTERPRETERS = /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|sed|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;
-/** They do what the next word says. */
+/** They do what the next word says, as interpreters do. */
 const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
   'git npm npx pnpm yarn cargo go docker podman kubectl helm terraform aws gcloud az gh pip pip3 uv poetry apt apt-get brew systemctl make just tar curl wget'.split(
     ' ',

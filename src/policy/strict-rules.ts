@@ -1,6 +1,7 @@
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 import type { ParsedCommand } from './parse-command.ts';
 import { programName } from './program-name.ts';
+import { INTERPRETERS } from './runners.ts';
 
 /** The rule that stands in a command's way, and what it comes to. */
 export interface StrictRule {
@@ -33,7 +34,13 @@ export function strictRule(command: ParsedCommand, { rules }: CommandRules): Str
 function matchAnywhere({ commands, mentioned, text }: ParsedCommand, rule: PrefixRule): Match {
   const matches = mentioned.map(({ words }) => match(words, rule.pattern));
   if (matches.includes('certain')) return 'certain';
-  return matches.includes('possible') || (commands === null && namesInOrder(text, rule.pattern)) ? 'possible' : null;
+  const isOpaque = commands === null || commands.some(({ words }) => runsCode(words));
+  return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern)) ? 'possible' : null;
+}
+
+/** Whether code stands among the arguments, in some other language: `python -c "…"`. */
+function runsCode([program = '', ...args]: readonly string[]): boolean {
+  return INTERPRETERS.test(programName(program)) && args.some((arg) => /[\s()'"`;]/.test(arg));
 }
 
 /** Options, with a value behind each or without, may stand between the words of a pattern. */

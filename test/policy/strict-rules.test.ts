@@ -93,6 +93,13 @@ describe('a rule that forbids `git push` sees it in', () => {
     "git -c alias.x='!git push' x",
     "git submodule foreach 'git push'",
     'busybox git push',
+    'echo git push | sh',
+    "echo 'git push' | bash",
+    "printf '%s' 'git push' | sudo sh -s",
+    "alias ls='git push'; ls",
+    "tar --to-command='git push' -xf x",
+    "tar --checkpoint-action=exec='git push' -cf x y",
+    "rg --pre 'git push' x",
     'watch git push',
     'parallel git push ::: a',
   ])('%j', async (script) => {
@@ -117,7 +124,8 @@ describe('asks where it cannot be told that it is not `git push`', () => {
     'git {push,x}',
     'git pu*',
     '"/usr/bin/$X" push',
-    'echo "git push" | bash; echo $X',
+    'python3 -c "os.system(\'git push\')"',
+    'perl -e "system(qw(git push))"',
     'cat > x.sh <<E\ngit push\nE',
     'xargs git',
     `echo ${'x'.repeat(20_000)}`,
@@ -142,6 +150,9 @@ describe('is not in the way of', () => {
     'env A=$B make',
     './digit push',
     'gitk push',
+    'python x.py git push',
+    'cat git push | sort',
+    'bash push.sh git',
     'for f in *.ts; do cat "$f"; done',
   ])('%j', async (script) => {
     expect(await decide(script, forbid(['git'], ['push']))).toBeNull();
@@ -176,5 +187,5 @@ test('of several rules the strictest holds, in whatever order', async () => {
 });
 
 test('many options do not take it long', async () => {
-  expect(await decide(`git ${'-a '.repeat(3000)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
+  expect(await decide(`git ${'-a '.repeat(150)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
 }, 2000);

@@ -1,0 +1,16 @@
+/** Programs that run what their arguments name. */
+export const RUNNERS: ReadonlySet<string> = new Set(
+  (
+    '. alias bash busybox builtin caffeinate chpst chroot chrt command coproc csh dash doas entr env eval exec firejail fish ' +
+    'flock gosu ionice ksh ltrace mksh nice nohup nsenter numactl parallel pkexec proot rlwrap run0 runuser schedtool ' +
+    'script setarch setpriv setsid sh source ssh start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout ' +
+    'timelimit toybox trap tcsh unbuffer unshare watch xargs xvfb-run zsh'
+  ).split(' '),
+);
+
+/** Those of them that run what they read, where they are given no script. */
+export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '));
+
+/** Programs that run code, by their names: also code that stands among their arguments. */
+export const INTERPRETERS =
+  /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;
