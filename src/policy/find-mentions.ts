@@ -7,14 +7,21 @@ import { RUNNERS, SHELLS } from './runners.ts';
 type Words = readonly string[];
 
 const READS_ARGUMENTS: ReadonlySet<string> = new Set(['xargs', 'parallel']);
-const FINDERS: ReadonlySet<string> = new Set(['find', 'fd', 'fdfind']);
-const FINDERS_RUN = /^(?:-(?:exec|ok)(?:dir)?|-[a-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
+/** Of programs that look for files: what comes before what they run. */
+const FD_RUNS = /^(?:-[A-WYZa-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
+const FINDERS: ReadonlyMap<string, RegExp> = new Map([
+  ['find', /^-(?:exec|ok)(?:dir)?$/],
+  ['fd', FD_RUNS],
+  ['fdfind', FD_RUNS],
+]);
 /** What in git's arguments comes before a program, and settings, which may name one. */
 const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
 const GIT_SETTING = /^-?[\w-]+\..*=/;
 /** Options of other programs whose value is run. */
-const RUN_OPTIONS =
-  /^--(?:checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|to-command|use-compress-program)(?:=(?:exec=)?|$)/;
+const RUN_OPTION_NAMES =
+  'checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|' +
+  'to-command|use-compress-program';
+const RUN_OPTIONS = new RegExp(`^--(?:${RUN_OPTION_NAMES})(?:=(?:exec=)?|$)`);
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
 const MENTIONS_MAX = 2000;
@@ -23,8 +30,8 @@ const NODE_DEPTH_MAX = 500;
 const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few; text that only
- * the shell knows is `\0` in them.
+ * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few;
+ * text that only the shell knows is `\0` in them.
  */
 export function findMentions(command: Words | string, readBash: ReadBash): readonly Words[] {
   const found: Words[] = [];
@@ -93,8 +100,9 @@ export function findMentions(command: Words | string, readBash: ReadBash): reado
 
 /** What of a program's arguments is run, or may be; null: nothing. */
 function run(program: string, args: Words): Words | null {
-  if (FINDERS.has(program)) {
-    const at = args.findIndex((arg) => FINDERS_RUN.test(arg));
+  const finderRuns = FINDERS.get(program);
+  if (finderRuns !== undefined) {
+    const at = args.findIndex((arg) => finderRuns.test(arg));
     return at === -1 ? null : args.slice(at + 1);
   }
   if (program === 'git') {

@@ -30,7 +30,8 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
     'ls',
     read(
       'aAbBcCdfFgGhHiIklLmnNopqQrRsStTuUvwxXZ1',
-      'all almost-all author color directory full-time group-directories-first human-readable inode recursive reverse size sort time time-style width',
+      'all almost-all author color directory full-time group-directories-first human-readable inode recursive reverse size sort ' +
+        'time time-style width',
     ),
   ],
   ['cat', read('AbeEnstTuv', 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting')],
@@ -39,7 +40,7 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
   [
     'sort',
     read(
-      'bdfghiMnRrVkstuzcCm',
+      'bdfghiMnRrVkstuzcCm0123456789,.:',
       'ignore-leading-blanks ignore-case numeric-sort human-numeric-sort version-sort reverse key stable field-separator unique check',
     ),
   ],
@@ -62,14 +63,21 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
     'grep',
     read(
       'abcdDEefFGhHiIlLmnoqRrsTUvVwxyzABC0123456789P',
-      'after-context basic-regexp before-context binary-files color colour context count exclude exclude-dir extended-regexp files-with-matches files-without-match fixed-strings ignore-case include invert-match line-number line-regexp max-count no-filename no-messages null only-matching perl-regexp quiet recursive regexp text with-filename word-regexp',
+      'after-context basic-regexp before-context binary-files color colour context count exclude exclude-dir extended-regexp ' +
+        'files-with-matches files-without-match fixed-strings ignore-case include invert-match line-number line-regexp max-count ' +
+        'no-filename no-messages null only-matching perl-regexp quiet recursive regexp text with-filename word-regexp',
     ),
   ],
   [
     'rg',
     read(
       '.0AaBbCcdeEFfgHhIiLljMmNnoPpqrSsTtUuVvwx',
-      'after-context before-context case-sensitive color colors column context count count-matches debug files files-with-matches files-without-match fixed-strings follow glob glob-case-insensitive heading hidden iglob ignore-case ignore-file invert-match json line-number line-regexp max-columns max-count max-depth max-filesize multiline multiline-dotall no-config no-filename no-heading no-ignore no-ignore-vcs no-line-number no-messages null only-matching passthru pcre2 quiet regexp replace smart-case sort sortr stats text threads trim type type-list type-not unrestricted vimgrep with-filename word-regexp',
+      'after-context before-context case-sensitive color colors column context count count-matches debug files ' +
+        'files-with-matches files-without-match fixed-strings follow glob glob-case-insensitive heading hidden iglob ignore-case ' +
+        'ignore-file invert-match json line-number line-regexp max-columns max-count max-depth max-filesize multiline ' +
+        'multiline-dotall no-config no-filename no-heading no-ignore no-ignore-vcs no-line-number no-messages null only-matching ' +
+        'passthru pcre2 quiet regexp replace smart-case sort sortr stats text threads trim type type-list type-not unrestricted ' +
+        'vimgrep with-filename word-regexp',
     ),
   ],
 ]);

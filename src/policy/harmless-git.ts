@@ -12,14 +12,14 @@ export function isHarmlessGit([command = '', ...args]: readonly string[]): boole
 }
 
 const DIFF_LONG =
-  'abbrev binary cached check color color-words diff-algorithm diff-filter exit-code find-copies find-renames full-index function-context histogram ' +
-  'ignore-all-space ignore-blank-lines ignore-space-at-eol ignore-space-change inter-hunk-context merge-base minimal name-only name-status ' +
-  'no-color no-ext-diff no-index no-patch no-prefix no-renames no-textconv numstat patch patch-with-stat patience quiet raw shortstat staged ' +
-  'stat summary unified word-diff';
+  'abbrev binary cached check color color-words diff-algorithm diff-filter exit-code find-copies find-renames full-index ' +
+  'function-context histogram ignore-all-space ignore-blank-lines ignore-space-at-eol ignore-space-change inter-hunk-context ' +
+  'merge-base minimal name-only name-status no-color no-ext-diff no-index no-patch no-prefix no-renames no-textconv numstat ' +
+  'patch patch-with-stat patience quiet raw shortstat staged stat summary unified word-diff';
 const LOG_LONG =
-  'abbrev-commit after all author before branches cherry-pick committer date decorate first-parent follow format full-history graph grep ' +
-  'left-right max-count merges no-abbrev-commit no-decorate no-merges no-walk oneline parents pretty regexp-ignore-case relative-date ' +
-  'remotes reverse since simplify-by-decoration skip source tags topo-order until walk-reflogs';
+  'abbrev-commit after all author before branches cherry-pick committer date decorate first-parent follow format full-history ' +
+  'graph grep left-right max-count merges no-abbrev-commit no-decorate no-merges no-walk oneline parents pretty ' +
+  'regexp-ignore-case relative-date remotes reverse since simplify-by-decoration skip source tags topo-order until walk-reflogs';
 
 const rules = (short: string, long: string): OptionRules => ({ short, long: new Set(long.split(' ')) });
 
@@ -28,7 +28,8 @@ const COMMANDS: ReadonlyMap<string, OptionRules> = new Map([
     'status',
     rules(
       'sbuvz',
-      'ahead-behind branch column find-renames ignored long no-ahead-behind no-column no-renames porcelain short show-stash untracked-files verbose',
+      'ahead-behind branch column find-renames ignored long no-ahead-behind no-column no-renames porcelain short show-stash ' +
+        'untracked-files verbose',
     ),
   ],
   ['diff', rules('abBCDMpRsuUwz0123456789', DIFF_LONG)],

@@ -97,7 +97,10 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
   return situation.grants.allowsCommand(keyOf(situation, sandboxed));
 }
 
-/** Whether rules allow all that the command is. Inside the sandbox, what is known to be harmless needs no rule beside others that have one. */
+/**
+ * Whether rules allow all that the command is. Inside the sandbox, what is known to be harmless needs no rule beside what
+ * has one.
+ */
 function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, leaves: boolean): boolean {
   const { commands } = command;
   if (commands === null) return false;
@@ -142,5 +145,6 @@ function unreadable([problem]: readonly RuleProblem[]): string | null {
 }
 
 function unasked(policy: AskForApproval, reason: string): string {
-  return `Rejected: ${reason} ${typeof policy === 'string' ? `The approval policy is ${policy}` : 'The approval policy has no questions about rules'}: nobody is asked.`;
+  const why = typeof policy === 'string' ? `The approval policy is ${policy}` : 'The approval policy has no questions about rules';
+  return `Rejected: ${reason} ${why}: nobody is asked.`;
 }

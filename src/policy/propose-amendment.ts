@@ -9,9 +9,10 @@ const NEVER: ReadonlySet<string> = new Set([
 ]);
 /** They do what the next word says, as interpreters do. */
 const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
-  'git npm npx pnpm yarn cargo go docker podman kubectl helm terraform aws gcloud az gh pip pip3 uv poetry apt apt-get brew systemctl make just tar curl wget'.split(
-    ' ',
-  ),
+  (
+    'apt apt-get aws az brew bun cargo curl docker gcloud gh git go helm just kubectl make npm npx pip pip3 pnpm podman poetry sed ' +
+    'systemctl tar terraform uv wget yarn'
+  ).split(' '),
 );
 
 /**

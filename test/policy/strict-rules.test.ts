@@ -164,6 +164,7 @@ test('a rule of one word is about the program, whatever follows', async () => {
   expect(await decide('git rm x', forbid(['rm']))).toBeNull();
   expect(await decide('rmdir x', forbid(['rm']))).toBeNull();
   expect(await decide("find . -name 'rm'", forbid(['rm']))).toBeNull();
+  expect(await decide('find . -regex rm', forbid(['rm']))).toBeNull();
 });
 
 test('a rule of a program with its folder is about the program as well', async () => {

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { readingOnly } from '../../src/policy/sandbox-policy.ts';
+
+test('held to reading, a command reads what it could before, writes nothing and reaches nobody', () => {
+  const access = { type: 'restricted', readableRoots: ['/data'], includePlatformDefaults: true } as const;
+  const held = { type: 'readOnly', networkAccess: false };
+  expect(readingOnly({ type: 'workspaceWrite', networkAccess: true, writableRoots: ['/w'] })).toEqual(held);
+  expect(readingOnly({ type: 'workspaceWrite', readOnlyAccess: access })).toEqual({ ...held, access });
+  expect(readingOnly({ type: 'readOnly', networkAccess: true, access })).toEqual({ ...held, access });
+  expect(readingOnly({ type: 'dangerFullAccess' })).toEqual(held);
+});
