@@ -10,6 +10,7 @@ import { commandTools } from '../tools/command/command-tools.ts';
 import { UNATTENDED } from '../tools/command/unattended.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import { goalTools } from '../tools/goal-tools.ts';
+import { realPath } from '../tools/real-path.ts';
 import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
@@ -23,7 +24,7 @@ import type { ToolSurroundings } from './tool-surroundings.ts';
 /** What the model can call in a thread, and what of it outlives a turn. */
 export class ThreadTools {
   readonly #surroundings: ToolSurroundings;
-  readonly #grants = new Grants();
+  readonly #grants = new Grants(realPath);
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
   /** The commands that run. */

@@ -1,11 +1,23 @@
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
+/** Permissions as they were granted, with where each path led then. */
+interface Granted {
+  permissions: GrantedPermissions;
+  realPaths: ReadonlyMap<string, string>;
+}
+
 /** What users have allowed in a thread, for the session or for the turn that runs. In memory only. */
 export class Grants {
+  readonly #realPath: (path: string) => string;
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();
-  #session: GrantedPermissions[] = [];
-  #turn: GrantedPermissions[] = [];
+  #session: Granted[] = [];
+  #turn: Granted[] = [];
+
+  /** `realPath` follows the links of a path as they are now. */
+  constructor(realPath: (path: string) => string = (path) => path) {
+    this.#realPath = realPath;
+  }
 
   /** Allows a command for the session, by a key that tells it from every other (`commandKey`). */
   allowCommand(key: string): void {
@@ -26,12 +38,19 @@ export class Grants {
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {
-    (scope === 'session' ? this.#session : this.#turn).push(permissions);
+    const realPaths = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#realPath(path)]));
+    (scope === 'session' ? this.#session : this.#turn).push({ permissions, realPaths });
   }
 
-  /** What has been granted beyond the sandbox policy, for as long as this turn runs. */
+  /**
+   * What has been granted beyond the sandbox policy, for as long as this turn runs. A path that leads elsewhere by now is left
+   * out: a command may have put a link in the place of what was granted.
+   */
   get permissions(): readonly GrantedPermissions[] {
-    return [...this.#session, ...this.#turn];
+    return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, realPaths }) => {
+      const isAsGranted = (path: string) => this.#realPath(path) === realPaths.get(path);
+      return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
+    });
   }
 
   endTurn(): void {

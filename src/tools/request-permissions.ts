@@ -32,7 +32,7 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
 
     async run(args, context, signal) {
       const { settings } = context;
-      const asked = await wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: settings.cwd });
+      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: settings.cwd });
       if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
       if (!mayAsk(settings.approvalPolicy))
         return told(NOTHING, {
@@ -42,7 +42,7 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
       const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
       const answer = await ask(asked, { context, reason, now: options.now() }, signal);
       if (answer === null) return told(NOTHING, { scope: 'turn' });
-      const answered = await realPermissions(answeredPermissions(answer.permissions), settings.cwd);
+      const answered = realPermissions(answeredPermissions(answer.permissions), settings.cwd);
       const granted = commonPermissions(asked, answered);
       const scope = answer.scope ?? 'turn';
       if (granted.network || granted.read.length + granted.write.length > 0) context.approvals.grants.grant(granted, scope);

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../base/json.ts';
 import { protectedWrite, readPermissions } from '../policy/permission-request.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
-import { realPlace } from './real-place.ts';
+import { shownPath } from './real-path.ts';
 
 export interface PermissionPlaces {
   cwd: string;
@@ -15,18 +15,15 @@ export interface PermissionPlaces {
  * The permissions that the model asks for, links followed. A text says to the model what is wrong with what it asks for, and
  * goes on from the tool's name: "needs …", "cannot …".
  */
-export async function wantedPermissions(
-  value: JsonValue | undefined,
-  { cwd, home, userHome }: PermissionPlaces,
-): Promise<GrantedPermissions | string> {
+export function wantedPermissions(value: JsonValue | undefined, { cwd, home, userHome }: PermissionPlaces): GrantedPermissions | string {
   const named = readPermissions(value, { cwd, userHome });
   if (typeof named === 'string') return named;
-  const wanted = await realPermissions(named, cwd);
+  const wanted = realPermissions(named, cwd);
   return protectedWrite(wanted, home) ?? wanted;
 }
 
 /** The same with its links followed. */
-export async function realPermissions({ read, write, network }: GrantedPermissions, cwd: string): Promise<GrantedPermissions> {
-  const real = async (paths: readonly string[]) => [...new Set(await Promise.all(paths.map((path) => realPlace(path, cwd))))];
-  return { read: await real(read), write: await real(write), network };
+export function realPermissions({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
+  const real = (paths: readonly string[]) => [...new Set(paths.map((path) => shownPath(path, cwd)))];
+  return { read: real(read), write: real(write), network };
 }

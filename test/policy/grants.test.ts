@@ -1,0 +1,44 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Grants } from '../../src/policy/grants.ts';
+import { realPath, shownPath } from '../../src/tools/real-path.ts';
+import { tempFolder } from '../config/temp-folder.ts';
+
+test('what is granted for the turn ends with it, what is granted for the session does not', () => {
+  const grants = new Grants();
+  grants.grant({ read: ['/r'], write: [], network: false }, 'session');
+  grants.grant({ read: [], write: ['/w'], network: true }, 'turn');
+  expect(grants.permissions).toEqual([
+    { read: ['/r'], write: [], network: false },
+    { read: [], write: ['/w'], network: true },
+  ]);
+  grants.endTurn();
+  expect(grants.permissions).toEqual([{ read: ['/r'], write: [], network: false }]);
+});
+
+test('a place that has become a link, or lies behind one, is not granted any more', () => {
+  const folder = tempFolder();
+  const [build, below, other] = [join(folder, 'build'), join(folder, 'build', 'new', 'one'), join(folder, 'other')];
+  for (const path of [build, other]) mkdirSync(path);
+  const grants = new Grants(realPath);
+  grants.grant({ read: [below], write: [build, other], network: true }, 'session');
+  expect(grants.permissions).toEqual([{ read: [below], write: [build, other], network: true }]);
+  rmSync(build, { recursive: true });
+  symlinkSync('/etc', build);
+  expect(grants.permissions).toEqual([{ read: [], write: [other], network: true }]);
+});
+
+test('links are followed to where nothing is yet, and circles end', () => {
+  const folder = tempFolder();
+  symlinkSync('b', join(folder, 'a'));
+  symlinkSync('c/d', join(folder, 'b'));
+  symlinkSync('loop', join(folder, 'loop'));
+  mkdirSync(join(folder, 'work'));
+  symlinkSync('work', join(folder, 'by-link'));
+  expect(realPath(join(folder, 'a', 'x'))).toBe(join(folder, 'c', 'd', 'x'));
+  expect(realPath(join(folder, 'loop', 'x'))).toBe(join(folder, 'loop', 'x'));
+  expect(realPath('/')).toBe('/');
+  expect(shownPath(join(folder, 'by-link', 'x'), join(folder, 'by-link'))).toBe(join(folder, 'by-link', 'x'));
+  expect(shownPath(join(folder, 'by-link', 'x'), folder)).toBe(join(folder, 'work', 'x'));
+});
