@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
@@ -115,9 +115,8 @@ describe('what is answered', () => {
     expect(existsSync(join(server.home, 'rules'))).toBe(false);
   });
 
-  test.skipIf(process.getuid?.() === 0)('an amendment that cannot be stored: the command runs, and clients are warned', async () => {
-    const server = await commandServer([runs('touch x'), done], { config: ASKING, files: { 'home/rules/other.rules': '' } });
-    chmodSync(join(server.home, 'rules'), 0o500);
+  test('an amendment that cannot be stored: the command runs, and clients are warned', async () => {
+    const server = await commandServer([runs('touch x'), done], { config: ASKING, files: { 'home/rules': 'no folder' } });
     answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] } });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);

@@ -1614,9 +1614,9 @@ export interface ServerCapabilities {
     [k: string]: string[];
   };
   /**
-   * Whether commands can be confined on this machine.
+   * What commands are confined with, such as bubblewrap; null where this machine has nothing for it. Whether it works is found out by the first command that needs it.
    */
-  sandbox: boolean;
+  sandbox: string | null;
   transports: string[];
   /**
    * Limits by name, the unit last.
