@@ -94,8 +94,7 @@ export function createApp(options: AppParts): App {
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
-  const sandbox = createSandbox({ platform, arch: arch(), home, clock });
-  const processes = createProcesses({ sandbox, platform, env, sendSignal: options.sendSignal, log });
+  const processes = createProcesses({ ...options, sandbox: createSandbox({ platform, arch: arch(), home, clock }) });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
   const models = new ModelPool(options.model ?? null, async (provider) => {

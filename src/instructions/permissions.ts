@@ -28,13 +28,13 @@ export function permissionsText(input: PermissionsInput): string {
 function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: PermissionsInput): string {
   switch (sandbox.type) {
     case 'dangerFullAccess':
-      return 'Commands run without a sandbox, with all the rights of the user: files anywhere and the network. Take the care that this asks for.';
+      return 'Commands run without a sandbox (danger-full-access), with all the rights of the user: files anywhere and the network. Take the care that this asks for.';
     case 'externalSandbox':
       return `Commands run in a sandbox that was set up outside of heddle; its bounds are not known here. ${networkText(sandbox.networkAccess === 'enabled')}`;
     case 'readOnly':
-      return `Commands run in a sandbox that lets them read ${readText(sandbox.access, workspaceRoots)} and write none. ${networkText(sandbox.networkAccess === true)}`;
+      return `Commands run in a read-only sandbox: they read ${readText(sandbox.access, workspaceRoots)} and write nothing. ${networkText(sandbox.networkAccess === true)}`;
     case 'workspaceWrite':
-      return `Commands run in a sandbox that lets them read ${readText(sandbox.readOnlyAccess, workspaceRoots)} and write only in ${writableText(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
+      return `Commands run in a workspace-write sandbox: they read ${readText(sandbox.readOnlyAccess, workspaceRoots)} and write only in ${writableText(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
     default:
       return sandbox satisfies never;
   }

@@ -41,7 +41,9 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
     const server = await turnWith(...functionCall('no_such_tool', { x: 1 }));
     expect(readBack(server)).toEqual([
       calls('no_such_tool', { x: 1 }),
-      output('There is no tool named no_such_tool. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.'),
+      output(
+        'There is no tool named no_such_tool. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+      ),
     ]);
   });
 
@@ -76,7 +78,8 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
       {
         type: 'custom_tool_call_output',
         call_id: 'c1',
-        output: 'There is no tool named nobody. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+        output:
+          'There is no tool named nobody. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
       },
     ]);
   });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { readingOnly } from '../../src/policy/sandbox-policy.ts';
+import type { ReadOnlyAccess } from '../../src/protocol/generated/types.ts';
 
 test('held to reading, a command reads what it could before, writes nothing and reaches nobody', () => {
-  const access = { type: 'restricted', readableRoots: ['/data'], includePlatformDefaults: true } as const;
+  const access: ReadOnlyAccess = { type: 'restricted', readableRoots: ['/data'], includePlatformDefaults: true };
   const held = { type: 'readOnly', networkAccess: false };
   expect(readingOnly({ type: 'workspaceWrite', networkAccess: true, writableRoots: ['/w'] })).toEqual(held);
   expect(readingOnly({ type: 'workspaceWrite', readOnlyAccess: access })).toEqual({ ...held, access });
