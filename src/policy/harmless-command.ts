@@ -35,7 +35,7 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
     ),
   ],
   ['cat', read('AbeEnstTuv', 'show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting')],
-  ['tail', read('cnqvz0123456789', 'bytes lines quiet silent verbose')],
+  ['tail', read('cnqvz0123456789+', 'bytes lines quiet silent verbose')],
   ['uniq', read('cdDfisuwz', 'count repeated ignore-case unique', 1)],
   [
     'sort',

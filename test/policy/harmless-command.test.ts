@@ -17,6 +17,7 @@ describe('known to be harmless', () => {
     'head -n 5 x',
     'head -5 x',
     'tail -n +3 x',
+    'tail -n+3 x',
     'wc -l x',
     'nl -ba x',
     "sed -n '1,20p' x",
