@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasErrorCode } from '../base/system-error.ts';
+import { ProcessStartError } from './processes.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
@@ -17,7 +18,10 @@ export class GuardedPlaces {
   readonly #namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
   readonly #hold = `held-for-sandbox-${this.#namespace}-${readlinkSync('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
-  /** Guards a path, or holds the guard that is there. Whether it did: else there is nothing that this user could make there. */
+  /**
+   * Guards a path, or holds the guard that is there. Whether it did: else there is nothing that this user could make
+   * there. Throws a `ProcessStartError` where it cannot be done otherwise, as on a full disk.
+   */
   take(path: string): boolean {
     const holders = this.#holders.get(path) ?? 0;
     if (holders === 0 && !this.#make(path)) return false;
@@ -56,10 +60,11 @@ export class GuardedPlaces {
       } catch (error) {
         if (hasErrorCode(error, FORBIDDEN)) return false;
         // Whoever held it before let go of it in between.
-        if (!hasErrorCode(error, ['ENOENT'])) throw error;
+        if (!hasErrorCode(error, ['ENOENT']))
+          throw new ProcessStartError(`${path} could not be guarded: ${String(error)}`, { cause: error });
       }
     }
-    throw new Error(`${path} could not be guarded: it keeps being removed`);
+    throw new ProcessStartError(`${path} could not be guarded: it keeps being removed`);
   }
 
   /** Only of processes whose ids mean the same here. */

@@ -26,10 +26,11 @@ const PLATFORM_SECRETS = [
 ].map((name) => `/etc/${name}`);
 /** What of the system root can change without any capability, and bubblewrap leaves so. */
 const ROOT_ONLY = ['/proc/sys', '/proc/sysrq-trigger', '/proc/acpi', '/proc/scsi'];
-/** Behind these are programs that do as root what they are asked. */
+/** Behind these, in `/run` and in the user's folder below it, are programs that start others, outside, for whoever asks. */
 const CONTROL_SOCKETS = [
-  ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock', 'dbus/system_bus_socket', 'systemd/private'],
-].map((name) => `/run/${name}`);
+  ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
+  ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
+];
 /** The sandbox has its own. */
 const KERNEL_FOLDERS = ['/proc', '/dev', '/sys'];
 
@@ -78,18 +79,18 @@ function show(path: string, kind: 'read' | 'write', places: Places): string | nu
 }
 
 function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {
-  const isRoot = statOf('/proc/self')?.uid === 0;
-  const kept = [...(isRoot ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
+  const user = statOf('/proc/self')?.uid ?? 0;
+  const kept = [...(user === 0 ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
   const system = new Map<string, PlaceKind>();
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
-  for (const path of systemSecrets(bounds)) {
+  for (const path of systemSecrets(bounds, user)) {
     const stat = statOf(path);
     if (stat !== null && !stat.isSymbolicLink()) system.set(path, stat.isDirectory() ? 'empty' : 'nothing');
   }
   return system;
 }
 
-function systemSecrets({ readable, network }: SandboxBounds): readonly string[] {
+function systemSecrets({ readable, network }: SandboxBounds, user: number): readonly string[] {
   if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
-  return network ? CONTROL_SOCKETS : [];
+  return network ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
 }
