@@ -74,7 +74,6 @@ export class Instructions {
       workspaceRoots,
       granted,
       asksForPermissions: this.#config.get('features.request_permissions_tool'),
-      commandPermissions: this.#config.get('features.exec_permission_approvals'),
       skills,
       developerInstructions,
       collaborationMode,

@@ -24,7 +24,6 @@ interface SettingTypes {
   background_terminal_max_timeout: number;
   default_permissions: string | null;
   developer_instructions: string | null;
-  'features.exec_permission_approvals': boolean;
   'features.goals': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
@@ -85,7 +84,6 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
-  'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
   'features.shell_tool': { ...flag(), absent: true },

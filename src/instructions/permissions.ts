@@ -11,8 +11,6 @@ export interface PermissionsInput {
   granted?: readonly GrantedPermissions[];
   /** Whether there is the tool `request_permissions`. */
   asksForPermissions?: boolean;
-  /** Whether a command can ask for permissions of its own. */
-  commandPermissions?: boolean;
 }
 
 /** Tells the model what commands can do, when somebody is asked, and how it asks. */
@@ -20,7 +18,7 @@ export function permissionsText(input: PermissionsInput): string {
   const { sandboxPolicy: sandbox, approvalPolicy: approval } = input;
   const isConfined = sandbox.type === 'readOnly' || sandbox.type === 'workspaceWrite';
   const parts = [sandboxText(input), isConfined ? grantedText(input.granted ?? []) : null, approvalText(approval, isConfined)];
-  if (isConfined && mayLeave(approval)) parts.push(escalationText(input.commandPermissions === true));
+  if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
   if (isConfined && input.asksForPermissions === true && mayRequest(approval)) parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
 }
@@ -103,12 +101,8 @@ function mayRequest(approval: AskForApproval): boolean {
   return typeof approval === 'string' ? approval !== 'never' : approval.granular.request_permissions === true;
 }
 
-function escalationText(commandPermissions: boolean): string {
-  const more = commandPermissions
-    ? ' When it needs only some more files, or the network, ask for those alone: `sandbox_permissions: "with_additional_permissions"` and `additional_permissions`; it then stays in the sandbox.'
-    : '';
-  return `To run a command outside the sandbox, give \`sandbox_permissions: "require_escalated"\` and a \`justification\`, a short question to the user. A \`prefix_rule\` such as ["npm", "install"] proposes what may run from now on without asking: keep it narrow.${more} Ask only for what the task needs, after it is clear that the sandbox is in the way. When it is declined, do not try to get there by other means.`;
-}
+const ESCALATION =
+  'To run a command outside the sandbox, give `sandbox_permissions: "require_escalated"` and a `justification`, a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes what may run from now on without asking: keep it narrow. Ask only for what the task needs, after it is clear that the sandbox is in the way. When it is declined, do not try to get there by other means.';
 
 const REQUEST =
   'To widen the sandbox for later commands, call request_permissions. What is granted for a turn ends with the turn. What is protected stays so.';

@@ -42,7 +42,11 @@ function pathIn(args: JsonValue): string | null {
 
 /** The picture as a data URL, or why there is none, for the model. */
 function pictureAt(path: string, home: string, { settings, approvals }: ToolContext): { url: string } | string {
-  const bounds = sandboxBounds(settings.sandboxPolicy, { cwd: settings.cwd, tempDir: null, home }, approvals.grants.permissions);
+  const bounds = sandboxBounds(
+    settings.sandboxPolicy,
+    { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: null, home },
+    approvals.grants.permissions,
+  );
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
     if (file === null) return `unable to show ${path}: there is no such file.`;

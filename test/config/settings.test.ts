@@ -139,7 +139,6 @@ test('where nothing is set, the defaults hold', async () => {
     approval_policy: 'on-request',
     approval_timeout_ms: null,
     default_permissions: null,
-    'features.exec_permission_approvals': false,
     'features.request_permissions_tool': false,
     approvals_reviewer: 'user',
     developer_instructions: null,

@@ -231,11 +231,9 @@ describe('the limits, in words', () => {
     const told = textOf({ ...limits, asksForPermissions: true });
     expect([escalates.test(told ?? ''), requests.test(told ?? '')]).toEqual([mayLeave, mayRequest]);
     expect(textOf(limits)).not.toMatch(requests);
-    expect(textOf(limits)).not.toMatch(/with_additional_permissions/);
   });
 
-  test('what a command can ask for alone, what has been granted, and further folders of the workspace', () => {
-    expect(textOf({ commandPermissions: true, approvalPolicy: 'on-request' })).toMatch(/with_additional_permissions/);
+  test('what has been granted, and further folders of the workspace', () => {
     const granted = [
       { read: ['/r'], write: ['/w'], network: true },
       { read: [], write: ['/w', '/v'], network: false },

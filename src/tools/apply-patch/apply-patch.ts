@@ -142,7 +142,11 @@ export class ApplyPatch {
 
   async #bounds({ settings, approvals }: ToolContext): Promise<ResolvedBounds | null> {
     const { home, tempDir } = this.#options;
-    const bounds = sandboxBounds(settings.sandboxPolicy, { cwd: settings.cwd, tempDir, home }, approvals.grants.permissions);
+    const bounds = sandboxBounds(
+      settings.sandboxPolicy,
+      { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir, home },
+      approvals.grants.permissions,
+    );
     return bounds === null ? null : resolvePatchBounds(bounds);
   }
 }

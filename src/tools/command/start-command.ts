@@ -58,7 +58,7 @@ async function startProcess(
 ): Promise<RunningProcess | { problem: string }> {
   const { settings, approvals } = context;
   const env = deps.environment();
-  const place = { cwd: settings.cwd, tempDir: deps.env.TMPDIR ?? null, home: deps.home };
+  const place = { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: deps.env.TMPDIR ?? null, home: deps.home };
   const policy = readOnly ? readingOnly(settings.sandboxPolicy) : settings.sandboxPolicy;
   const bounds = sandboxed || readOnly ? sandboxBounds(policy, place, readOnly ? [] : approvals.grants.permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
