@@ -20,7 +20,7 @@ export function closeInheritedFiles(): string[] {
       `heddle was started with open files (${inherited.join(', ')}), which only bash could keep from commands.`,
     );
   }
-  return [bash, '-c', `exec ${inherited.map((file) => `${file}>&-`).join(' ')}; exec "$@"`, 'bash'];
+  return [bash, '--norc', '--noprofile', '-c', `exec ${inherited.map((file) => `${file}>&-`).join(' ')}; exec "$@"`, 'bash'];
 }
 
 function isInherited(file: number): boolean {
