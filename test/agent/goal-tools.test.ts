@@ -148,5 +148,7 @@ test('the argument shapes are those that models know', async () => {
 test('an ephemeral thread has no goal, and its model no tools for one', async () => {
   const server = await startServer({ model: new TestModel() });
   await server.client.request('thread/start', { ephemeral: true });
-  expect(await outputsOf(server, [['get_goal', {}]])).toEqual(['There is no tool named get_goal. There are: update_plan, view_image.']);
+  expect(await outputsOf(server, [['get_goal', {}]])).toEqual([
+    'There is no tool named get_goal. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image.',
+  ]);
 });

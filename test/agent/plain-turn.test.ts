@@ -69,9 +69,10 @@ test('the whole of what the model is asked in the first turn', async () => {
         asked(`<environment_context>\n  <cwd>${server.cwd}</cwd>\n  <shell>sh</shell>\n  <date>2026-01-01</date>\n</environment_context>`),
         asked('hi'),
       ],
-      tools: ['update_plan', 'get_goal', 'create_goal', 'update_goal', 'view_image'].map((name) =>
-        expect.objectContaining({ type: 'function', name }),
-      ),
+      tools: [
+        ...['exec_command', 'write_stdin', 'apply_patch', 'update_plan', 'request_user_input', 'view_image'],
+        ...['get_goal', 'create_goal', 'update_goal'],
+      ].map((name) => expect.objectContaining({ name })),
       effort: null,
       summary: null,
       outputSchema: null,
