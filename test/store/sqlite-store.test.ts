@@ -5,6 +5,7 @@ import type { Connect } from '../../src/store/connect-sqlite.ts';
 import { keepAlive } from '../../src/store/connect-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
 import { asFirstVersion } from './first-version.ts';
+import { describeLateItems } from './late-items.contract.ts';
 import {
   agentMessage,
   everyThread,
@@ -29,6 +30,8 @@ describeThreadStore('the SQLite store', async () => new TempHome());
 describeThreadLists('the lists of the SQLite store', async () => new TempHome());
 
 describeThreadChanges('the SQLite store', async () => new TempHome());
+
+describeLateItems('the SQLite store', async () => new TempHome());
 
 /** Connects as usual, and tells the test of every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {

@@ -153,12 +153,3 @@ test('what a rule forbids is refused to the model, under any policy, without an 
   expect(completed(server)).toEqual([]);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
 });
-
-test('where there is no sandbox a command that needs one does not run: the item has failed, and says why', async () => {
-  const config = FREE_CONFIG.replace('danger-full-access', 'workspace-write');
-  const server = await commandServer([runs('touch x'), done], { config, env: { PATH: '/nowhere' } });
-  await server.client.turn(THREAD, 'go');
-  const [item] = completed(server);
-  expect(item).toMatchObject({ status: 'failed', exitCode: null, aggregatedOutput: told(server) });
-  expect(existsSync(join(server.cwd, 'x'))).toBe(false);
-});

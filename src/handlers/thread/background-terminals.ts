@@ -14,12 +14,12 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
         const page = all.slice(first, first + pageLimit(limit));
         const last = page.at(-1);
         return {
-          data: page.map(({ number, text, cwd, shown, process }) => ({
+          data: page.map(({ number, text, cwd, shown, program }) => ({
             itemId: shown.itemId,
             processId: String(number),
             command: text,
             cwd,
-            osPid: process.pid,
+            osPid: program.pid,
             cpuPercent: null,
             rssKb: null,
           })),

@@ -27,7 +27,7 @@ interface CommandSessionOptions {
   /** Whether it can be written to. */
   hasInput: boolean;
   shown: ShownCommand;
-  process: RunningProcess;
+  program: RunningProcess;
   clock: Clock;
 }
 
@@ -40,14 +40,14 @@ export class CommandSession {
   readonly cwd: string;
   readonly hasInput: boolean;
   readonly shown: ShownCommand;
-  readonly process: RunningProcess;
+  readonly program: RunningProcess;
   /** Resolves when it has ended. Never rejects. */
   readonly ended: Promise<CommandEnd>;
   #end: CommandEnd | null = null;
   #killing: Promise<void> | null = null;
   readonly #clock: Clock;
 
-  constructor({ shown, process, clock, ...facts }: CommandSessionOptions) {
+  constructor({ shown, program, clock, ...facts }: CommandSessionOptions) {
     this.number = facts.number;
     this.owner = facts.owner;
     this.turnId = facts.turnId;
@@ -55,9 +55,9 @@ export class CommandSession {
     this.cwd = facts.cwd;
     this.hasInput = facts.hasInput;
     this.shown = shown;
-    this.process = process;
+    this.program = program;
     this.#clock = clock;
-    this.ended = process.ended.then(({ exitCode }) => {
+    this.ended = program.ended.then(({ exitCode }) => {
       this.#end = { exitCode };
       return this.#end;
     });
@@ -93,7 +93,7 @@ export class CommandSession {
   async #kill(): Promise<void> {
     this.shown.mute();
     await killed(
-      this.process.kill().then(() => this.ended),
+      this.program.kill().then(() => this.ended),
       this.#clock,
     );
   }

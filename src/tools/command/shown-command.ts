@@ -37,7 +37,7 @@ export class ShownCommand {
   readonly #options: ShownCommandOptions;
   readonly #startedMs: number;
   readonly #kept = new KeptText(OUTPUT_CHARS_MAX);
-  #decoders = newDecoders();
+  readonly #decoders: Record<OutputStream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   #unread = new KeptText(UNREAD_CHARS_MAX);
   #delta = '';
   #timer: Timer | null = null;
@@ -63,7 +63,6 @@ export class ShownCommand {
   /** Where the output comes from from now on. */
   readFrom(source: Source): void {
     this.#source = source;
-    this.#decoders = newDecoders();
   }
 
   take(stream: OutputStream, bytes: Buffer): void {
@@ -142,10 +141,6 @@ export class ShownCommand {
     source.pause();
     void drained.then(() => source.resume());
   }
-}
-
-function newDecoders(): Record<OutputStream, StringDecoder> {
-  return { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
 }
 
 function outputLeftOut(chars: number): string {

@@ -33,10 +33,10 @@ export async function startCommand(
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   if (signal.aborted) return { state: 'interrupted', exitCode: null };
-  const process = await startProcess(run, { shown, ...bounds });
-  if ('problem' in process) return { state: 'notStarted', problem: process.problem };
-  shown.readFrom(process);
-  const session = newSession(run, { shown, process });
+  const program = await startProcess(run, { shown, ...bounds });
+  if ('problem' in program) return { state: 'notStarted', problem: program.problem };
+  shown.readFrom(program);
+  const session = newSession(run, { shown, program });
   const { sessions } = run.deps;
   sessions.begin(session);
   await session.wait(run.call.waitMs, signal);
@@ -74,7 +74,7 @@ async function startProcess(
 
 function newSession(
   { call, command, context, deps, number, owner }: CommandRun,
-  { shown, process }: { shown: ShownCommand; process: RunningProcess },
+  { shown, program }: { shown: ShownCommand; program: RunningProcess },
 ) {
   return new CommandSession({
     number,
@@ -84,7 +84,7 @@ function newSession(
     cwd: call.cwd,
     hasInput: call.tty,
     shown,
-    process,
+    program,
     clock: deps.clock,
   });
 }

@@ -39,7 +39,7 @@ export async function writeToCommand(args: JsonValue, context: ToolContext, deps
 
 /** Null, or why it could not be written. */
 async function write(session: CommandSession, chars: string, context: ToolContext): Promise<string | null> {
-  const { number, turnId, shown, process } = session;
+  const { number, turnId, shown, program } = session;
   const { threadId } = context;
   if (!session.hasInput && chars !== INTERRUPT)
     return `session ${number} has no terminal, so its input is empty; start the command with \`tty\` to write to it.`;
@@ -47,6 +47,6 @@ async function write(session: CommandSession, chars: string, context: ToolContex
   await context.emit({ method: 'item/commandExecution/terminalInteraction', params });
   if (!session.hasInput) await session.kill();
   // A program that does not read now may do so later: nobody waits for that.
-  else void process.write(Buffer.from(chars));
+  else void program.write(Buffer.from(chars));
   return null;
 }
