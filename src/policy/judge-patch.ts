@@ -51,17 +51,15 @@ function mayAsk(policy: AskForApproval): boolean {
 /** Why the sandbox does not let one of the files be written; null: it lets all. */
 function firstOutside(files: readonly TouchedFile[], { named, real }: PatchBounds): string | null {
   for (const file of files) {
-    if (!isWritable(file.real, real)) {
-      const place = file.real === file.path ? '' : `, which is ${file.real},`;
-      return `${file.path}${place} is outside of what the sandbox lets be written.`;
-    }
-    if (isNamedInside(file.path, named) && !isWritable(file.path, named)) return `${file.path} is protected by the sandbox.`;
+    const place = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
+    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${place} is protected by the sandbox.`;
+    if (!isWritable(file.real, real)) return `${place} is outside of what the sandbox lets be written.`;
     if (file.shared) return `${file.path} has further names (hard links), which may be outside of what the sandbox lets be written.`;
   }
   return null;
 }
 
-/** A name outside of the roots is fine where it leads inside; one inside can be protected whatever it leads to. */
-function isNamedInside(path: string, { writableRoots }: PatchBounds['named']): boolean {
-  return writableRoots.some((root) => isWithin(path, root));
+/** What lies in a writable root and still may not be written. */
+function isProtected(path: string, roots: PatchBounds['named']): boolean {
+  return roots.writableRoots.some((root) => isWithin(path, root)) && !isWritable(path, roots);
 }

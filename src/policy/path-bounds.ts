@@ -8,8 +8,7 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
  * a root that lies inside it. The path and the roots are absolute, both with their links resolved or both as they were named.
  */
 export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
-  if (writableRoots.some((root) => hasProtectedName(path, root))) return false;
-  return rootsFor(path, writableRoots, home).length > 0;
+  return rootsFor(path, writableRoots, home).some((root) => !hasProtectedName(path, root));
 }
 
 /** Whether the bounds let a file be read. What can be written can be read; of the home only what a root inside it holds. */
@@ -31,10 +30,6 @@ function rootsFor(path: string, roots: readonly string[], home: string): string[
 
 /** Names count in any case: some file systems do not tell them apart. */
 function hasProtectedName(path: string, root: string): boolean {
-  return (
-    isWithin(path, root) &&
-    relative(root, path)
-      .split(sep)
-      .some((name) => PROTECTED.has(name.toLowerCase()))
-  );
+  const names = relative(root, path).split(sep);
+  return names.some((name) => PROTECTED.has(name.toLowerCase()));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isReadable, isWithin } from '../../src/policy/path-bounds.ts';
+import { isReadable, isWithin, isWritable } from '../../src/policy/path-bounds.ts';
 
 const HOME = '/home/me/.heddle';
 
@@ -21,6 +21,13 @@ describe('what may be read', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/'] })).toBe(false);
   });
+});
+
+test('a writable root inside a protected folder is one all the same', () => {
+  const bounds = { writableRoots: ['/ws', '/ws/.codex/work'], home: HOME };
+  expect(isWritable('/ws/.codex/work/a', bounds)).toBe(true);
+  expect(isWritable('/ws/.codex/a', bounds)).toBe(false);
+  expect(isWritable('/ws/.codex/work/.git/a', bounds)).toBe(false);
 });
 
 test('a path is within a folder, not within its namesakes', () => {
