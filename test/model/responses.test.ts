@@ -337,3 +337,27 @@ describe('what a request says about reasoning', () => {
     ]);
   });
 });
+
+test('what calls are made with streams, by the call or its place; what is wrong there is left to the end of the call', async () => {
+  const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c1', name: 'apply_patch', input: '' };
+  const plain = { type: 'function_call', id: 'fc_1', call_id: 'c2', name: 'exec', arguments: '' };
+  const events = await eventsOf([
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: custom },
+    { type: 'response.output_item.added', output_index: 1, item: plain },
+    { type: 'response.custom_tool_call_input.delta', item_id: 'ctc_1', output_index: 0, delta: '*** Be' },
+    { type: 'response.function_call_arguments.delta', output_index: 1, delta: '{"a"' },
+    { type: 'response.custom_tool_call_input.delta', output_index: 0, delta: 'gin' },
+    { type: 'response.custom_tool_call_input.delta', item_id: 'nobody', output_index: 7, delta: 'lost' },
+    { type: 'response.custom_tool_call_input.delta', item_id: 'ctc_1', delta: 5 },
+    { type: 'response.output_item.done', output_index: 0, item: { ...custom, input: '*** Begin' } },
+    { type: 'response.output_item.done', output_index: 1, item: { ...plain, arguments: '{"a":1}' } },
+    completed,
+  ]);
+  expect(events.filter(({ type }) => type === 'callDelta')).toEqual([
+    { type: 'callDelta', callId: 'c1', name: 'apply_patch', custom: true, delta: '*** Be' },
+    { type: 'callDelta', callId: 'c2', name: 'exec', custom: false, delta: '{"a"' },
+    { type: 'callDelta', callId: 'c1', name: 'apply_patch', custom: true, delta: 'gin' },
+  ]);
+  expect(events.at(-1)).toMatchObject({ type: 'completed' });
+});
