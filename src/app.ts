@@ -9,7 +9,7 @@ import type { Config, Env } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { ConfigError } from './config/config-error.ts';
 import { configWarnings } from './config/config-warnings.ts';
-import { loadConfig } from './config/load-config.ts';
+import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import type { ProviderConfig } from './config/provider.ts';
 import { chooseProvider } from './config/providers.ts';
 import { readRuleFiles } from './config/rules-files.ts';
@@ -105,7 +105,9 @@ export function createApp(options: AppParts): App {
     const listing = await import('./model/installed-models.ts');
     return listing.installedModels(provider, modelDeps);
   };
-  const config = (folder: string | null = null): Promise<Config> => loadConfig({ home, cwd: folder ?? cwd, env, overrides, modelGiven });
+  const sources = { home, cwd, env, overrides, modelGiven };
+  const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
+  const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const threads = new Threads(
     { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
@@ -146,8 +148,11 @@ export function createApp(options: AppParts): App {
           clock,
           keepAlive,
           tap: options.tap ?? null,
+          onOverdue: () => {
+            if (!drain) void clientProcesses.kill(connection.id);
+          },
           onInputEnd: async () => {
-            if (drain) await lastTurns(threads, clients);
+            if (drain) await Promise.all([lastTurns(threads, clients), clientProcesses.ended(connection.id)]);
           },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
           onResponse: (response) => void clients.answer(response, connection.id),
@@ -179,17 +184,16 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   return threads.turnsEnded();
 }
 
-/** Tells a client what is wrong with the configuration, and what of it is out of date. */
-function tellOfConfig(sources: Parameters<typeof configWarnings>[0], to: { clients: Clients; log: Log; connection: number }): void {
-  const { clients, log, connection } = to;
-  Promise.all([configWarnings(sources), configDeprecations(sources)]).then(
-    ([warnings, deprecations]) => {
-      const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
-      for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
-      for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
-    },
-    (error: unknown) => log.error({ err: error }, 'reading the configuration failed'),
-  );
+/** Tells a connection what is wrong with the configuration, when that has been found out. */
+async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
+  try {
+    const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
+    const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
+    for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
+    for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
+  } catch (error) {
+    log.error({ err: error }, 'reading the configuration failed');
+  }
 }
 
 function createFileWatches({ clients, clock, log }: { clients: Clients; clock: Clock; log: Log }): FileWatches {

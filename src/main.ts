@@ -9,6 +9,7 @@ import { toFile, toStream } from './cli/log-output.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
+import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
@@ -20,6 +21,8 @@ declare const HEDDLE_VERSION: string;
 
 /** How long an orderly end may take before the process ends anyway. */
 const CLOSE_MS_MAX = 5000;
+
+const STDOUT = 1;
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
@@ -120,6 +123,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const log = createLog(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number) => {
+    stopWatching();
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
     const reports = await server.close().catch((error: unknown) => {
       log.error({ err: error }, 'closing failed');
@@ -134,7 +138,16 @@ async function serve(options: ServeOptions): Promise<void> {
     ending ??= endOnce(exitCode);
     return ending;
   };
-  for (const [signal, number] of Object.entries(SIGNALS)) process.once(signal, () => void end(128 + number));
+  for (const [signal, number] of Object.entries(SIGNALS)) {
+    // Whoever asks again does not want to wait: what is left then is the watchdog's.
+    process.on(signal, () => (ending === null ? void end(128 + number) : process.exit(128 + number)));
+  }
+  const clientGone = (why: string) => {
+    log.info({ why }, 'the client is gone');
+    void end(0);
+  };
+  process.stdout.on('error', ({ message }) => clientGone(message));
+  const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   // A paced input ends when every turn has ended that can: what still runs then hangs.
   await server.connect(transport, { drain: options.drain && !options.deterministic });

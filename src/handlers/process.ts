@@ -1,6 +1,7 @@
+import { isAbsolute } from 'node:path';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command-environment.ts';
-import { emptyProcessHandle } from '../protocol/errors.ts';
+import { emptyProcessHandle, invalidParams } from '../protocol/errors.ts';
 import type { ClientProcess } from './client-process.ts';
 import type { ProcessName } from './client-processes.ts';
 import { type ClientProcessPlace, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
@@ -31,6 +32,7 @@ export function processMethods(place: ClientProcessPlace) {
         const { processHandle, command: argv, cwd, timeoutMs = TIMEOUT_MS_DEFAULT, outputBytesCap = OUTPUT_BYTES_DEFAULT } = params;
         checkRunParams('process/spawn', params);
         if (processHandle === '') throw emptyProcessHandle();
+        if (!isAbsolute(cwd)) throw invalidParams(`params.cwd: "${cwd}" is not an absolute path`);
         const terminal = terminalOf(params);
         const audience = { connection: caller.id };
         const run = clientProcesses.start(named(processHandle), {

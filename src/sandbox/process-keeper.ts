@@ -18,6 +18,10 @@ interface Start {
   /** Null before it has begun, and once it has ended. */
   leader: number | null;
   ended: boolean;
+  /** What is read of it is no longer held up by who reads it slowly. */
+  hurry: () => void;
+  /** Resolves when it has ended and its output has been read, and where it never began. */
+  over: Promise<unknown>;
   /** Resolves when it is known whether it began. */
   begun: Promise<unknown>;
 }
@@ -49,7 +53,15 @@ export class ProcessKeeper implements Processes {
 
   async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
     if (this.#closed) throw new ProcessStartError(CLOSED);
-    const start: Start = { owner: spec.owner, mark: this.#marks.next(), leader: null, ended: false, begun: Promise.resolve() };
+    const start: Start = {
+      owner: spec.owner,
+      mark: this.#marks.next(),
+      leader: null,
+      ended: false,
+      hurry: () => {},
+      begun: Promise.resolve(),
+      over: Promise.resolve(),
+    };
     const launched = this.#launch(spec, start, onOutput);
     start.begun = launched.catch(() => {});
     this.#starts.add(start);
@@ -60,6 +72,7 @@ export class ProcessKeeper implements Processes {
     try {
       const { started, confinement } = await launched;
       start.leader = started.pid;
+      start.hurry = () => started.output.hurry();
       return this.#follow(start, started, confinement);
     } catch (error) {
       this.#starts.delete(start);
@@ -128,6 +141,7 @@ export class ProcessKeeper implements Processes {
       await confinement?.release();
       return { ...end, allRead };
     });
+    start.over = ended;
     return {
       pid: started.pid,
       ended,
@@ -136,11 +150,7 @@ export class ProcessKeeper implements Processes {
       resize: started.resize,
       pause: () => started.output.pause(),
       resume: () => started.output.resume(),
-      kill: async () => {
-        started.output.hurry();
-        await this.#kill([start]);
-        await ended;
-      },
+      kill: () => this.#kill([start]),
     };
   }
 
@@ -154,6 +164,8 @@ export class ProcessKeeper implements Processes {
     };
     const { sendSignal, log } = this.#deps;
     await killProcesses(condemned, { table: this.#processTable(), sendSignal, log });
+    for (const { hurry } of starts) hurry();
+    await Promise.all(starts.map(({ over }) => over));
     for (const start of starts) this.#starts.delete(start);
   }
 }

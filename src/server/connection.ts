@@ -20,6 +20,8 @@ export interface ConnectionOptions {
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
   /** Takes the client's answer to a request of ours. */
   onResponse: (response: ClientResponse) => void;
+  /** The client has closed its side, and has not got all its answers soon: what they wait for is to end. */
+  onOverdue: () => void;
   /** The client has closed its side: resolves when what it is still to be sent has been made. */
   onInputEnd: () => Promise<void>;
   /** The connection is over: the client is gone and has its answers, or this side has ended it. May be called twice. */
@@ -28,6 +30,8 @@ export interface ConnectionOptions {
 
 /** How long answers that are still owed may hold up the end, once the client has closed its side. */
 const LAST_ANSWERS_MS_MAX = 3000;
+/** After how much of that it is no longer waited for what runs by itself. */
+const OVERDUE_MS = 1000;
 /** How long a client that does not read may hold up the end of the server. */
 const LAST_BYTES_MS_MAX = 1000;
 
@@ -159,7 +163,10 @@ export class Connection {
   }
 
   async #finish(): Promise<void> {
-    await this.#atMost(LAST_ANSWERS_MS_MAX, this.#ids.empty());
+    if (!(await this.#atMost(OVERDUE_MS, this.#ids.empty()))) {
+      this.#options.onOverdue();
+      await this.#atMost(LAST_ANSWERS_MS_MAX - OVERDUE_MS, this.#ids.empty());
+    }
     // By the next turn of the event loop, what was to follow the last answers has begun.
     await new Promise((resolve) => setImmediate(resolve));
     this.#inputEnded = true;
@@ -168,10 +175,12 @@ export class Connection {
     this.#options.onClosed();
   }
 
-  async #atMost(ms: number, work: Promise<void>): Promise<void> {
+  /** False: that was not enough. */
+  async #atMost(ms: number, work: Promise<void>): Promise<boolean> {
     const over = new AbortController();
-    await Promise.race([work, sleep(this.#options.clock, ms, over.signal)]);
+    const done = await Promise.race([work.then(() => true), sleep(this.#options.clock, ms, over.signal).then(() => false)]);
     over.abort();
+    return done;
   }
 }
 

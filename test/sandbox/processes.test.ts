@@ -1,11 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { livingWith, run, systemProcesses } from './processes.ts';
-
-let count = 0;
-/** A time to sleep that tells the test's processes from all others. */
-function uniqueSeconds(): string {
-  return `${100_000 + (process.pid % 90_000)}.${String(++count).padStart(3, '0')}7`;
-}
+import { livingWith, uniqueSleep } from './living-with.ts';
+import { run, systemProcesses } from './processes.ts';
 
 describe('killing', () => {
   const ways: [string, (sleep: string) => string][] = [
@@ -19,7 +14,7 @@ describe('killing', () => {
     ['one that heeds no signal', (sleep) => `trap "" TERM INT HUP; ${sleep} &`],
   ];
   test.each(ways)('%s', async (_what, script) => {
-    const sleep = `sleep ${uniqueSeconds()}`;
+    const sleep = uniqueSleep();
     const running = await run(systemProcesses(), `${script(sleep)}\n echo up; cat`, { input: true });
     await running.says('up');
     await vi.waitFor(() => expect(livingWith(sleep)).toContain(sleep));

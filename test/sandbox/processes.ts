@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes.ts';
@@ -47,22 +46,4 @@ export async function run(processes: Processes, what: string | string[], spec: P
       },
     );
   return { ...running, text, says };
-}
-
-/** The command lines of the processes that live and have this in it. */
-export function livingWith(word: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      const line = readProc(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
-      return line.includes(word) ? [line] : [];
-    });
-}
-
-function readProc(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -29,6 +29,7 @@ async function connectedClients(
       clock: new FakeClock(),
       keepAlive: new KeepAlive(),
       tap: null,
+      onOverdue: () => {},
       onInputEnd: async () => {},
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
       onResponse: (answer) => void clients.answer(answer, connection.id),

@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+let count = 0;
+
+/** A command that sleeps for longer than any test, and for a time that no other test has it sleep. */
+export function uniqueSleep(): string {
+  return `sleep ${100_000 + (process.pid % 90_000)}.${String(++count).padStart(3, '0')}7`;
+}
+
+/** The command lines of the processes that live and begin with this. */
+export function livingWith(command: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => readProc(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim())
+    .filter((line) => line.startsWith(command));
+}
+
+function readProc(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
