@@ -78,7 +78,7 @@ describe('a server whose input stays open ends by itself', () => {
     const reading = '{ sleep 1; head -n 1 >first; }';
     const { line } = behindShell(
       place(CONFIG),
-      `mkfifo in; exec 9<>in; head -n 1 >&9; { "$@" <in 3>&- & wait $!; echo "ended $?" >&3; } 3>&1 | ${reading}`,
+      `mkfifo in; exec 9<>in 3>&1; head -n 1 >&9; { "$@" <in 3>&- & wait $!; echo "ended $?" >&3; } | ${reading}`,
     );
     expect(await line()).toBe('ended 0');
   });
