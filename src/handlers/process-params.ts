@@ -33,7 +33,7 @@ export function terminalOf({ tty, size }: RunParams): TerminalSize | null {
 }
 
 /** Throws for a size that no terminal can have. */
-export function checkSize(method: string, { rows, cols }: TerminalSize): void {
+function checkSize(method: string, { rows, cols }: TerminalSize): void {
   if (rows === 0 || cols === 0) throw contradictoryParams(`${method} size: rows and cols must be greater than 0`);
 }
 

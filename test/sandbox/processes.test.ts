@@ -59,3 +59,76 @@ describe('a terminal', () => {
     expect(await first.ended).toEqual({ exitCode: 137, allRead: true });
   });
 });
+
+describe('what was started for an owner', () => {
+  test('is killed with what outlived it, and nobody else is', async () => {
+    const processes = systemProcesses();
+    const [mine, other] = [uniqueSleep(), uniqueSleep()];
+    const ended = await run(processes, `setsid ${mine} >/dev/null 2>&1 & setsid ${mine} & exit 0`, { owner: ['thread', 'turn', 'a'] });
+    expect(await ended.ended).toEqual({ exitCode: 0, allRead: false });
+    const running = await run(processes, `${mine} & wait`, { owner: ['thread', 'turn', 'b'] });
+    await run(processes, ['sleep', other.slice('sleep '.length)], { owner: ['thread', 'turning'] });
+    await expect.poll(() => livingWith(mine).length).toBe(3);
+    await processes.killOwned(['thread', 'turn']);
+    expect(livingWith(mine)).toEqual([]);
+    expect(livingWith(other)).toEqual([other]);
+    expect(await running.ended).toEqual({ exitCode: 137, allRead: true });
+    await processes.close();
+    expect(livingWith(other)).toEqual([]);
+    await expect(run(processes, 'true')).rejects.toThrow('the server is ending');
+  });
+
+  test('is gone after 50 interrupts of a tree', async () => {
+    const processes = systemProcesses();
+    const sleep = uniqueSleep();
+    for (let round = 0; round < 50; round++) {
+      const running = await run(processes, `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; ${sleep}`, {
+        owner: ['t', `${round}`],
+      });
+      await Promise.all([running.kill(), processes.killOwned(['t', `${round}`])]);
+      expect(livingWith(sleep)).toEqual([]);
+    }
+  }, 30_000);
+});
+
+describe('output', () => {
+  test('waits while it is paused, and is whole in the end', async () => {
+    const running = await run(systemProcesses(), 'head -c 3000000 /dev/zero; echo END');
+    running.pause();
+    const before = running.text.stdout.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(running.text.stdout.length).toBe(before);
+    running.resume();
+    expect(await running.ended).toEqual({ exitCode: 0, allRead: true });
+    expect(running.text.stdout.length).toBe(3_000_004);
+  });
+
+  test('of what goes on writing is not waited for long', async () => {
+    const running = await run(systemProcesses(), 'while :; do echo x; sleep 0.02; done & exit 4');
+    expect(await running.ended).toEqual({ exitCode: 4, allRead: false });
+  });
+
+  test('that is written to nobody, and input that nobody takes, do no harm', async () => {
+    const running = await run(systemProcesses(), 'exec <&-; echo up; exec >&- 2>&-; sleep 1000', { input: true });
+    await running.says('up');
+    await running.write(Buffer.alloc(1_000_000));
+    await running.kill();
+    expect(await running.ended).toEqual({ exitCode: 137, allRead: true });
+    await running.write(Buffer.from('too late'));
+    running.resize({ rows: 1, cols: 1 });
+    running.endInput();
+  });
+});
+
+describe('a mark', () => {
+  test('of a server that a command starts goes with that of the command', async () => {
+    const outer = await run(systemProcesses(), 'echo $HEDDLE_COMMAND; cat', { input: true });
+    await outer.says('\n');
+    const inner = systemProcesses({ env: { HEDDLE_COMMAND: outer.text.stdout.trim() } });
+    const sleep = uniqueSleep();
+    await run(inner, `setsid ${sleep} & wait`);
+    await expect.poll(() => livingWith(sleep).length).toBe(1);
+    await outer.kill();
+    expect(livingWith(sleep)).toEqual([]);
+  });
+});
