@@ -113,7 +113,6 @@ export function createApp(options: AppParts): App {
     { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
     clients,
   );
-  const warnOfConfig = (connection: number) => tellOfConfig({ home, cwd, env, overrides, modelGiven }, { clients, log, connection });
   const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
