@@ -54,7 +54,7 @@ describe('the source', () => {
   });
 
   test('reaches for `process` where it begins only: the executable, the library, and the client that starts servers', () => {
-    const reaching = /(?<!\/)\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
+    const reaching = /(?<![/-])\bprocess\s*[.[]|(from|require\()\s*'(node:)?process'/;
     const beginnings = ['src/main.ts', 'src/index.ts', 'src/client/spawn-server.ts'];
     expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });

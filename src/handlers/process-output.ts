@@ -1,7 +1,7 @@
 import type { OutputStream } from '../sandbox/processes.ts';
 
-/** How much is kept of a stream that is not streamed and has no cap: a line of that has to be made. */
-const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+/** How much is kept of a stream that is not streamed and has no cap: one line is made of it all, which nobody is answered beside. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 interface StreamState {
   bytesLeft: number;
