@@ -7,7 +7,7 @@ import { bubblewrapMounts } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
 import { requireFolder, requirePlainPaths, requireProgram, splitEnvironment } from './confined-checks.ts';
 import { GuardedPlaces } from './guarded-places.ts';
-import { closeInheritedFiles } from './inherited-files.ts';
+import { closeInheritedFiles, type InheritedFiles } from './inherited-files.ts';
 import { NestedNames } from './nested-names.ts';
 import { SandboxUnavailableError } from './processes.ts';
 import type { Confined, Confinement, Sandbox } from './sandbox.ts';
@@ -37,7 +37,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
-  let before: readonly string[] | null = null;
+  let inherited: InheritedFiles | null = null;
   let probed: Promise<Probed> | null = null;
 
   function viewDeps(): ViewDeps {
@@ -76,10 +76,10 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
     async confine(what, bounds) {
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
-      before ??= closeInheritedFiles();
+      inherited ??= closeInheritedFiles();
       const filter = openFilter(bounds.network);
       try {
-        return await confine({ what, bounds, program: result.program, filter, before, view: viewDeps() });
+        return await confine({ what, bounds, program: result.program, filter, inherited, view: viewDeps() });
       } catch (error) {
         closeSync(filter);
         throw error;
@@ -95,12 +95,11 @@ interface Confining {
   bounds: SandboxBounds;
   program: string;
   filter: number;
-  /** What runs the program. */
-  before: readonly string[];
+  inherited: InheritedFiles;
   view: ViewDeps;
 }
 
-async function confine({ what, bounds, program, filter, before, view: deps }: Confining): Promise<Confinement> {
+async function confine({ what, bounds, program, filter, inherited, view: deps }: Confining): Promise<Confinement> {
   requirePlainPaths(what, bounds);
   requireProgram(what);
   const { view, release } = await sandboxView(bounds, deps);
@@ -114,6 +113,7 @@ async function confine({ what, bounds, program, filter, before, view: deps }: Co
   const argv = [
     program,
     ...ALWAYS,
+    ...inherited.options,
     ...(bounds.network ? [] : ['--unshare-net']),
     ...(what.terminal ? [] : ['--new-session']),
     ...bubblewrapMounts(view),
@@ -121,7 +121,9 @@ async function confine({ what, bounds, program, filter, before, view: deps }: Co
     ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
   ];
   return {
-    ...(what.terminal ? { argv: [...before, ...withFilter(filter, argv)], files: [] } : { argv: [...before, ...argv], files: [filter] }),
+    ...(what.terminal
+      ? { argv: [...inherited.before, ...withFilter(filter, argv)], files: [] }
+      : { argv: [...inherited.before, ...argv], files: [filter] }),
     env: kept,
     async release() {
       closeSync(filter);
