@@ -32,7 +32,7 @@ async function buildExecutable() {
     target: 'node20.19',
     format: 'cjs',
     // yaml is loaded for skills and model scripts alone.
-    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', '@parcel/watcher', 'web-tree-sitter', 'tree-sitter-bash'],
+    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter', 'tree-sitter-bash'],
     // Imported lazily all the same: as `require` at the first use, which code loaded through node:vm can do.
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,

@@ -19,6 +19,7 @@ import { methodTable } from './handlers/methods.ts';
 import type { InstalledModels } from './model/installed-models.ts';
 import type { Model } from './model/model.ts';
 import { ModelPool } from './model/model-pool.ts';
+import type { ProviderModelDeps } from './model/provider-model.ts';
 import { commandRules } from './policy/parse-rules.ts';
 import { ruleWarnings } from './policy/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
@@ -96,15 +97,7 @@ export function createApp(options: AppParts): App {
   const fileWatches = createFileWatches({ clients, clock, log });
   const processes = createProcesses({ ...options, sandbox: createSandbox({ platform, arch: arch(), home, clock }) });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
-  const modelDeps = { env, clock, log, userAgent: `heddle/${version}` };
-  const models = new ModelPool(options.model ?? null, async (provider) => {
-    const { createModel } = await import('./model/create-model.ts');
-    return createModel(provider, modelDeps);
-  });
-  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
-    const listing = await import('./model/installed-models.ts');
-    return listing.installedModels(provider, modelDeps);
-  };
+  const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const sources = { home, cwd, env, overrides, modelGiven };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
@@ -175,6 +168,19 @@ export function createApp(options: AppParts): App {
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
+}
+
+/** The providers' models, or the one in their place, made when they are needed. */
+function createModels(given: Model | null, deps: ProviderModelDeps) {
+  const models = new ModelPool(given, async (provider) => {
+    const { createModel } = await import('./model/create-model.ts');
+    return createModel(provider, deps);
+  });
+  const installedModels = async (provider: ProviderConfig): Promise<InstalledModels> => {
+    const listing = await import('./model/installed-models.ts');
+    return listing.installedModels(provider, deps);
+  };
+  return { models, installedModels };
 }
 
 /** Resolves when the turns that run have ended. They wait for nobody who will not come any more. */

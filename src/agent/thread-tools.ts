@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
 import { commandEnvironment } from '../policy/command-environment.ts';
 import { Grants } from '../policy/grants.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { StoredItem } from '../store/store.ts';
 import { ApplyPatch } from '../tools/apply-patch/apply-patch.ts';
+import { patchInCommand } from '../tools/apply-patch/patch-in-command.ts';
+import type { CommandCall } from '../tools/command/command-call.ts';
 import type { CommandDeps } from '../tools/command/command-deps.ts';
 import { CommandSessions } from '../tools/command/command-sessions.ts';
 import { commandTools } from '../tools/command/command-tools.ts';
@@ -13,7 +16,7 @@ import { goalTools } from '../tools/goal-tools.ts';
 import { realPath } from '../tools/real-path.ts';
 import { requestPermissions } from '../tools/request-permissions.ts';
 import { requestUserInput } from '../tools/request-user-input.ts';
-import type { Tool, ToolContext } from '../tools/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 import { updatePlan } from '../tools/update-plan.ts';
 import { viewImage } from '../tools/view-image.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -120,8 +123,15 @@ export class ThreadTools {
       env,
       environment: () => commandEnvironment(env, environment, UNATTENDED).env,
       limits,
-      patchIn: null,
+      patchIn: (call, context, signal) => this.#patchIn(call, context, signal),
     };
+  }
+
+  /** Applies the patch that a command line is nothing but; null for any other. */
+  async #patchIn({ script, cwd }: CommandCall, context: ToolContext, signal: AbortSignal): Promise<ToolResult | null> {
+    const found = script === null ? null : patchInCommand(script);
+    if (found === null) return null;
+    return this.#applyPatch.apply({ patch: found.patch, folder: resolve(cwd, found.folder ?? '') }, context, signal);
   }
 
   /** Providers may give an id again in a later response; of an item's there is one in a thread. */

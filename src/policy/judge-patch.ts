@@ -1,6 +1,7 @@
 import type { AskForApproval } from '../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
-import { isWithin, isWritable } from './path-bounds.ts';
+import { isWithin } from './is-within.ts';
+import { isWritable } from './path-bounds.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 
 /** A file that a patch makes, changes or takes away. */

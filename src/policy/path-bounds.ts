@@ -1,4 +1,6 @@
 import { relative, sep } from 'node:path';
+import { HOME_KEPT, HOME_SECRETS, isOfHome } from './home-files.ts';
+import { isWithin } from './is-within.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
@@ -8,24 +10,22 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
  * a root that lies inside it. The path and the roots are absolute, both with their links resolved or both as they were named.
  */
 export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
-  return rootsFor(path, writableRoots, home).some((root) => !hasProtectedName(path, root));
+  if (isOfHome(path, home, HOME_SECRETS)) return false;
+  return rootsFor(path, writableRoots, home).some(
+    (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_KEPT)),
+  );
 }
 
-/** Whether the bounds let a file be read. What can be written can be read; of the home only what a root inside it holds. */
-export function isReadable(path: string, { readable, writableRoots, home }: Omit<SandboxBounds, 'network'>): boolean {
-  const roots = readable === 'everything' ? writableRoots : [...readable.roots, ...writableRoots];
+/** Whether the bounds let a file be read. What can be written can be read; of the home only what a root in it holds, and no secret. */
+export function isReadable(path: string, { readable, writableRoots, workspace, home }: Omit<SandboxBounds, 'network'>): boolean {
+  if (isOfHome(path, home, HOME_SECRETS)) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
-  return rootsFor(path, roots, home).length > 0;
-}
-
-/** Whether the path is the folder or lies somewhere below it. */
-export function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && way !== path);
+  const roots = readable === 'everything' ? [] : readable.roots;
+  return rootsFor(path, [...roots, ...workspace, ...writableRoots], home).length > 0;
 }
 
 function rootsFor(path: string, roots: readonly string[], home: string): string[] {
-  return roots.filter((root) => isWithin(path, root) && (!isWithin(path, home) || (isWithin(root, home) && root !== home)));
+  return roots.filter((root) => isWithin(path, root) && (!isWithin(path, home) || isWithin(root, home)));
 }
 
 /** Names count in any case: some file systems do not tell them apart. */

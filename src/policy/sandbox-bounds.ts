@@ -15,6 +15,8 @@ export interface SandboxBounds {
   /** What can be written, but for what is protected in it. */
   writableRoots: readonly string[];
   network: boolean;
+  /** The folders that the work is in: they can be read, also where they lie in the home. */
+  workspace: readonly string[];
   /** heddle's home: never writable but for a writable root that lies inside it; what is secret in it is not readable. */
   home: string;
 }
@@ -48,20 +50,21 @@ export function sandboxBounds(
   granted: readonly GrantedPermissions[] = [],
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
+  const workspace = [cwd, ...workspaceRoots];
   const grantedWrite = granted.flatMap(({ write }) => write);
   const grantedRead = granted.flatMap(({ read }) => read);
   const access = policy.type === 'readOnly' ? policy.access : policy.readOnlyAccess;
   const readable: SandboxBounds['readable'] =
     access?.type === 'restricted'
       ? {
-          roots: [cwd, ...workspaceRoots, ...(access.readableRoots ?? []), ...grantedRead],
+          roots: [...workspace, ...(access.readableRoots ?? []), ...grantedRead],
           platformDefaults: access.includePlatformDefaults !== false,
         }
       : 'everything';
   const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, home };
-  const writableRoots = [cwd, ...workspaceRoots, ...(policy.writableRoots ?? [])];
+  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, workspace, home };
+  const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, home };
+  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, workspace, home };
 }

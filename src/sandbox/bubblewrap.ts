@@ -156,7 +156,7 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: Probin
   if (program === null) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {
-    const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, home }, deps);
+    const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, workspace: [], home }, deps);
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
     const [shell = '', ...rest] = withFilter(filter, [program, ...args]);
     await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });

@@ -1,24 +1,25 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../policy/home-files.ts';
 import { isWithin, realPath, statOf } from './file-facts.ts';
 import { mountAliases } from './mount-aliases.ts';
 import type { Places } from './places.ts';
 
-/** What of the home a command may read: all else in it is absent. */
-const READABLE = ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'skills', 'rules', 'prompts'];
-/** What a home that is itself a writable root keeps from being changed, */
-const KEPT = [...READABLE, 'log', 'logs', 'heddle.log'];
-/** and from being seen. */
-const SECRET = [
-  ...['auth.json', 'heddle.db', 'heddle.db-wal', 'heddle.db-shm', 'history.jsonl', '.credentials.json'],
-  ...['heddle-writers', 'sessions', 'archived_sessions'],
-];
+/** What is kept of it, and what of it is work. */
+interface Home {
+  home: string;
+  /** Real paths. A home that is a workspace itself shows all but what is secret in it. */
+  workspace: readonly string[];
+  /** Whether everything is read that no place says otherwise of. */
+  everything: boolean;
+}
 
 /**
  * Keeps heddle's home, by whatever path it can be reached. It is an empty folder that cannot be changed, in which are only what
- * a command may read and the writable roots that lie in it. A home that is a writable root itself is one, but for its own files.
+ * a command may read and the writable roots and workspaces that lie in it. A home that is a writable root itself is one, but for its
+ * own files.
  */
-export function protectHome(home: string, places: Places, everything: boolean): void {
+export function protectHome({ home, workspace, everything }: Home, places: Places): void {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
@@ -26,13 +27,17 @@ export function protectHome(home: string, places: Places, everything: boolean): 
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
   });
-  for (const path of [real, ...aliases]) {
-    if (places.kinds.get(path) === 'write') keepOwnFiles(path, places);
-    else {
-      const seen = everything || places.kindOf(path) !== undefined;
-      hideHome(path, places);
-      if (seen) showHome(path, places);
-    }
+  for (const path of [real, ...aliases]) keepHome(path, { workspace, everything }, places);
+}
+
+function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, places: Places): void {
+  if (places.kinds.get(path) === 'write') keepOwnFiles(path, places);
+  else if (workspace.includes(path)) hideSecrets(path, places);
+  else {
+    const seen = everything || places.kindOf(path) !== undefined;
+    hideHome(path, places);
+    if (seen) showHome(path, places);
+    for (const folder of workspace) if (isWithin(folder, path)) places.show(folder, 'read');
   }
 }
 
@@ -46,7 +51,7 @@ function hideHome(home: string, places: Places): void {
 
 function showHome(home: string, places: Places): void {
   places.set(home, 'bare');
-  for (const name of READABLE) {
+  for (const name of HOME_READABLE) {
     const path = join(home, name);
     const stat = statOf(path);
     if (stat?.isSymbolicLink() === true) places.links.set(path, readlinkSync(path));
@@ -55,6 +60,10 @@ function showHome(home: string, places: Places): void {
 }
 
 function keepOwnFiles(home: string, places: Places): void {
-  for (const name of KEPT) places.protect(join(home, name));
-  for (const name of SECRET) places.hide(join(home, name));
+  for (const name of HOME_KEPT) places.protect(join(home, name));
+  hideSecrets(home, places);
+}
+
+function hideSecrets(home: string, places: Places): void {
+  for (const name of HOME_SECRETS) places.hide(join(home, name));
 }

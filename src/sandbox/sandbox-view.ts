@@ -62,11 +62,12 @@ interface Keeping {
 }
 
 /** Takes out of what was shown what is not to be changed or seen. */
-function keepOff({ bounds: { home, readable }, roots, nested, places }: Keeping): void {
+function keepOff({ bounds: { home, workspace, readable }, roots, nested, places }: Keeping): void {
   for (const root of roots) protectNames(root, places);
   const realHome = realPath(home) ?? home;
   for (const path of nested) if (statOf(path) !== null && !isWithin(path, realHome)) protectNamed(path, places);
-  protectHome(home, places, readable === 'everything');
+  const work = workspace.flatMap((folder) => realPath(folder) ?? []);
+  protectHome({ home, workspace: work, everything: readable === 'everything' }, places);
 }
 
 /** The real path, where there is one to show. */

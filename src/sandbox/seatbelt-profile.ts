@@ -1,10 +1,7 @@
+import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../policy/home-files.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../policy/sandbox-bounds.ts';
 
 /** What of the home a command may read, and may never, even where the home is a writable root. */
-const HOME_READABLE = ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'skills', 'rules', 'prompts'];
-const HOME_SECRET = ['auth.json', 'heddle.db', 'heddle.db-wal', 'heddle.db-shm', 'history.jsonl', 'heddle-writers', 'sessions'];
-const HOME_KEPT = [...HOME_READABLE, ...HOME_SECRET, 'log', 'logs'];
-
 const PLATFORM_READABLE = [
   ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],
   ...['/Applications/Xcode.app', '/nix'],
@@ -21,9 +18,10 @@ const ALWAYS = [
 ];
 
 /** The bounds as a profile of macOS' Seatbelt. Real paths are expected. Later rules win over earlier ones. */
-export function seatbeltProfile({ readable, writableRoots, network, home }: SandboxBounds): string {
+export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
+  const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
   const rules = [
     ...ALWAYS,
     readable === 'everything'
@@ -44,7 +42,11 @@ export function seatbeltProfile({ readable, writableRoots, network, home }: Sand
       : [
           deny('file-write*', [subpath(home)]),
           deny('file-read*', [subpath(home)]),
-          allow('file-read*', [literal(home), ...HOME_READABLE.map((name) => subpath(`${home}/${name}`)), ...inHome.map(subpath)]),
+          allow('file-read*', [
+            literal(home),
+            ...HOME_READABLE.map((name) => subpath(`${home}/${name}`)),
+            ...[...inHome, ...workInHome].map(subpath),
+          ]),
           allow('file-write*', inHome.map(subpath)),
           deny(
             'file-write*',
@@ -53,7 +55,7 @@ export function seatbeltProfile({ readable, writableRoots, network, home }: Sand
         ]),
     deny(
       'file-read*',
-      HOME_SECRET.map((name) => subpath(`${home}/${name}`)),
+      HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
     ),
     '(deny file-write-setugid)',
     network

@@ -36,12 +36,13 @@ function confine(program: string, what: Confined, bounds: SandboxBounds): Confin
 }
 
 /** What is named by a link is judged by where it leads; what is not there is left out. */
-function realBounds({ readable, writableRoots, network, home }: SandboxBounds): SandboxBounds {
+function realBounds({ readable, writableRoots, network, workspace, home }: SandboxBounds): SandboxBounds {
   const real = (paths: readonly string[]) => paths.flatMap((path) => realPath(path) ?? []);
   return {
     readable: readable === 'everything' ? readable : { ...readable, roots: real(readable.roots) },
     writableRoots: real(writableRoots),
     network,
+    workspace: real(workspace),
     home: realPath(home) ?? home,
   };
 }

@@ -28,7 +28,7 @@ export function viewImage({ home }: { home: string }): Tool {
       const path = resolve(context.settings.cwd, given);
       const picture = pictureAt(path, home, context);
       if (typeof picture === 'string') return refused(picture);
-      const item = { type: 'imageView' as const, id: context.callId, path };
+      const item = { type: 'imageView' as const, id: context.itemId, path };
       const open = await context.items.begin(item);
       await open.complete(item);
       return { output: [{ type: 'input_image', image_url: picture.url, detail: 'high' }], success: true };

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isReadable, isWithin, isWritable } from '../../src/policy/path-bounds.ts';
+import { isWithin } from '../../src/policy/is-within.ts';
+import { isReadable, isWritable } from '../../src/policy/path-bounds.ts';
 
 const HOME = '/home/me/.heddle';
 
 describe('what may be read', () => {
   test('everything but the home', () => {
-    const bounds = { readable: 'everything' as const, writableRoots: ['/ws'], home: HOME };
+    const bounds = { readable: 'everything' as const, writableRoots: ['/ws'], workspace: [], home: HOME };
     expect(isReadable('/etc/hosts', bounds)).toBe(true);
     expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/home/me'] })).toBe(false);
@@ -13,7 +14,7 @@ describe('what may be read', () => {
   });
 
   test('the roots of a restricted sandbox, and what can be written', () => {
-    const bounds = { readable: { roots: ['/ws', '/lib/x'], platformDefaults: true }, writableRoots: ['/tmp'], home: HOME };
+    const bounds = { readable: { roots: ['/ws', '/lib/x'], platformDefaults: true }, writableRoots: ['/tmp'], workspace: [], home: HOME };
     expect(isReadable('/ws/a', bounds)).toBe(true);
     expect(isReadable('/lib/x', bounds)).toBe(true);
     expect(isReadable('/tmp/a', bounds)).toBe(true);
@@ -24,7 +25,7 @@ describe('what may be read', () => {
 });
 
 test('a writable root inside a protected folder is one all the same', () => {
-  const bounds = { writableRoots: ['/ws', '/ws/.codex/work'], home: HOME };
+  const bounds = { writableRoots: ['/ws', '/ws/.codex/work'], workspace: [], home: HOME };
   expect(isWritable('/ws/.codex/work/a', bounds)).toBe(true);
   expect(isWritable('/ws/.codex/a', bounds)).toBe(false);
   expect(isWritable('/ws/.codex/work/.git/a', bounds)).toBe(false);

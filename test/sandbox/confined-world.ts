@@ -43,7 +43,14 @@ export class ConfinedWorld {
   }
 
   bounds(bounds: Partial<SandboxBounds> = {}): SandboxBounds {
-    return { readable: 'everything', writableRoots: [this.workspace], network: false, home: this.home, ...bounds };
+    return {
+      readable: 'everything',
+      writableRoots: [this.workspace],
+      network: false,
+      workspace: [this.workspace],
+      home: this.home,
+      ...bounds,
+    };
   }
 
   /** Runs a script of bash in the workspace. */

@@ -4,7 +4,13 @@ import { seatbeltProfile } from '../../src/sandbox/seatbelt-profile.ts';
 
 // There is no Mac among the machines that run these: they hold the text, and that its parentheses and quotes are balanced.
 
-const BOUNDS: SandboxBounds = { readable: 'everything', writableRoots: ['/work'], network: false, home: '/Users/one/.heddle' };
+const BOUNDS: SandboxBounds = {
+  readable: 'everything',
+  writableRoots: ['/work'],
+  workspace: [],
+  network: false,
+  home: '/Users/one/.heddle',
+};
 
 function rules(bounds: Partial<SandboxBounds> = {}): string[] {
   return seatbeltProfile({ ...BOUNDS, ...bounds }).split('\n');

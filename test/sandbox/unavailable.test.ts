@@ -7,8 +7,8 @@ import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { createSandbox } from '../../src/sandbox/create-sandbox.ts';
 import { SandboxUnavailableError } from '../../src/sandbox/processes.ts';
 import { seccompFilter } from '../../src/sandbox/seccomp-filter.ts';
-import { createProcesses } from '../../src/sandbox/system-processes.ts';
 import { ConfinedWorld } from './confined-world.ts';
+import { systemProcesses } from './processes.ts';
 
 let world: ConfinedWorld;
 
@@ -30,7 +30,7 @@ async function problemOf(program: string | null): Promise<string> {
   const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program });
   const available = await sandbox.available();
   const spec = { argv: ['touch', 'file'], cwd: world.workspace, env: {}, bounds: world.bounds(), owner: [], input: false, terminal: null };
-  const refusal = createProcesses({ sandbox }).start(spec, () => {});
+  const refusal = systemProcesses({ sandbox }).start(spec, () => {});
   await expect(refusal).rejects.toThrow(SandboxUnavailableError);
   await expect(refusal).rejects.toThrow('problem' in available ? available.problem : 'it works');
   return 'problem' in available ? available.problem : 'it works';

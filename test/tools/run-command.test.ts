@@ -32,7 +32,7 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     settings: { ...settings, cwd: '/tmp', sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' },
     emit: async () => {},
     items: { begin: async () => ({ startedAtMs: 0, update: () => {}, drained: () => null, complete }) },
-    approvals: { grants: new Grants(), ask: async () => ({ type: 'aborted' }), cancelTurn: () => {} },
+    approvals: { grants: new Grants(), ask: async () => ({ type: 'aborted' }), timeoutMs: null, cancelTurn: () => {} },
   };
   const home = tempFolder();
   const deps = {

@@ -89,7 +89,7 @@ export class ApplyPatch {
     const shown = await fileChanges(changes);
     const item = (status: 'inProgress' | 'completed' | 'failed' | 'declined'): ThreadItem => ({
       type: 'fileChange',
-      id: context.callId,
+      id: context.itemId,
       changes: shown,
       status,
     });
@@ -103,7 +103,7 @@ export class ApplyPatch {
     if (decision === 'acceptForSession') context.approvals.grants.allowFiles(grantedPaths(files));
     const written = await writePlan(changes, folders);
     const output = outcomeText(written);
-    const { threadId, turnId, callId: itemId } = context;
+    const { threadId, turnId, itemId } = context;
     open.update(item('inProgress'), { method: 'item/fileChange/outputDelta', params: { threadId, turnId, itemId, delta: output } });
     await open.complete(item(written.failure === null ? 'completed' : 'failed'));
     await this.#tellDiff(written, context);
@@ -117,7 +117,7 @@ export class ApplyPatch {
     signal: AbortSignal,
   ): Promise<{ open: OpenToolItem; decision: Decision }> {
     if (verdict.verdict === 'write') return { open: await context.items.begin(item), decision: 'unasked' };
-    const { threadId, turnId, callId: itemId, approvals, items } = context;
+    const { threadId, turnId, itemId, approvals, items } = context;
     const began: OpenToolItem[] = [];
     const answer = await approvals.ask(
       {

@@ -11,11 +11,12 @@ export interface ResolvedBounds extends PatchBounds {
 
 /** Looks where the roots really are. Roots that do not exist stay as they are named: nothing lies below them yet. */
 export async function resolvePatchBounds(bounds: SandboxBounds): Promise<ResolvedBounds> {
-  const { readable, writableRoots, home } = bounds;
+  const { readable, writableRoots, workspace, home } = bounds;
   const real: SandboxBounds = {
     ...bounds,
     readable: readable === 'everything' ? readable : { ...readable, roots: await resolved(readable.roots) },
     writableRoots: await resolved(writableRoots),
+    workspace: await resolved(workspace),
     home: (await resolved([home]))[0] ?? home,
   };
   return { named: bounds, real, mayRead: (path) => isReadable(path, real) };

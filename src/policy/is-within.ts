@@ -1,0 +1,7 @@
+import { relative, sep } from 'node:path';
+
+/** Whether the path is the folder or lies somewhere below it. Both absolute; links are not looked at. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && way !== path);
+}
