@@ -29,9 +29,9 @@ const TEXTS = EMBEDDED
       source: 'say Here I am again, in another process.',
       fork: 'Who are you?',
       hands: [
-        'call exec_command {"cmd":"cat hello.txt"}',
+        'call exec_command {"cmd":"cat hello.txt","login":false}',
         'call apply_patch {"input":"*** Begin Patch\\n*** Update File: hello.txt\\n@@\\n-Hello.\\n+Hello, heddle.\\n*** End Patch\\n"}',
-        'call exec_command {"cmd":"cp hello.txt ../outside.txt","sandbox_permissions":"require_escalated","justification":"The copy belongs outside the project. May it leave the sandbox?"}',
+        'call exec_command {"cmd":"cp hello.txt ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"The copy belongs outside the project. May it leave the sandbox?"}',
         'say The greeting is changed, and its copy lies outside.',
       ].join('\n'),
     }

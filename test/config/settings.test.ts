@@ -136,14 +136,17 @@ describe('the place of a wrong value', () => {
 test('where nothing is set, the defaults hold', async () => {
   const config = await load('');
   expect(Object.fromEntries(SETTING_NAMES.map((name) => [name, config.get(name)]))).toEqual({
+    allow_login_shell: true,
     approval_policy: 'on-request',
     approval_timeout_ms: null,
+    background_terminal_max_timeout: 300_000,
     default_permissions: null,
     'features.request_permissions_tool': false,
     approvals_reviewer: 'user',
     developer_instructions: null,
     'features.goals': true,
     'features.guardian_approval': false,
+    'features.shell_tool': true,
     'features.view_image_tool': true,
     hide_agent_reasoning: false,
     instructions: null,
@@ -163,7 +166,13 @@ test('where nothing is set, the defaults hold', async () => {
     'sandbox_workspace_write.network_access': false,
     'sandbox_workspace_write.writable_roots': [],
     service_tier: null,
+    'shell_environment_policy.exclude': [],
+    'shell_environment_policy.ignore_default_excludes': false,
+    'shell_environment_policy.include_only': [],
+    'shell_environment_policy.inherit': 'all',
+    'shell_environment_policy.set': {},
     show_raw_agent_reasoning: false,
+    tool_output_token_limit: 10_000,
     'tools.view_image': true,
     web_search: null,
   });

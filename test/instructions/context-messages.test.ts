@@ -169,8 +169,8 @@ describe('a later turn is told what has changed, and only that', () => {
 describe('the limits, in words', () => {
   const textOf = (limits: Partial<ContextInput>) => partsOf(contextMessages({ ...INPUT, ...limits }))[0];
   const sandboxes: [ContextInput['sandboxPolicy'], RegExp][] = [
-    [{ type: 'readOnly' }, /read files and write none\. The network cannot be reached\./],
-    [{ type: 'readOnly', networkAccess: true }, /write none\. The network can be reached\./],
+    [{ type: 'readOnly' }, /read files and write nothing\. The network cannot be reached\./],
+    [{ type: 'readOnly', networkAccess: true }, /write nothing\. The network can be reached\./],
     [{ type: 'externalSandbox' }, /set up outside of heddle[\s\S]*The network cannot be reached\./],
     [{ type: 'externalSandbox', networkAccess: 'enabled' }, /The network can be reached\./],
     [{ type: 'dangerFullAccess' }, /without a sandbox/],
@@ -191,7 +191,7 @@ describe('the limits, in words', () => {
     ],
     [
       { type: 'readOnly', access: { type: 'restricted', readableRoots: ['/x'], includePlatformDefaults: false } },
-      /read only the working folder and \/x and write none\./,
+      /read only the working folder and \/x and write nothing\./,
     ],
   ];
   test.each(sandboxes)('%j', (sandboxPolicy, text) => {

@@ -123,16 +123,16 @@ test('a set-user-id program gives nothing', async () => {
 describe('the folder that a command runs in', () => {
   test('must be there', async () => {
     const missing = join(world.base, 'missing');
-    await expect(world.bash('true', {}, missing)).rejects.toThrow(`${missing}: no such folder`);
+    await expect(world.bash('true', {}, missing)).rejects.toThrow(`cannot run in ${missing}: No such file or directory`);
   });
 
   test('must be one', async () => {
-    await expect(world.bash('true', {}, world.file('outside/file'))).rejects.toThrow('no such folder');
+    await expect(world.bash('true', {}, world.file('outside/file'))).rejects.toThrow('Not a directory');
   });
 });
 
 test('a program that is not there is told of by its name', async () => {
-  await expect(world.run(['no-such-program', '--x'])).rejects.toThrow('no-such-program: no such program');
+  await expect(world.run(['no-such-program', '--x'])).rejects.toThrow('cannot run no-such-program: No such file or directory');
 });
 
 test('a NUL in a path or an argument, and a relative path, are refused', async () => {

@@ -26,6 +26,8 @@ test('a command that is asked about: its item, the question, the answer, its end
   const server = await commandServer([runs('touch x'), done], { config: ASKING });
   const { id, params } = await question(server);
   expect(params).toEqual({
+    additionalPermissions: null,
+    environmentId: 'local',
     threadId: THREAD,
     turnId: expect.any(String),
     itemId: 'call_1',
