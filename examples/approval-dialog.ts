@@ -14,19 +14,26 @@ const items = new Map<string, ThreadItem>();
 /** What each key answers. */
 const DECISIONS = { y: 'accept', a: 'acceptForSession', n: 'decline', c: 'cancel' } as const;
 
-let lastAnswer: Promise<unknown> = Promise.resolve();
+/** Settles when what is asked now is answered; null: nothing is asked. */
+let lastAnswer: Promise<unknown> | null = null;
 
 /**
  * Asks when what was asked before is answered: several questions may be open at once. Resolves with the decision; rejects when
  * the question is void meanwhile, since somebody else answered, the time for it passed or the turn ended.
  */
 function ask(question: string, signal: AbortSignal) {
-  const answer = lastAnswer.then(() => prompt(question, signal));
-  lastAnswer = answer.catch(() => {});
+  const answer = lastAnswer === null ? prompt(question, signal) : lastAnswer.then(() => prompt(question, signal));
+  const settled = answer
+    .catch(() => {})
+    .finally(() => {
+      if (lastAnswer === settled) lastAnswer = null;
+    });
+  lastAnswer = settled;
   return answer;
 }
 
 async function prompt(question: string, signal: AbortSignal) {
+  signal.throwIfAborted();
   try {
     for (;;) {
       const key = await terminal.question(`${question}\n[y]es, [a]lways, [n]o, [c]ancel the turn: `, { signal });
