@@ -1,5 +1,6 @@
 import { findProgram } from './find-program.ts';
 import { type Condemned, killProcesses } from './kill-processes.ts';
+import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
@@ -41,6 +42,7 @@ export class ProcessKeeper implements Processes {
   readonly #starts = new Set<Start>();
   readonly #watchdog: Watchdog;
   readonly #terminals = new Terminals();
+  readonly #pipes: Pipes;
   #table: ProcessTable | null = null;
   #forgetAbove = STARTS_KEPT;
   #closed = false;
@@ -49,6 +51,7 @@ export class ProcessKeeper implements Processes {
     this.#deps = deps;
     this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
     this.#watchdog = new Watchdog(this.#marks, deps.env.PATH ?? '');
+    this.#pipes = new Pipes(deps.platform);
   }
 
   async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
@@ -88,6 +91,7 @@ export class ProcessKeeper implements Processes {
     this.#closed = true;
     await this.killOwned([]);
     this.#watchdog.dismiss();
+    this.#pipes.close();
   }
 
   async #launch(
@@ -96,6 +100,7 @@ export class ProcessKeeper implements Processes {
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
     const { argv, cwd, bounds, terminal } = spec;
+    if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const env = { ...spec.env, ...mark.env };
     if (bounds === null) {
@@ -115,9 +120,10 @@ export class ProcessKeeper implements Processes {
 
   async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
     if (this.#closed) throw new ProcessStartError(CLOSED);
-    this.#watchdog.watch();
+    const hidden = this.#terminals.files;
+    this.#watchdog.watch(hidden);
     if (terminal !== null) return this.#terminals.start(launch, terminal);
-    return startPiped(launch, { input, hidden: this.#terminals.files });
+    return startPiped(launch, { input, hidden, pipes: this.#pipes });
   }
 
   /** Of commands that have ended and left nothing behind, nothing is kept. */

@@ -44,7 +44,8 @@ export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
   });
 }
 
-function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
+/** The same, before it is known whether it could be started. Throws a `ProcessStartError` where that is known at once. */
+export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
   const [program = '', ...args] = argv;
   const nothing = hidden.size === 0 ? null : openSync('/dev/null', 'r+');
   const files = [...stdio];

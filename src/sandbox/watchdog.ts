@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { ProcessMarks } from './process-mark.ts';
+import { spawnNow } from './spawn-child.ts';
 
 /**
  * Waits for the end of its input, or for a line of it. At the end, which comes when the server is gone without a word, it
@@ -56,25 +57,29 @@ export class Watchdog {
     this.#path = path;
   }
 
-  /** Starts it where it does not run. Throws nothing: without it, things go as long as the server lives. */
-  watch(): void {
+  /**
+   * Starts it where it does not run; `hidden` are file descriptors of this process that it would inherit. Throws nothing: without
+   * it, things go as long as the server lives.
+   */
+  watch(hidden: ReadonlySet<number>): void {
     if (this.#child !== null) return;
     const { prefix, lockLimitPrefix } = this.#marks;
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)], {
+    const child = spawnNow({
+      argv: ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)],
       cwd: '/',
-      detached: true,
       env: { PATH: this.#path },
       stdio: ['pipe', 'ignore', 'ignore'],
+      hidden,
     });
     this.#child = child;
     const forget = () => {
       if (this.#child === child) this.#child = null;
     };
     child.on('error', forget).once('exit', forget);
-    child.stdin.on('error', () => {});
+    child.stdin?.on('error', () => {});
     child.unref();
     const { stdin } = child;
-    if ('unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
+    if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
   }
 
   /** Ends it: there is nothing left to be killed. */

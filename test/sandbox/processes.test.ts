@@ -1,6 +1,9 @@
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { livingWith, uniqueSleep } from './living-with.ts';
-import { run, systemProcesses } from './processes.ts';
+import { PATH, run, systemProcesses } from './processes.ts';
 
 describe('killing', () => {
   const ways: [string, (sleep: string) => string][] = [
@@ -89,6 +92,48 @@ describe('what was started for an owner', () => {
       expect(livingWith(sleep)).toEqual([]);
     }
   }, 30_000);
+});
+
+describe('input and output', () => {
+  test('can be opened anew by their names', async () => {
+    const script = 'sleep 0.1; cat /dev/stdin >/dev/stderr; echo one >/dev/stdout; echo two | tee /dev/stdout; ls -l /proc/self/fd/0 >&2';
+    const running = await run(systemProcesses(), script, { input: true });
+    await running.write(Buffer.from('typed\n'));
+    running.endInput();
+    expect(await running.ended).toEqual({ exitCode: 0, allRead: true });
+    expect(running.text.stdout).toBe('one\ntwo\ntwo\n');
+    expect(running.text.stderr).toMatch(/^typed\n.* -> pipe:\[\d+\]\n$/);
+  });
+
+  test('are no socket, for which bash would read the start-up file of a remote user', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'heddle-home-'));
+    writeFileSync(join(home, '.bashrc'), 'echo read\n');
+    const running = await run(systemProcesses(), ['/bin/bash', '-c', 'echo ran'], { env: { PATH, HOME: home }, input: true });
+    running.endInput();
+    await running.ended;
+    expect(running.text.stdout).toBe('ran\n');
+  });
+
+  test('of many at once go to nobody else, and none is left open', async () => {
+    const processes = systemProcesses();
+    const before = readdirSync('/proc/self/fd').length;
+    const numbers = Array.from({ length: 60 }, (_, index) => index);
+    const all = await Promise.all(numbers.map((number) => run(processes, `cat; echo ${number} >&2`, { input: true })));
+    await Promise.all(all.map((running, number) => running.write(Buffer.from(`in ${number}`))));
+    for (const running of all) running.endInput();
+    await Promise.all(all.map(({ ended }) => ended));
+    expect(all.map(({ text }) => text)).toEqual(numbers.map((number) => ({ stdout: `in ${number}`, stderr: `${number}\n` })));
+    await processes.close();
+    await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
+  });
+
+  test('work, though less well, where no pipes can be made', async () => {
+    const running = await run(systemProcesses({ platform: 'darwin' }), 'cat; echo end >&2', { input: true });
+    await running.write(Buffer.from('typed'));
+    running.endInput();
+    await running.ended;
+    expect(running.text).toEqual({ stdout: 'typed', stderr: 'end\n' });
+  });
 });
 
 describe('output', () => {

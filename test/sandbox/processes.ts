@@ -5,7 +5,7 @@ import type { ProcessesDeps } from '../../src/sandbox/processes-deps.ts';
 import { createProcesses } from '../../src/sandbox/system-processes.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
-const PATH = process.env.PATH ?? '';
+export const PATH = process.env.PATH ?? '';
 
 /** Processes for the running test, which kills what it leaves. */
 export function systemProcesses(deps: Partial<ProcessesDeps> = {}): Processes {

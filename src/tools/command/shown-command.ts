@@ -9,6 +9,8 @@ export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
 
 /** How much of a command's output its item keeps, in UTF-16 units: its beginning and its end. */
 const OUTPUT_CHARS_MAX = 1024 * 1024;
+/** How much of it is put aside, time and again, while the command runs. */
+const ASIDE_CHARS_MAX = 128 * 1024;
 /** How much of the output that the model has not read yet is kept for it. */
 const UNREAD_CHARS_MAX = 256 * 1024;
 /** Output is told in larger parts while it comes fast: so long after the last part, or as soon as it is this much. */
@@ -56,7 +58,11 @@ export class ShownCommand {
 
   /** The item as it is now. */
   get item(): CommandItem {
-    const aggregatedOutput = this.#kept.isEmpty ? null : this.#kept.text(OUTPUT_CHARS_MAX, outputLeftOut);
+    return this.#item(OUTPUT_CHARS_MAX);
+  }
+
+  #item(outputCharsMax: number): CommandItem {
+    const aggregatedOutput = this.#kept.isEmpty ? null : this.#kept.text(outputCharsMax, outputLeftOut);
     return { ...this.#options.item, aggregatedOutput };
   }
 
@@ -130,7 +136,10 @@ export class ShownCommand {
     if (this.#delta === '') return;
     const delta = this.#delta;
     this.#delta = '';
-    open.update(() => this.item, { method: 'item/commandExecution/outputDelta', params: { threadId, turnId, itemId: item.id, delta } });
+    open.update(() => this.#item(ASIDE_CHARS_MAX), {
+      method: 'item/commandExecution/outputDelta',
+      params: { threadId, turnId, itemId: item.id, delta },
+    });
     this.#timer = clock.setTimer(() => this.#tell(), DELTA_AGE_MS_MAX);
     this.#holdBack(open.drained());
   }
