@@ -28,13 +28,14 @@ export class ProcessOutput {
     this.#tell = tell;
   }
 
+  /** Keeps nothing of `bytes` itself. */
   take(stream: OutputStream, bytes: Buffer): void {
     const state = this.#streams[stream];
     if (state.capReached) return;
     const taken = bytes.subarray(0, Math.min(state.bytesLeft, bytes.length));
     state.bytesLeft -= taken.length;
     state.capReached = state.bytesLeft === 0;
-    if (this.#tell === null) state.kept.push(taken);
+    if (this.#tell === null) state.kept.push(Buffer.from(taken));
     else this.#tell({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
   }
 

@@ -8,7 +8,8 @@ const TAIL_MS_MAX = 1_000;
 const POLL_MS = 20;
 
 interface Source {
-  stream: Readable | null;
+  /** Begins to read, and tells what comes; null: there is nothing to read. */
+  open: (onBytes: (bytes: Buffer) => void) => Readable | null;
   onData: (bytes: Buffer) => void;
 }
 
@@ -23,15 +24,17 @@ export class OutputReader {
   #onAllClosed = () => {};
 
   constructor(sources: readonly Source[]) {
-    this.#streams = sources.flatMap(({ stream }) => stream ?? []);
-    this.#open = new Set(this.#streams);
-    for (const { stream, onData } of sources) {
-      stream?.on('data', (bytes: Buffer) => {
+    this.#streams = sources.flatMap(({ open, onData }) => {
+      const onBytes = (bytes: Buffer) => {
         this.#quietMs = 0;
         onData(bytes);
-      });
-      stream?.on('error', () => {});
-      stream?.once('close', () => {
+      };
+      return open(onBytes) ?? [];
+    });
+    this.#open = new Set(this.#streams);
+    for (const stream of this.#streams) {
+      stream.on('error', () => {});
+      stream.once('close', () => {
         this.#open.delete(stream);
         if (this.#open.size === 0) this.#onAllClosed();
       });

@@ -57,7 +57,8 @@ export interface RunningProcess {
 export interface Processes {
   /**
    * Rejects with a `SandboxUnavailableError` where the bounds cannot be kept, which say what is missing and how to get it, and
-   * with a `ProcessStartError` where there is no such program or folder. A terminal's output is all `stdout`.
+   * with a `ProcessStartError` where there is no such program or folder. A terminal's output is all `stdout`. What `onOutput` is
+   * given holds only until it returns.
    */
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
   /** Kills all that was started for this owner, and what outlived it. */

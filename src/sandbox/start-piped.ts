@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { OutputReader } from './output-reader.ts';
 import type { PipeEnds, Pipes } from './pipes.ts';
@@ -18,9 +18,14 @@ interface PipedChild {
   pid: number;
   exited: Promise<ProgramEnd>;
   stdin: Writable | null;
-  stdout: Readable | null;
-  stderr: Readable | null;
+  stdout: Opening;
+  stderr: Opening;
 }
+
+type Opening = (onBytes: (bytes: Buffer) => void) => Readable | null;
+
+/** What is read goes here first, of all programs: each reading is told before the next. */
+const buffer = Buffer.alloc(64 * 1024);
 
 /** Starts a program with its output in pipes. Rejects with a `ProcessStartError`. */
 export async function startPiped(launch: Launch, options: PipeOptions): Promise<StartedProcess> {
@@ -28,8 +33,8 @@ export async function startPiped(launch: Launch, options: PipeOptions): Promise<
   const { pid, exited, stdin, stdout, stderr } = await start(launch, options);
   stdin?.on('error', () => {});
   const output = new OutputReader([
-    { stream: stdout, onData: (bytes) => onOutput('stdout', bytes) },
-    { stream: stderr, onData: (bytes) => onOutput('stderr', bytes) },
+    { open: stdout, onData: (bytes) => onOutput('stdout', bytes) },
+    { open: stderr, onData: (bytes) => onOutput('stderr', bytes) },
   ]);
   return {
     pid,
@@ -53,8 +58,9 @@ async function start({ argv, cwd, env, files }: Launch, { input, hidden, pipes }
   const stdio = [inputFile, stdout?.programs ?? 'pipe', stderr?.programs ?? 'pipe', ...files] as const;
   try {
     const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden });
-    const own = ends === null ? child : { stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
-    return { pid: child.pid ?? 0, exited, stdin: own.stdin, stdout: own.stdout, stderr: own.stderr };
+    const { pid = 0 } = child;
+    if (ends === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
+    return { pid, exited, stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
   } catch (error) {
     for (const end of ends ?? []) closeSync(end.own);
     throw error;
@@ -63,8 +69,26 @@ async function start({ argv, cwd, env, files }: Launch, { input, hidden, pipes }
   }
 }
 
-function reader(ends: PipeEnds | undefined): Socket | null {
-  return ends === undefined ? null : new Socket({ fd: ends.own, readable: true, writable: false });
+function reading(stream: Readable | null): Opening {
+  return (onBytes) => stream?.on('data', onBytes) ?? null;
+}
+
+function reader(ends: PipeEnds | undefined): Opening {
+  return (onBytes) => {
+    if (ends === undefined) return null;
+    const callback = (count: number) => {
+      onBytes(buffer.subarray(0, count));
+      return true;
+    };
+    // Node's documentation has `onread` for sockets that connect; its types do not have it for others.
+    const options: SocketConstructorOpts & { onread: OnReadOpts } = {
+      fd: ends.own,
+      readable: true,
+      writable: false,
+      onread: { buffer, callback },
+    };
+    return new Socket(options);
+  };
 }
 
 function writer(ends: PipeEnds | undefined): Socket | null {

@@ -34,7 +34,7 @@ export class Terminals {
     stream.on('error', () => {});
     stream.once('close', () => this.#open.delete(master));
     const onData = (bytes: Buffer) => onOutput('stdout', bytes);
-    const output = new OutputReader([{ stream, onData }]);
+    const output = new OutputReader([{ open: (onBytes) => stream.on('data', onBytes), onData }]);
     const { child, exited } = await spawnChild({
       argv: ['/bin/sh', '-c', TAKE_TERMINAL, path, ...argv],
       cwd,
