@@ -26,7 +26,28 @@ export interface ProcessTable {
 const AT_ONCE = 50;
 
 export function createProcessTable(platform: NodeJS.Platform, marks: ProcessMarks): ProcessTable {
-  return platform === 'linux' ? linuxTable(marks) : portableTable(marks);
+  return shared(platform === 'linux' ? linuxTable(marks) : portableTable(marks));
+}
+
+/** Who asks at the same time is given the same list, which was begun after they asked: many are often killed at once. */
+function shared(table: ProcessTable): ProcessTable {
+  let current: Promise<ProcessEntry[]> | null = null;
+  let next: Promise<ProcessEntry[]> | null = null;
+  const begin = () => {
+    next = null;
+    current = table.list().finally(() => {
+      current = null;
+    });
+    return current;
+  };
+  return {
+    list() {
+      if (current === null) return begin();
+      next ??= current.then(begin, begin);
+      return next;
+    },
+    isThere: (entry) => table.isThere(entry),
+  };
 }
 
 interface LinuxStat {
@@ -49,7 +70,12 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
         const stat = readStat(pid);
         if (stat === null || isOver(stat) || stat.pid === self?.pid || stat.startTicks < (self?.startTicks ?? 0)) continue;
         const { parent, group, session, startTicks } = stat;
-        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: () => linuxMark(marks, pid) });
+        let mark: number | null | undefined;
+        const markOnce = () => {
+          if (mark === undefined) mark = linuxMark(marks, pid);
+          return mark;
+        };
+        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce });
       }
       return entries;
     },
