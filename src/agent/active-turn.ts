@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../base/json.ts';
 import type { ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
@@ -44,6 +45,8 @@ export class ActiveTurn {
   #onInput: (() => void)[] = [];
 
   constructor(options: { id: string; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
+    // As many wait for its end as commands run in it.
+    setMaxListeners(0, this.#abort.signal);
     this.id = options.id;
     this.startedAtMs = options.startedAtMs;
     this.settings = options.settings;
