@@ -7,7 +7,7 @@ import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import type { GoalStep } from './goal-keeper.ts';
 import type { Step } from './outbox.ts';
-import { runToolCalls, type ToolCall } from './tool-calls.ts';
+import { runToolCalls, type ToolCall, toolName } from './tool-calls.ts';
 import { otherError, type TurnHost, type TurnOpening, type TurnRun } from './turn-host.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -111,7 +111,7 @@ async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promi
 
 async function runCalls(run: TurnRun, calls: ToolCall[]): Promise<void> {
   const { host, turn } = run;
-  if (calls.some(({ name }) => !isGoalTool(name))) run.acted = true;
+  if (calls.some((call) => !isGoalTool(toolName(call)))) run.acted = true;
   await record(run, calls);
   const context = ({ call_id }: ToolCall) => host.toolContext(turn, call_id);
   await record(run, await runToolCalls(calls, { tools: host.tools(), context, log: host.log }, turn.signal));

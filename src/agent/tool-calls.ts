@@ -3,11 +3,19 @@ import type { Log } from '../base/log.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 
-/** A call as the model made it. */
-export type ToolCall = Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>;
+/** A call as the model made it. One of a shell of its own, as older models know it, is answered like that of a function. */
+export type ToolCall =
+  | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
+  | (Extract<ResponseItem, { type: 'local_shell_call' }> & { call_id: string });
 
 export function isToolCall(item: ResponseItem): item is ToolCall {
+  if (item.type === 'local_shell_call') return typeof item.call_id === 'string';
   return item.type === 'function_call' || item.type === 'custom_tool_call';
+}
+
+/** What the tool is called. */
+export function toolName(call: ToolCall): string {
+  return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
 /**
@@ -24,7 +32,7 @@ export function runToolCalls(
   let beside: Promise<unknown>[] = [];
   return Promise.all(
     calls.map((call) => {
-      const isAlone = tools.find(({ spec }) => spec.name === call.name)?.exclusive === true;
+      const isAlone = tools.find(({ spec }) => spec.name === toolName(call))?.exclusive === true;
       const before = isAlone ? Promise.all([alone, ...beside]) : alone;
       const output = before.then(() => runToolCall(call, { tools, context: context(call), log }, signal));
       if (isAlone) [alone, beside] = [output, []];
@@ -41,7 +49,7 @@ async function runToolCall(
   signal: AbortSignal,
 ): Promise<ResponseItem> {
   const { output, success } = await run(call, { tools, context, log }, signal);
-  const type = call.type === 'function_call' ? 'function_call_output' : 'custom_tool_call_output';
+  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: call.call_id, output: success ? output : { body: output, success } };
 }
 
@@ -50,21 +58,27 @@ async function run(
   { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const tool = tools.find((candidate) => candidate.spec.name === call.name);
-  if (tool === undefined)
-    return { output: `There is no tool named ${call.name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
-  const args = call.type === 'function_call' ? parseArguments(call.arguments) : call.input;
-  if (args === undefined) return { output: `The arguments of ${call.name} are not JSON.`, success: false };
+  const name = toolName(call);
+  const tool = tools.find(({ spec }) => spec.name === name);
+  if (tool === undefined) return { output: `There is no tool named ${name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
+  const args = argumentsOf(call);
+  if (args === undefined) return { output: `The arguments of ${name} are not JSON.`, success: false };
   try {
     return await tool.run(args, context, signal);
   } catch (error) {
-    log.error({ err: error, tool: call.name }, 'a tool failed');
-    return { output: `${call.name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
+    log.error({ err: error, tool: name }, 'a tool failed');
+    return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
 }
 
 function namesOf(tools: readonly Tool[]): string[] {
   return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
+}
+
+/** Undefined: they are no JSON. */
+function argumentsOf(call: ToolCall): JsonValue | undefined {
+  if (call.type === 'function_call') return parseArguments(call.arguments);
+  return call.type === 'custom_tool_call' ? call.input : { ...call.action };
 }
 
 function parseArguments(text: string): JsonValue | undefined {

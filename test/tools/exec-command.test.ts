@@ -110,6 +110,16 @@ describe('what the model knows by other names', () => {
     });
   });
 
+  test('a shell call of an older model is answered like that of a function', async () => {
+    const action = { type: 'exec' as const, command: ['sh', '-c', 'pwd; echo hi'], working_directory: '/', timeout_ms: 5_000 };
+    const call = { type: 'local_shell_call' as const, call_id: 'call_1', status: 'completed' as const, action };
+    const server = await commandServer([response([{ type: 'itemCompleted', item: call }]), done]);
+    await server.client.turn(THREAD, 'go');
+    expect(completed(server)).toMatchObject([{ id: 'call_1', cwd: '/', status: 'completed', aggregatedOutput: '/\nhi\n' }]);
+    expect(told(server)).toContain('\nProcess exited with code 0\n');
+    expect(server.model.request(2).input).toContainEqual(call);
+  });
+
   test('one of them that takes too long is killed, and the model is told so', async () => {
     const server = await commandServer([
       response(functionCall('shell', { command: ['sh', '-c', 'echo up; exec sleep 1000'], timeout_ms: 700 })),
