@@ -43,13 +43,20 @@ export class KeptText {
    * shown. No half of a surrogate pair is.
    */
   text(charsMax: number, marker: (leftOut: number) => string): string {
-    const tail = this.#tail.join('');
-    if (this.#length <= charsMax && this.#head.length + tail.length === this.#length) return this.#head + tail;
+    if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length) return this.#head + this.#tail.join('');
     const half = Math.min(this.#halfMax, Math.floor(charsMax / 2));
-    const all = this.#head + tail;
-    const begin = all.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
-    const end = half === 0 ? '' : all.slice(-half).replace(/^[\uDC00-\uDFFF]/, '');
+    const begin = this.#head.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
+    const end = this.#end(half).replace(/^[\uDC00-\uDFFF]/, '');
     return begin + marker(this.#length - begin.length - end.length) + end;
+  }
+
+  /** So many units at the end, or as many as there are. */
+  #end(chars: number): string {
+    if (chars === 0) return '';
+    let from = this.#tail.length;
+    for (let length = 0; from > 0 && length < chars; from--) length += this.#tail[from - 1]?.length ?? 0;
+    const tail = this.#tail.slice(from).join('');
+    return tail.length < chars ? (this.#head + tail).slice(-chars) : tail.slice(-chars);
   }
 
   get #endsLine(): boolean {

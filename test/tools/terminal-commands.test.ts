@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
+import { functionCall, response, type ScriptedResponse } from '../support/test-model.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { commandServer, completed, done, runs, says, THREAD, told, writes } from './command-server.ts';
+
+const WAIT_MS = 250;
+
+/** A command in a terminal that yields after a moment. */
+function inTerminal(cmd: string): ScriptedResponse {
+  return runs(cmd, { tty: true, login: false, yield_time_ms: WAIT_MS });
+}
+
+/** A turn of calls that each yield when their command has said this. */
+async function turnOf(server: TestServer, yieldAfter: string[]): Promise<void> {
+  const turn = server.client.turn(THREAD, 'go');
+  for (const text of yieldAfter) {
+    await says(server, text);
+    await server.clock.timerOf(WAIT_MS);
+    server.clock.advance(WAIT_MS);
+  }
+  expect(await turn).toMatchObject({ status: 'completed' });
+}
+
+describe('a command in a terminal', () => {
+  test('is an interactive program that is written to', async () => {
+    const program = 'stty -echo; printf "name? "; read name; printf "hello %s, age? " "$name"; read age; echo "so $age"';
+    const server = await commandServer([
+      inTerminal(program),
+      writes('Ada\n', { yield_time_ms: WAIT_MS }),
+      writes('36\n', { yield_time_ms: WAIT_MS }, 'call_3'),
+      done,
+    ]);
+    await turnOf(server, ['name? ', 'hello Ada, age? ']);
+    expect(completed(server)).toMatchObject([
+      { id: 'call_1', status: 'completed', exitCode: 0, aggregatedOutput: 'name? hello Ada, age? so 36\r\n' },
+    ]);
+    expect(told(server, 'call_2')).toMatch(/\nProcess running with session ID \d+\nOriginal token count: 4\nOutput:\nhello Ada, age\? $/);
+    expect(told(server, 'call_3')).toMatch(/\nProcess exited with code 0\nOriginal token count: 2\nOutput:\nso 36\r\n$/);
+    const typed = server.client.notifications('item/commandExecution/terminalInteraction').map(({ itemId, stdin }) => [itemId, stdin]);
+    expect(typed).toEqual([
+      ['call_1', 'Ada\n'],
+      ['call_1', '36\n'],
+    ]);
+  });
+
+  test('is interrupted by ctrl-C, and hears of it', async () => {
+    const server = await commandServer([
+      inTerminal('trap "echo caught; exit 7" INT; echo up; while :; do sleep 0.1; done'),
+      writes('\u0003'),
+      done,
+    ]);
+    await turnOf(server, ['up']);
+    expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 7, aggregatedOutput: 'up\r\n^Ccaught\r\n' }]);
+  });
+
+  test('reads the end of its input from ctrl-D', async () => {
+    const server = await commandServer([inTerminal('echo up; cat; echo over'), writes('last\n\u0004'), done]);
+    await turnOf(server, ['up']);
+    expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0, aggregatedOutput: 'up\r\nlast\r\nlast\r\nover\r\n' }]);
+  });
+
+  test('that has ended is not written to: the model is told how, once, and then that there is none', async () => {
+    const server = await commandServer([
+      inTerminal('echo up; read x; exit 3'),
+      done,
+      writes('late\n', { yield_time_ms: WAIT_MS }),
+      writes('later\n', { yield_time_ms: WAIT_MS }, 'call_3'),
+      done,
+    ]);
+    await turnOf(server, ['up']);
+    const [{ processId = null } = {}] = server.client
+      .notifications('item/started')
+      .flatMap(({ item }) => (item.type === 'commandExecution' ? [item] : []));
+    expect(await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId: processId ?? '' })).toEqual({
+      terminated: true,
+    });
+    await server.client.turn(THREAD, 'write');
+    expect(told(server, 'call_2')).toContain('\nProcess exited with code 137\n');
+    expect(told(server, 'call_3')).toBe(`write_stdin: there is no session ${processId}, or it has ended.`);
+    expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
+  });
+});
+
+test('64 commands of a thread can run in the background, and the model is told which when it wants one more', async () => {
+  const calls = Array.from({ length: 65 }, (_, index) =>
+    functionCall(
+      'exec_command',
+      { cmd: `echo up${index}; exec sleep 1000`, login: false, yield_time_ms: WAIT_MS },
+      { callId: `call_${index}` },
+    ),
+  );
+  const server = await commandServer([response(...calls.slice(0, 64)), response(calls[64] ?? []), done]);
+  const turn = server.client.turn(THREAD, 'go');
+  for (let index = 0; index < 64; index++) await says(server, `up${index}\n`);
+  await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(3);
+  await turn;
+  expect(told(server, 'call_64')).toMatch(/^64 commands of this thread run already, .* sessions (\d+, ){63}\d+\.$/);
+  await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
+  expect(completed(server)).toHaveLength(64);
+}, 30_000);
+
+test('50 interrupts of turns with a tree of processes leave none', async () => {
+  const sleep = uniqueSleep();
+  const tree = `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; echo up; ${sleep}`;
+  const server = await commandServer(Array.from({ length: 50 }, (_, index) => runs(tree, { login: false }, `call_${index}`)));
+  for (let round = 0; round < 50; round++) {
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [] });
+    const ofTurn = ({ turnId, delta }: { turnId: string; delta: string }) => turnId === turn.id && delta.includes('up');
+    await server.client.waitFor('item/commandExecution/outputDelta', ofTurn);
+    await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+    await server.client.waitFor('turn/completed', ({ turn: { id } }) => id === turn.id);
+    expect(livingWith(sleep)).toEqual([]);
+  }
+}, 60_000);
