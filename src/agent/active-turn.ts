@@ -119,6 +119,11 @@ export class ActiveTurn {
     };
   }
 
+  /** Resolves when nothing holds the turn any more. */
+  async released(): Promise<void> {
+    while (this.#holds > 0) await this.#change();
+  }
+
   /** Whether something waits until the model has said what it is saying. */
   get hasDeferred(): boolean {
     return this.#inputs.includes('deferred');

@@ -1,5 +1,5 @@
 import type { Announcement } from '../protocol/announcement.ts';
-import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/store.ts';
+import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../store/store.ts';
 
 /** One step of a thread: what is stored, and what is announced once it is. */
 export interface Step {
@@ -47,12 +47,20 @@ export class Outbox {
    * Announces a step that could not be stored: the end of a turn that failed because the disk is full must still be told.
    * Its entries and its patch are owed, and written with the next step that succeeds.
    */
-  announceUnstored({ entries = [], patch, announce = [] }: Step): Promise<void> {
-    return this.between(() => {
-      this.#owed.push(...entries);
-      if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
-      for (const announcement of announce) this.#announce(announcement);
-    });
+  announceUnstored(step: Step): Promise<void> {
+    return this.between(() => this.#owe(step));
+  }
+
+  /** Takes a step that is told whatever the store says, for what cannot be tried again: where it is not stored, it is owed. */
+  commitOrOwe(step: Step): Promise<void> {
+    const done = this.#tail
+      .then(() => this.#perform(step))
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+        this.#owe(step);
+      });
+    this.#tail = done.catch(() => {});
+    return done;
   }
 
   /** Announces something that needs no storing, behind all steps so far. Nothing can keep it from being told. */
@@ -80,6 +88,12 @@ export class Outbox {
     if (this.#owed.length === 0 && this.#owedPatch === null) return;
     // Where the store still fails, the turn that is owed its end will read as interrupted.
     await this.commit({}).catch(() => {});
+  }
+
+  #owe({ entries = [], patch, announce = [] }: Step): void {
+    this.#owed.push(...entries);
+    if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
+    for (const announcement of announce) this.#announce(announcement);
   }
 
   async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {

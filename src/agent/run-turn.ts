@@ -126,6 +126,7 @@ async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): 
 async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
   const { host, turn } = run;
   turn.refuseInput();
+  await turn.released();
   await host.endTools(turn);
   run.runningOn = host.runningOn(turn.id);
   let goal: GoalStep = { patch: {}, announce: [] };

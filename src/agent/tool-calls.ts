@@ -1,6 +1,7 @@
 import type { JsonValue } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
+import { StoreError } from '../store/store.ts';
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 
 /** A call as the model made it. One of a shell of its own, as older models know it, is answered like that of a function. */
@@ -66,7 +67,8 @@ async function run(
   try {
     return await tool.run(args, context, signal);
   } catch (error) {
-    log.error({ err: error, tool: name }, 'a tool failed');
+    // What the store could not take, the turn meets with its next step, and ends.
+    if (!(error instanceof StoreError)) log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
 }

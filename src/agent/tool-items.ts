@@ -55,7 +55,7 @@ export class ThreadItems {
     let timer: Timer | null = null;
     const save = () => {
       timer = null;
-      // A failure here is met again, and told, when the item completes.
+      // A failure here costs nothing: the item is stored whole when it completes.
       outbox.commit({ partial: stored(open) }).catch(() => {});
     };
     return {
@@ -71,7 +71,7 @@ export class ThreadItems {
         this.#open.delete(open);
         const completedAtMs = deps.clock.now();
         const kind = open.runsOn ? ('lateItem' as const) : ('item' as const);
-        await outbox.commit({
+        await outbox.commitOrOwe({
           entries: [{ kind, turnId, item, startedAtMs, completedAtMs }],
           announce: [{ method: 'item/completed', params: { threadId: state.id, turnId, item, completedAtMs } }],
         });

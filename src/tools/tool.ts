@@ -55,7 +55,7 @@ export interface OpenToolItem {
   update(item: ThreadItem | (() => ThreadItem), announcement?: Announcement): void;
   /** Null while clients read what they are told; else resolves when they have caught up. */
   drained(): Promise<void> | null;
-  /** Stores the whole item, and tells it. Once. */
+  /** Stores the whole item, and tells it. Once. Where it cannot be stored now it is told, and stored as soon as that is possible. */
   complete(item: ThreadItem): Promise<void>;
 }
 

@@ -78,7 +78,7 @@ export class CommandSession {
     signal.removeEventListener('abort', stop);
   }
 
-  /** Ends its item, once it has ended. May reject with the store's error. */
+  /** Ends its item, once it has ended. */
   complete(): Promise<void> {
     const exitCode = this.#end?.exitCode ?? null;
     return this.shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });

@@ -131,8 +131,7 @@ async function conclude(
       return { output: outcome.problem, success: false };
     case 'yielded': {
       const { session } = outcome;
-      // Where the item's end cannot be stored, the next step of the thread meets that too, and tells it.
-      session.ended.then(() => session.complete()).catch(() => {});
+      void session.ended.then(() => session.complete());
       return { output: report({ sessionId: number }), success: true };
     }
     case 'ended':

@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { StoreError } from '../../src/store/store.ts';
+import { gatedStore } from '../support/gated-store.ts';
+import { text } from '../support/test-client.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { type CommandItem, commandServer, completed, done, runs, says, THREAD } from '../tools/command-server.ts';
+
+/** Runs until the test writes to its pipe, and then says what was written. */
+const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
+
+/** A server whose store fails while the disk is full. */
+async function withDisk(...args: Parameters<typeof commandServer>): Promise<TestServer & { disk: { isFull: boolean } }> {
+  const disk = { isFull: false };
+  const [responses] = args;
+  const server = await commandServer(responses, {
+    wrapStore: (store) =>
+      gatedStore(store, () => {
+        if (disk.isFull) throw new StoreError('store_full', 'the disk is full');
+      }),
+  });
+  return { ...server, disk };
+}
+
+async function commandsRead({ client }: Pick<TestServer, 'client'>): Promise<CommandItem[]> {
+  const { thread } = await client.request('thread/read', { threadId: THREAD, includeTurns: true });
+  return thread.turns.flatMap(({ items }) => items).filter((item): item is CommandItem => item.type === 'commandExecution');
+}
+
+describe('a disk that is full when a command ends', () => {
+  test('the turn fails once, its command is told to have completed, and is stored when there is room', async () => {
+    const server = await withDisk([runs(WAITING)]);
+    const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+    await says(server, 'up');
+    server.disk.isFull = true;
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'failed', error: { message: 'the disk is full' } });
+    const ended = [expect.objectContaining({ status: 'completed', aggregatedOutput: 'up\ngot it\n', exitCode: 0 })];
+    expect(completed(server)).toEqual(ended);
+    server.disk.isFull = false;
+    server.model.push(done);
+    await server.client.turn(THREAD, 'again');
+    expect(await commandsRead(server)).toEqual(completed(server));
+    expect(await commandsRead(await server.restart())).toEqual(ended);
+  });
+
+  test('one in the background is told to have completed, once, and is stored when there is room', async () => {
+    const server = await withDisk([runs(WAITING), done]);
+    const turn = server.client.turn(THREAD, 'go');
+    await says(server, 'up');
+    await server.clock.timerOf(10_000);
+    server.clock.advance(10_000);
+    await turn;
+    server.disk.isFull = true;
+    await writeFile(join(server.cwd, 'p'), 'it\n');
+    await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+    server.disk.isFull = false;
+    server.model.push(done);
+    await server.client.turn(THREAD, 'again');
+    expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
+    expect(await commandsRead(server)).toEqual(completed(server));
+    expect(await commandsRead(await server.restart())).toEqual(completed(server));
+  });
+});
+
+test('an interrupt with a command of the user ends the command before the turn', async () => {
+  const server = await commandServer([runs('sleep 300')]);
+  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');
+  await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'echo mine; sleep 300' });
+  await says(server, 'mine');
+  await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+  expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
+  expect(completed(server)).toHaveLength(2);
+  expect(await commandsRead(server)).toHaveLength(2);
+});
