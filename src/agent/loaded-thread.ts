@@ -285,6 +285,7 @@ export class LoadedThread {
 
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = await this.#history.list();
+    this.#tools.know(history);
     return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools.list() });
   }
 

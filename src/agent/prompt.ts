@@ -10,11 +10,18 @@ const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
  */
 export function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
   const prompt: ResponseItem[] = [];
-  // By call id, where the output of the last call of that id belongs: providers may give an id again in a later response.
-  const places = new Map<string, number>();
+  // By call id, where outputs belong: that of the last call of that id, as providers may give an id again in a later response, or
+  // in their order those of all that were made in one.
+  const places = new Map<string, number[]>();
   let awaited: MissingOutput[] = [];
+  const madeTogether = new Set<string>();
   const makePlaces = () => {
-    for (const missing of awaited) places.set(missing.call_id, prompt.push(missing) - 1);
+    for (const missing of awaited) {
+      const { call_id } = missing;
+      const before = madeTogether.has(call_id) ? (places.get(call_id) ?? []) : [];
+      places.set(call_id, [...before, prompt.push(missing) - 1]);
+      madeTogether.add(call_id);
+    }
     awaited = [];
   };
   for (const item of history) {
@@ -22,14 +29,15 @@ export function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
     const missing = missingOutput(item);
     if (missing === null || awaited.some(({ call_id }) => call_id === missing.call_id)) makePlaces();
     if (missing !== null) awaited.push(missing);
+    else madeTogether.clear();
     if (!isOutput(item)) {
       prompt.push(forModel(item));
       continue;
     }
-    const place = places.get(item.call_id ?? '');
+    const [place, ...further] = places.get(item.call_id ?? '') ?? [];
     if (place === undefined || prompt[place]?.type !== item.type) continue;
     prompt[place] = forModel(item);
-    places.delete(item.call_id ?? '');
+    places.set(item.call_id ?? '', further);
   }
   makePlaces();
   return withoutLooseReasoning(prompt);

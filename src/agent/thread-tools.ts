@@ -21,6 +21,7 @@ import { updatePlan } from '../tools/update-plan.ts';
 import { viewImage } from '../tools/view-image.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { turnApprovals } from './approvals.ts';
+import { isToolCall } from './tool-calls.ts';
 import { ThreadItems } from './tool-items.ts';
 import type { ToolSurroundings } from './tool-surroundings.ts';
 
@@ -30,6 +31,7 @@ export class ThreadTools {
   readonly #grants = new Grants(realPath);
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
+  #knowsHistory = false;
   /** The commands that run. */
   readonly commands: CommandSessions;
   readonly #applyPatch: ApplyPatch;
@@ -78,6 +80,13 @@ export class ThreadTools {
       items: this.#items.ofTurn(turn.id),
       approvals: turnApprovals(this.#surroundings, { turn, grants: this.#grants }),
     };
+  }
+
+  /** Takes note of the calls that the thread has on record. */
+  know(history: readonly ResponseItem[]): void {
+    if (this.#knowsHistory) return;
+    this.#knowsHistory = true;
+    for (const item of history) if (isToolCall(item)) this.#itemIds.add(item.call_id);
   }
 
   /** Runs a command of the user's; gives what the model is to read of it. Rejects with the store's error alone. */

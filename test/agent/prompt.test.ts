@@ -93,6 +93,19 @@ test('a call id that a model gives again belongs to the later call, and each cal
   expect(promptItems(history)).toEqual(history);
 });
 
+test('calls of one id that were made together each have their own output, one after the other', () => {
+  const call = (name: string) => calls(name, {});
+  const output = (text: string): ResponseItem => ({ type: 'function_call_output', call_id: 'call_1', output: text });
+  expect(promptItems([asked('one'), call('a'), call('b'), output('of a'), output('of b'), said('done')])).toEqual([
+    asked('one'),
+    call('a'),
+    output('of a'),
+    call('b'),
+    output('of b'),
+    said('done'),
+  ]);
+});
+
 test('a longer history begins with the prompt of a shorter one, wherever a turn had ended', () => {
   const turn = fc.constantFrom<ResponseItem[]>(
     [asked('one'), said('first')],

@@ -75,3 +75,15 @@ test('an interrupt with a command of the user ends the command before the turn',
   expect(completed(server)).toHaveLength(2);
   expect(await commandsRead(server)).toHaveLength(2);
 });
+
+test('a call id that a model gives again when the server was started anew is not that of the earlier item', async () => {
+  const server = await commandServer([runs('echo one'), done]);
+  await server.client.turn(THREAD, 'go');
+  const again = await server.restart();
+  again.model.push(runs('echo two'), done);
+  await again.client.request('thread/resume', { threadId: THREAD });
+  await again.client.turn(THREAD, 'go');
+  const commands = await commandsRead(again);
+  expect(commands.map(({ aggregatedOutput }) => aggregatedOutput)).toEqual(['one\n', 'two\n']);
+  expect(commands.map(({ id }) => id === 'call_1')).toEqual([true, false]);
+});
