@@ -56,6 +56,8 @@ export class ActiveTurn {
       markFinished = resolve;
     });
     this.markFinished = markFinished;
+    // Each of the calls that run beside each other listens, as often as it waits.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   /** Aborts when the turn is interrupted; every wait of the turn takes it. */

@@ -9,6 +9,9 @@ export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
   | (Extract<ResponseItem, { type: 'local_shell_call' }> & { call_id: string });
 
+/** Of a call whose turn comes when the turn has been interrupted nothing is shown. */
+const NOT_BEGUN = 'The turn was interrupted before this call had begun.';
+
 export function isToolCall(item: ResponseItem): item is ToolCall {
   if (item.type === 'local_shell_call') return typeof item.call_id === 'string';
   return item.type === 'function_call' || item.type === 'custom_tool_call';
@@ -64,6 +67,7 @@ async function run(
   if (tool === undefined) return { output: `There is no tool named ${name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
   const args = argumentsOf(call);
   if (args === undefined) return { output: `The arguments of ${name} are not JSON.`, success: false };
+  if (signal.aborted) return { output: NOT_BEGUN, success: false };
   try {
     return await tool.run(args, context, signal);
   } catch (error) {

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { text } from '../support/test-client.ts';
+import { functionCall, response } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { type CommandItem, commandServer, completed, done, runs, says, THREAD } from '../tools/command-server.ts';
+import { type CommandItem, commandServer, completed, done, runs, says, THREAD, told } from '../tools/command-server.ts';
 
 /** Runs until the test writes to its pipe, and then says what was written. */
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
@@ -74,6 +75,23 @@ test('an interrupt with a command of the user ends the command before the turn',
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
   expect(completed(server)).toHaveLength(2);
   expect(await commandsRead(server)).toHaveLength(2);
+});
+
+test('of calls that wait for others, none begins once the turn is interrupted, and the model is told', async () => {
+  const calls = [
+    ...functionCall('exec_command', { cmd: 'echo up; sleep 300' }),
+    ...functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+a\n*** End Patch' }, { callId: 'call_2' }),
+    ...functionCall('exec_command', { cmd: 'echo never' }, { callId: 'call_3' }),
+  ];
+  const server = await commandServer([response(calls), done]);
+  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  await says(server, 'up');
+  await server.client.request('turn/interrupt', { threadId: THREAD, turnId: turn.id });
+  await server.client.turnCompleted(turn.id);
+  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'commandExecution']);
+  await server.client.turn(THREAD, 'on');
+  expect(told(server, 'call_2')).toBe('The turn was interrupted before this call had begun.');
+  expect(told(server, 'call_3')).toBe('The turn was interrupted before this call had begun.');
 });
 
 test('a call id that a model gives again when the server was started anew is not that of the earlier item', async () => {
