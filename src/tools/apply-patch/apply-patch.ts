@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { Breaks } from '../../base/breaks.ts';
 import type { Clock } from '../../base/clock.ts';
 import { cutText } from '../../base/cut-text.ts';
 import { isObject, type JsonValue } from '../../base/json.ts';
@@ -64,11 +65,12 @@ export class ApplyPatch {
 
   async #apply(patch: string, { context, cwd }: { context: ToolContext; cwd: string }, signal: AbortSignal): Promise<ToolResult> {
     const folders = new PinnedFolders();
+    const breaks = new Breaks();
     try {
       const bounds = await this.#bounds(context);
       const mayRead = bounds?.mayRead ?? (() => true);
-      const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead });
-      return await this.#carryOut(changes, { bounds, folders, context }, signal);
+      const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead, breaks });
+      return await this.#carryOut(changes, { bounds, folders, context, breaks }, signal);
     } catch (error) {
       if (error instanceof PatchError) return failed(`apply_patch verification failed: ${error.message}`);
       throw error;
@@ -79,14 +81,14 @@ export class ApplyPatch {
 
   async #carryOut(
     changes: PlannedChange[],
-    { bounds, folders, context }: { bounds: ResolvedBounds | null; folders: PinnedFolders; context: ToolContext },
+    { bounds, folders, context, breaks }: { bounds: ResolvedBounds | null; folders: PinnedFolders; context: ToolContext; breaks: Breaks },
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const files = touchedFiles(changes);
     const { approvalPolicy } = context.settings;
     const verdict = judgePatch({ files, bounds, approvalPolicy, grants: context.approvals.grants });
     if (verdict.verdict === 'refuse') return failed(`The patch was refused, and nothing was written: ${verdict.reason}`);
-    const shown = await fileChanges(changes);
+    const shown = await fileChanges(changes, breaks);
     const item = (status: 'inProgress' | 'completed' | 'failed' | 'declined'): ThreadItem => ({
       type: 'fileChange',
       id: context.itemId,
@@ -106,7 +108,7 @@ export class ApplyPatch {
     const { threadId, turnId, itemId } = context;
     open.update(item('inProgress'), { method: 'item/fileChange/outputDelta', params: { threadId, turnId, itemId, delta: output } });
     await open.complete(item(written.failure === null ? 'completed' : 'failed'));
-    await this.#tellDiff(written, context);
+    await this.#tellDiff(written, context, breaks);
     return { output, success: written.failure === null };
   }
 
@@ -132,11 +134,11 @@ export class ApplyPatch {
     return { open, decision: answer.type === 'result' ? answer.result.decision : 'decline' };
   }
 
-  async #tellDiff({ written }: Written, { threadId, turnId, settings, emit }: ToolContext): Promise<void> {
+  async #tellDiff({ written }: Written, { threadId, turnId, settings, emit }: ToolContext, breaks: Breaks): Promise<void> {
     if (written.length === 0) return;
     if (this.#turn?.id !== turnId) this.#turn = { id: turnId, diff: new TurnDiff() };
     this.#turn.diff.take(written);
-    const diff = await this.#turn.diff.text(settings.cwd);
+    const diff = await this.#turn.diff.text(settings.cwd, breaks);
     await emit({ method: 'turn/diff/updated', params: { threadId, turnId, diff } });
   }
 

@@ -1,22 +1,32 @@
-/** A line of a file, with what ends it: nothing for a last line without a line end. */
-export interface FileLine {
+import type { Breaks } from '../../base/breaks.ts';
+
+const LINES_AT_ONCE = 1_000;
+
+/** A line of text, with what ends it: nothing for a last line without a line end. */
+export interface TextLine {
   text: string;
   end: '\n' | '\r\n' | '';
 }
 
+/** A line of a file, and where it begins in the file's text. */
+export interface FileLine extends TextLine {
+  start: number;
+}
+
 /** Cuts a text into its lines. A CR alone ends no line. */
-export function fileLines(text: string): FileLine[] {
+export async function fileLines(text: string, breaks: Breaks): Promise<FileLine[]> {
   const lines: FileLine[] = [];
   let start = 0;
   while (start < text.length) {
     const found = text.indexOf('\n', start);
     if (found === -1) {
-      lines.push({ text: text.slice(start), end: '' });
+      lines.push({ text: text.slice(start), end: '', start });
       break;
     }
     const isPair = found > start && text[found - 1] === '\r';
-    lines.push({ text: text.slice(start, isPair ? found - 1 : found), end: isPair ? '\r\n' : '\n' });
+    lines.push({ text: text.slice(start, isPair ? found - 1 : found), end: isPair ? '\r\n' : '\n', start });
     start = found + 1;
+    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   return lines;
 }

@@ -1,7 +1,11 @@
+import type { Breaks } from '../../base/breaks.ts';
 import { PatchError } from './patch-error.ts';
 
 /** How many lines are compared for one file at most: about half a second. A patch that means well needs a thousandth. */
 const COMPARISONS_MAX = 200_000_000;
+/** Comparisons that take as long as handling a line in other ways. */
+const COMPARISONS_A_LINE = 100;
+const LINES_AT_ONCE = 1_000;
 
 /** How two lines may differ and be the same, from strict to loose. */
 const LOOKS: readonly ((line: string) => string)[] = [
@@ -25,60 +29,58 @@ interface NumberedLines {
 /** Finds runs of lines in a file: exactly if they are anywhere behind the start, else ever more loosely. */
 export class LineSearch {
   readonly #lines: readonly string[];
+  readonly #breaks: Breaks;
   readonly #numbered: NumberedLines[] = [];
   #comparisons = 0;
 
-  constructor(lines: readonly string[]) {
+  constructor(lines: readonly string[], breaks: Breaks) {
     this.#lines = lines;
+    this.#breaks = breaks;
   }
 
   /** Where the run begins, at `from` or behind it; null: nowhere. With `atEnd` it has to be the file's last lines. */
-  find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): number | null {
+  async find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): Promise<number | null> {
     const start = atEnd ? Math.max(this.#lines.length - run.length, 0) : from;
     if (start < from) return null;
     for (const [index, look] of LOOKS.entries()) {
-      const { numbers, byText } = this.#look(index, look);
+      const { numbers, byText } = await this.#look(index, look);
       const wanted = run.map((line) => byText.get(look(line)) ?? -1);
-      const found = wanted.includes(-1) ? null : this.#search(numbers, wanted, start);
+      const found = wanted.includes(-1) ? null : await this.#search(numbers, wanted, start);
       if (found !== null) return found;
     }
     return null;
   }
 
-  #look(index: number, look: (line: string) => string): NumberedLines {
+  async #look(index: number, look: (line: string) => string): Promise<NumberedLines> {
     const known = this.#numbered[index];
     if (known !== undefined) return known;
     const byText = new Map<string, number>();
-    const numbers = Int32Array.from(this.#lines, (line) => {
+    const numbers = new Int32Array(this.#lines.length);
+    for (const [at, line] of this.#lines.entries()) {
       const text = look(line);
       const number = byText.get(text) ?? byText.size;
       byText.set(text, number);
-      return number;
-    });
+      numbers[at] = number;
+      if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
+    }
     const made = { numbers, byText };
     this.#numbered[index] = made;
     return made;
   }
 
   /** Knuth, Morris and Pratt: no line is compared more than twice, however often the run nearly fits. */
-  #search(numbers: Int32Array, wanted: readonly number[], from: number): number | null {
+  async #search(numbers: Int32Array, wanted: readonly number[], from: number): Promise<number | null> {
     const borders = bordersOf(wanted);
     let matched = 0;
-    for (let at = from; at < numbers.length; at++) {
+    let at = from;
+    for (; at < numbers.length && matched < wanted.length; at++) {
       while (matched > 0 && wanted[matched] !== numbers[at]) matched = borders[matched - 1] ?? 0;
       if (wanted[matched] === numbers[at]) matched++;
-      if (matched === wanted.length) {
-        this.#count(at - from);
-        return at - wanted.length + 1;
-      }
     }
-    this.#count(numbers.length - from);
-    return null;
-  }
-
-  #count(comparisons: number): void {
-    this.#comparisons += comparisons;
+    this.#comparisons += at - from;
     if (this.#comparisons > COMPARISONS_MAX) throw new PatchError('the patch has too many changes for a file of this size');
+    await this.#breaks.worked((at - from) / COMPARISONS_A_LINE + wanted.length);
+    return matched === wanted.length ? at - wanted.length : null;
   }
 }
 

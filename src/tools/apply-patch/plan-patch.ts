@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import type { Breaks } from '../../base/breaks.ts';
 import { applyChunks } from './match-chunks.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
@@ -25,7 +26,7 @@ export interface PlannedChange {
   entry: Place;
   /** Where the content goes; null for a delete. */
   target: Place | null;
-  /** The permissions that the file has and keeps; null: those of a new file. */
+  /** The permissions that the file has, and keeps; null: those of a new file. */
   mode: number | null;
 }
 
@@ -35,6 +36,7 @@ export interface PlanOptions {
   folders: PinnedFolders;
   /** Whether a file may be read for the model; by its real path. */
   mayRead: (real: string) => boolean;
+  breaks: Breaks;
 }
 
 /**
@@ -75,7 +77,7 @@ async function add({ path: shown, text }: { path: string; text: string }, path: 
 async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
   const [entry, file] = [await placeOfEntry(path), await placeOfFile(path)];
   const before = await existingText(file, path, options);
-  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: null };
+  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(entry) };
 }
 
 async function update(
@@ -85,7 +87,7 @@ async function update(
 ): Promise<PlannedChange> {
   const file = await placeOfFile(path);
   const before = await existingText(file, path, options);
-  const after = applyChunks(before, chunks, path);
+  const after = await applyChunks(before, chunks, { path, breaks: options.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
   const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
   if (moveTo === null) return change;

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
+import type { Breaks } from '../../base/breaks.ts';
 import type { PlannedChange } from './plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 /** The longest turn's diff, in characters: further files are named without their changes. */
 const DIFF_CHARS_MAX = 16 * 1024 * 1024;
+/** What a file costs beside its lines. */
+const LINES_A_FILE = 100;
 const ABSENT_HASH = '0'.repeat(40);
 
 /** A file at one moment. Null: there is none. */
@@ -15,6 +18,13 @@ interface Shown {
   was: State;
   is: State;
   text: string;
+}
+
+/** How a file is shown. */
+interface Manner {
+  /** Without its changes. */
+  isBrief: boolean;
+  breaks: Breaks;
 }
 
 /** What the patches of one turn have done, as one diff against how each file was when a patch of the turn first touched it. */
@@ -28,7 +38,8 @@ export class TurnDiff {
   /** Takes what was written of a patch. Names may have been swapped, so all that left comes before all that came. */
   take(changes: readonly PlannedChange[]): void {
     const origins = new Map(this.#origins);
-    for (const { path, moveTo, before, replaced, mode } of changes) {
+    for (const { path, moveTo, before, replaced, mode, after } of changes) {
+      if (after === null || moveTo !== null) origins.delete(path);
       this.#begin(path, state(before, mode));
       if (moveTo !== null) this.#begin(moveTo, state(replaced, null));
       this.#now.set(path, null);
@@ -42,14 +53,14 @@ export class TurnDiff {
   }
 
   /** In the form of git, paths from `cwd`. Empty where nothing has changed in the end. */
-  async text(cwd: string): Promise<string> {
+  async text(cwd: string, breaks: Breaks): Promise<string> {
     const renames = this.#renames();
     const left = new Set(renames.values());
     const parts: string[] = [];
     let chars = 0;
     for (const path of [...this.#now.keys()].sort()) {
       if (left.has(path)) continue;
-      const part = await this.#fileText({ from: renames.get(path) ?? path, to: path, cwd, isBrief: chars > DIFF_CHARS_MAX });
+      const part = await this.#fileText({ from: renames.get(path) ?? path, to: path, cwd }, { isBrief: chars > DIFF_CHARS_MAX, breaks });
       chars += part.length;
       parts.push(part);
     }
@@ -67,12 +78,12 @@ export class TurnDiff {
     return new Map([...this.#origins].filter(isRename));
   }
 
-  async #fileText({ from, to, cwd, isBrief }: { from: string; to: string; cwd: string; isBrief: boolean }): Promise<string> {
+  async #fileText({ from, to, cwd }: { from: string; to: string; cwd: string }, manner: Manner): Promise<string> {
     const [was, is] = [this.#start.get(from) ?? null, this.#now.get(to) ?? null];
     const known = this.#shown.get(to);
     if (known !== undefined && known.was === was && known.is === is) return known.text;
     const names = { from: shownPath(from, cwd), to: shownPath(to, cwd) };
-    const text = await fileText({ was, is, ...names }, isBrief);
+    const text = await fileText({ was, is, ...names }, manner);
     this.#shown.set(to, { was, is, text });
     return text;
   }
@@ -82,13 +93,17 @@ function state(text: string | null, mode: number | null): State {
   return text === null ? null : { text, executable: ((mode ?? 0) & 0o111) !== 0 };
 }
 
-async function fileText({ was, is, from, to }: { was: State; is: State; from: string; to: string }, isBrief: boolean): Promise<string> {
+async function fileText(
+  { was, is, from, to }: { was: State; is: State; from: string; to: string },
+  { isBrief, breaks }: Manner,
+): Promise<string> {
+  await breaks.worked(LINES_A_FILE);
   const isSame = was?.text === is?.text;
   if (from === to && isSame) return '';
   const head = [`diff --git a/${from} b/${to}`, ...modeLines(was, is)];
   if (from !== to) head.push(`rename from ${from}`, `rename to ${to}`);
   if (!isSame) head.push(`index ${blobHash(was)}..${blobHash(is)}`);
-  const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '');
+  const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '', breaks);
   if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
   return `${head.join('\n')}\n${hunks}`;
 }

@@ -1,12 +1,17 @@
-/** How long one file is compared before all between its first and its last difference counts as changed. */
-const COMPARE_MS_MAX = 200;
+import type { Breaks } from '../../base/breaks.ts';
+import { compareLines, type Run } from './compare-lines.ts';
+
 const CONTEXT_LINES = 3;
+const LINES_AT_ONCE = 1_000;
+const BLOCK_CHARS = 64 * 1024;
 const NO_LINE_END = '\\ No newline at end of file\n';
 
-/** Lines that follow each other in both texts, in the old one alone, or in the new one alone. */
-interface Run {
-  kind: ' ' | '-' | '+';
-  count: number;
+/** The part of two texts in which they differ, with the lines around it. */
+interface Window {
+  /** How many lines stand in front of it, the same in both. */
+  linesBefore: number;
+  old: string[];
+  now: string[];
 }
 
 /** A hunk as it is put together: where it begins in both texts, counted from 0, and its lines with their marks. */
@@ -19,53 +24,90 @@ interface Hunk {
 }
 
 /** The hunks of a unified diff between two texts; empty where they are the same. */
-export async function unifiedDiff(before: string, after: string): Promise<string> {
+export async function unifiedDiff(before: string, after: string, breaks: Breaks): Promise<string> {
   if (before === after) return '';
-  const [old, now] = [linesOf(before), linesOf(after)];
-  return hunks(old, now, await runs(old, now))
-    .map(hunkText)
-    .join('');
+  const window = await windowOf(before, after, breaks);
+  const runs = await compareLines(window.old, window.now, breaks);
+  return (await hunks(window, runs, breaks)).map(hunkText).join('');
 }
 
-/** The texts line by line, from what they have in common at both ends to what is between. */
-async function runs(old: readonly string[], now: readonly string[]): Promise<Run[]> {
-  const shorter = Math.min(old.length, now.length);
-  let head = 0;
-  while (head < shorter && old[head] === now[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
-  const middle = await compared(old.slice(head, old.length - tail), now.slice(head, now.length - tail));
-  return [{ kind: ' ' as const, count: head }, ...middle, { kind: ' ' as const, count: tail }].filter(({ count }) => count > 0);
+/** What two texts have in common at their ends is left out unread: most changes of a large file are small. */
+async function windowOf(before: string, after: string, breaks: Breaks): Promise<Window> {
+  const head = linesBack(before, sameStart(before, after), CONTEXT_LINES);
+  const tail = sameEnd(before, after, head);
+  const end = linesOn(before, before.length - tail, CONTEXT_LINES);
+  const [old, now] = [before.slice(head, end), after.slice(head, after.length - (before.length - end))];
+  return { linesBefore: await lineCount(before, head, breaks), old: await linesOf(old, breaks), now: await linesOf(now, breaks) };
 }
 
-async function compared(old: readonly string[], now: readonly string[]): Promise<Run[]> {
-  const coarse: Run[] = [
-    { kind: '-', count: old.length },
-    { kind: '+', count: now.length },
-  ];
-  if (old.length === 0 || now.length === 0) return coarse;
-  const { diffArrays } = await import('diff');
-  const numbers = new Map<string, number>();
-  const numbered = (line: string) => {
-    const number = numbers.get(line) ?? numbers.size;
-    numbers.set(line, number);
-    return number;
-  };
-  const parts = diffArrays(old.map(numbered), now.map(numbered), { timeout: COMPARE_MS_MAX });
-  return parts?.map(({ added, removed, count }) => ({ kind: added ? '+' : removed ? '-' : ' ', count })) ?? coarse;
+/** How many characters both texts begin with, in whole lines. */
+function sameStart(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < shorter && one.slice(at, at + BLOCK_CHARS) === other.slice(at, at + BLOCK_CHARS)) at += BLOCK_CHARS;
+  while (at < shorter && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return one.lastIndexOf('\n', Math.min(at, shorter) - 1) + 1;
 }
 
-function hunks(old: readonly string[], now: readonly string[], parts: readonly Run[]): Hunk[] {
+/** How many characters behind `from` both texts end with, in whole lines. */
+function sameEnd(one: string, other: string, from: number): number {
+  const shorter = Math.min(one.length, other.length) - from;
+  const piece = (text: string, end: number, chars: number) => text.slice(text.length - end - chars, text.length - end);
+  let same = 0;
+  while (same + BLOCK_CHARS <= shorter && piece(one, same, BLOCK_CHARS) === piece(other, same, BLOCK_CHARS)) same += BLOCK_CHARS;
+  while (same < shorter && piece(one, same, 1) === piece(other, same, 1)) same++;
+  const isWhole = [one, other].every((text) => same === text.length - from || text[text.length - same - 1] === '\n');
+  return isWhole ? same : one.length - linesOn(one, one.length - same, 1);
+}
+
+/** The start of the line that is so many lines in front of the one that starts at `at`. */
+function linesBack(text: string, at: number, count: number): number {
+  let start = at;
+  for (let left = count; left > 0 && start > 0; left--) start = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1;
+  return start;
+}
+
+/** The start of the line that is so many lines behind the one that `at` is in; the end of the text where there is none. */
+function linesOn(text: string, at: number, count: number): number {
+  let start = at;
+  for (let left = count; left > 0 && start < text.length; left--) start = text.indexOf('\n', start) + 1 || text.length;
+  return start;
+}
+
+async function lineCount(text: string, end: number, breaks: Breaks): Promise<number> {
+  let count = 0;
+  for (let at = 0; at < end; at = linesOn(text, at, 1)) {
+    count++;
+    if (count % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE / 10);
+  }
+  return count;
+}
+
+/** Lines with their ends. */
+async function linesOf(text: string, breaks: Breaks): Promise<string[]> {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = linesOn(text, at, 1);
+    lines.push(text.slice(at, end));
+    at = end;
+    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
+  }
+  return lines;
+}
+
+async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], breaks: Breaks): Promise<Hunk[]> {
   const made: Hunk[] = [];
   let [oldAt, newAt] = [0, 0];
   let open: Hunk | null = null;
-  for (const { kind, count } of parts.flatMap(withGap)) {
+  for (const { kind, count } of runs.flatMap(withGap)) {
     if (kind === 'gap') open = null;
     else {
-      const hunk: Hunk = open ?? { oldStart: oldAt, newStart: newAt, oldCount: 0, newCount: 0, lines: [] };
+      const place = { oldStart: linesBefore + oldAt, newStart: linesBefore + newAt };
+      const hunk: Hunk = open ?? { ...place, oldCount: 0, newCount: 0, lines: [] };
       if (open === null) made.push(hunk);
       open = hunk;
       put(hunk, kind, kind === '+' ? now.slice(newAt, newAt + count) : old.slice(oldAt, oldAt + count));
+      await breaks.worked(count);
     }
     if (kind !== '+') oldAt += count;
     if (kind !== '-') newAt += count;
@@ -96,9 +138,4 @@ function hunkText({ oldStart, oldCount, newStart, newCount, lines }: Hunk): stri
 function range(start: number, count: number): string {
   if (count === 1) return String(start + 1);
   return `${count === 0 ? start : start + 1},${count}`;
-}
-
-/** Lines with their ends. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -1,21 +1,22 @@
 import { createTwoFilesPatch } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Breaks } from '../../../src/base/breaks.ts';
 import { applyChunks } from '../../../src/tools/apply-patch/match-chunks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 
 /** The text that a file has after an update by these lines. */
-function changed(text: string, ...lines: string[]): string {
+async function changed(text: string, ...lines: string[]): Promise<string> {
   const [operation] = parsePatch(['*** Begin Patch', '*** Update File: f', ...lines, '*** End Patch'].join('\n'));
   if (operation?.type !== 'update') throw new Error('the test needs an update');
-  return applyChunks(text, operation.chunks, '/w/f');
+  return applyChunks(text, operation.chunks, { path: '/w/f', breaks: new Breaks() });
 }
 
 describe('looking for the lines', () => {
-  test('blanks at the end, then around a line, then typographic punctuation may differ', () => {
-    expect(changed('a  \nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
-    expect(changed('\t a\nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
-    expect(changed('“it’s” – here\u00a0\n', '@@', `-"it's" - here`, '+A')).toBe('A\n');
+  test('blanks at the end, then around a line, then typographic punctuation may differ', async () => {
+    expect(await changed('a  \nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
+    expect(await changed('\t a\nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
+    expect(await changed('“it’s” – here\u00a0\n', '@@', `-"it's" - here`, '+A')).toBe('A\n');
   });
 
   test.each([
@@ -23,86 +24,88 @@ describe('looking for the lines', () => {
     ['blanks inside a line', 'a  b\n', '-a b'],
     ['Unicode forms', 'e\u0301\n', '-\u00e9'],
     ['dots', 'a…\n', '-a...'],
-  ])('%s may not', (_name, text, line) => {
-    expect(() => changed(text, '@@', line, '+x')).toThrow(/^Failed to find expected lines in \/w\/f:\n/);
+  ])('%s may not', async (_name, text, line) => {
+    await expect(changed(text, '@@', line, '+x')).rejects.toThrow(/^Failed to find expected lines in \/w\/f:\n/);
   });
 
-  test('an exact match further down beats a looser one above', () => {
-    expect(changed(' a\nx\na\n', '@@', '-a', '+A')).toBe(' a\nx\nA\n');
+  test('an exact match further down beats a looser one above', async () => {
+    expect(await changed(' a\nx\na\n', '@@', '-a', '+A')).toBe(' a\nx\nA\n');
   });
 
-  test('lines that stay keep the text of the file', () => {
-    expect(changed('  a\nb\n', '@@', ' a', '-b', '+B')).toBe('  a\nB\n');
+  test('lines that stay keep the text of the file', async () => {
+    expect(await changed('  a\nb\n', '@@', ' a', '-b', '+B')).toBe('  a\nB\n');
   });
 
-  test('what is not found is told with the lines that were looked for', () => {
-    expect(() => changed('a\n', '@@', ' x', '-y', '+z')).toThrow('Failed to find expected lines in /w/f:\nx\ny');
+  test('what is not found is told with the lines that were looked for', async () => {
+    await expect(changed('a\n', '@@', ' x', '-y', '+z')).rejects.toThrow('Failed to find expected lines in /w/f:\nx\ny');
   });
 
-  test('chunks come in the order of the file and do not overlap', () => {
-    expect(changed('a\nb\na\nb\n', '@@', '-a', '+1', '@@', '-a', '+2')).toBe('1\nb\n2\nb\n');
-    expect(() => changed('a\nb\n', '@@', '-b', '+B', '@@', '-a', '+A')).toThrow(/Failed to find/);
-    expect(() => changed('a\nb\nc\n', '@@', '-a', ' b', '@@', ' b', '-c')).toThrow(/Failed to find/);
+  test('chunks come in the order of the file and do not overlap', async () => {
+    expect(await changed('a\nb\na\nb\n', '@@', '-a', '+1', '@@', '-a', '+2')).toBe('1\nb\n2\nb\n');
+    await expect(changed('a\nb\n', '@@', '-b', '+B', '@@', '-a', '+A')).rejects.toThrow(/Failed to find/);
+    await expect(changed('a\nb\nc\n', '@@', '-a', ' b', '@@', ' b', '-c')).rejects.toThrow(/Failed to find/);
   });
 
-  test('an anchor names a whole line, and the search goes on behind it', () => {
-    expect(changed('x\na\n  y\na\n', '@@ y', '-a', '+A')).toBe('x\na\n  y\nA\n');
-    expect(() => changed('yes\na\n', '@@ y', '-a')).toThrow("Failed to find the line 'y' in /w/f");
+  test('an anchor names a whole line, and the search goes on behind it', async () => {
+    expect(await changed('x\na\n  y\na\n', '@@ y', '-a', '+A')).toBe('x\na\n  y\nA\n');
+    await expect(changed('yes\na\n', '@@ y', '-a')).rejects.toThrow("Failed to find the line 'y' in /w/f");
   });
 
-  test('after End of File only the end of the file counts', () => {
-    expect(changed('a\nb\na\n', '@@', '-a', '+A', '*** End of File')).toBe('a\nb\nA\n');
-    expect(() => changed('a\nb\n', '@@', '-a', '*** End of File')).toThrow(/Failed to find/);
+  test('after End of File only the end of the file counts', async () => {
+    expect(await changed('a\nb\na\n', '@@', '-a', '+A', '*** End of File')).toBe('a\nb\nA\n');
+    await expect(changed('a\nb\n', '@@', '-a', '*** End of File')).rejects.toThrow(/Failed to find/);
   });
 
-  test('lines that are only put in go to the end of the file, wherever their chunk stands', () => {
-    expect(changed('a\nb\n', '@@', '+x', '@@', '-a', '+A')).toBe('A\nb\nx\n');
-    expect(changed('a\nb\nc\n', '@@ a', '+x', '@@', '-b', '+B')).toBe('a\nB\nc\nx\n');
-    expect(changed('', '@@', '+x')).toBe('x\n');
+  test('lines that are only put in go to the end of the file, wherever their chunk stands', async () => {
+    expect(await changed('a\nb\n', '@@', '+x', '@@', '-a', '+A')).toBe('A\nb\nx\n');
+    expect(await changed('a\nb\nc\n', '@@ a', '+x', '@@', '-b', '+B')).toBe('a\nB\nc\nx\n');
+    expect(await changed('', '@@', '+x')).toBe('x\n');
   });
 
-  test('empty lines that end a chunk need not be in the file', () => {
-    expect(changed('a\nb', '@@', '-a', '+A', '', '@@', '-b', '+B')).toBe('A\nB\n');
-    expect(changed('a\n\nb\n', '@@', '-a', '+A', '', '+x')).toBe('A\n\nx\nb\n');
+  test('empty lines that end a chunk need not be in the file', async () => {
+    expect(await changed('a\nb', '@@', '-a', '+A', '', '@@', '-b', '+B')).toBe('A\nB\n');
+    expect(await changed('a\n\nb\n', '@@', '-a', '+A', '', '+x')).toBe('A\n\nx\nb\n');
+    expect(await changed('a\nb\n', '@@', '+x', '')).toBe('a\nb\nx\n');
+    await expect(changed('a\nb\n', '@@', '')).rejects.toThrow(/Failed to find/);
   });
 });
 
 describe('bytes', () => {
-  test('the result ends with a line end, or is empty', () => {
-    expect(changed('a\nb', '@@', '-a', '+A')).toBe('A\nb\n');
-    expect(changed('a', '@@', ' a', '+b')).toBe('a\nb\n');
-    expect(changed('a\n', '@@', '-a')).toBe('');
+  test('the result ends with a line end, or is empty', async () => {
+    expect(await changed('a\nb', '@@', '-a', '+A')).toBe('A\nb\n');
+    expect(await changed('a', '@@', ' a', '+b')).toBe('a\nb\n');
+    expect(await changed('a\n', '@@', '-a')).toBe('');
   });
 
-  test('the first line end of the file is that of new lines; others keep theirs', () => {
-    expect(changed('a\r\nb\nc\r\n', '@@', '-b', '+B')).toBe('a\r\nB\r\nc\r\n');
-    expect(changed('a\nb\r\nc\r\n', '@@', '-a', '+A')).toBe('A\nb\r\nc\r\n');
+  test('the first line end of the file is that of new lines; others keep theirs', async () => {
+    expect(await changed('a\r\nb\nc\r\n', '@@', '-b', '+B')).toBe('a\r\nB\r\nc\r\n');
+    expect(await changed('a\nb\r\nc\r\n', '@@', '-a', '+A')).toBe('A\nb\r\nc\r\n');
   });
 
-  test('a CR alone is part of a line', () => {
-    expect(changed('a\rb\nc\n', '@@', '-c', '+C')).toBe('a\rb\nC\n');
+  test('a CR alone is part of a line', async () => {
+    expect(await changed('a\rb\nc\n', '@@', '-c', '+C')).toBe('a\rb\nC\n');
   });
 
-  test('a byte order mark stays, whatever becomes of the first line', () => {
-    expect(changed('\ufeffa\nb\n', '@@', '-a', '+A')).toBe('\ufeffA\nb\n');
-    expect(changed('\ufeffa\nb\n', '@@', '-\ufeffa', '+\ufeffA')).toBe('\ufeffA\nb\n');
-    expect(changed('\ufeffa\nb\n', '@@', ' a', '-b')).toBe('\ufeffa\n');
+  test('a byte order mark stays, whatever becomes of the first line', async () => {
+    expect(await changed('\ufeffa\nb\n', '@@', '-a', '+A')).toBe('\ufeffA\nb\n');
+    expect(await changed('\ufeffa\nb\n', '@@', '-\ufeffa', '+\ufeffA')).toBe('\ufeffA\nb\n');
+    expect(await changed('\ufeffa\nb\n', '@@', ' a', '-b')).toBe('\ufeffa\n');
   });
 
-  test('NUL is a character like others', () => {
-    expect(changed('a\0b\n', '@@', '-a\0b', '+\0')).toBe('\0\n');
+  test('NUL is a character like others', async () => {
+    expect(await changed('a\0b\n', '@@', '-a\0b', '+\0')).toBe('\0\n');
   });
 });
 
-test('a patch made of two random files makes the second of the first', () => {
+test('a patch made of two random files makes the second of the first', async () => {
   const line = fc.constantFrom('a', 'b', ' a', 'a ', '', '\t', '- x', '+', '@@', '*** End Patch', '“q”', '"q"');
   const file = fc.array(line, { maxLength: 30 }).map((lines) => lines.map((text) => `${text}\n`).join(''));
-  fc.assert(
-    fc.property(file, file, (before, after) => {
+  await fc.assert(
+    fc.asyncProperty(file, file, async (before, after) => {
       fc.pre(before !== after);
       // The whole file is context, so there is one place for it.
       const [, , , , ...lines] = createTwoFilesPatch('', '', before, after, '', '', { context: 100 }).split('\n');
-      expect(changed(before, ...lines.map((text) => (text.startsWith('@@') ? '@@' : text)).slice(0, -1))).toBe(after);
+      expect(await changed(before, ...lines.map((text) => (text.startsWith('@@') ? '@@' : text)).slice(0, -1))).toBe(after);
     }),
     { numRuns: 300 },
   );
@@ -111,28 +114,28 @@ test('a patch made of two random files makes the second of the first', () => {
 describe('size', () => {
   const many = Array.from({ length: 200_000 }, (_, index) => `line ${index} of a file of some megabytes`);
 
-  test('a change in a file of several megabytes, with a line of one', () => {
+  test('a change in a file of several megabytes, with a line of one', async () => {
     const long = 'x'.repeat(1024 * 1024);
     const text = `${many.join('\n')}\n${long}\n`;
-    expect(changed(text, '@@', `-${long}`, '+short')).toBe(`${many.join('\n')}\nshort\n`);
+    expect(await changed(text, '@@', `-${long}`, '+short')).toBe(`${many.join('\n')}\nshort\n`);
   });
 
-  test('ten thousand changes', () => {
+  test('ten thousand changes', async () => {
     const chunks = many.filter((_, index) => index % 20 === 0).flatMap((text) => ['@@', `-${text}`, '+changed']);
-    expect(changed(`${many.join('\n')}\n`, ...chunks).match(/^changed$/gm)).toHaveLength(10_000);
+    expect((await changed(`${many.join('\n')}\n`, ...chunks)).match(/^changed$/gm)).toHaveLength(10_000);
   });
 
-  test('lines that nearly fit everywhere take no longer than the file is long', () => {
+  test('lines that nearly fit everywhere take no longer than the file is long', async () => {
     const text = 'a\n'.repeat(200_000);
-    expect(() => changed(text, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-b')).toThrow(/Failed to find/);
-    expect(() => changed(`${text}b\n`, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-c', '-b')).toThrow(/Failed to find/);
+    await expect(changed(text, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-b')).rejects.toThrow(/Failed to find/);
+    await expect(changed(`${text}b\n`, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-c', '-b')).rejects.toThrow(/Failed to find/);
   });
 
-  test('more changes of loose lines than can be looked for are refused', () => {
+  test('more changes of loose lines than can be looked for are refused', async () => {
     const chunks = Array.from({ length: 1_100 }, () => ['@@', '-a', '+A']).flat();
     const loose = `a\n${'a \n'.repeat(200_000)}`;
-    expect(() => changed(loose, ...chunks)).toThrow('the patch has too many changes for a file of this size');
+    await expect(changed(loose, ...chunks)).rejects.toThrow('the patch has too many changes for a file of this size');
     const exact = 'a\n'.repeat(200_000);
-    expect(changed(exact, ...chunks).match(/^A$/gm)).toHaveLength(1_100);
+    expect((await changed(exact, ...chunks)).match(/^A$/gm)).toHaveLength(1_100);
   });
 });

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Breaks } from '../../../src/base/breaks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
@@ -17,12 +18,15 @@ async function diffOf(files: Record<string, string>, ...patches: string[][]): Pr
   const diff = new TurnDiff();
   for (const patch of patches) {
     const folders = new PinnedFolders();
-    const { written } = await writePlan(await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true }), folders);
+    const { written } = await writePlan(
+      await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true, breaks: new Breaks() }),
+      folders,
+    );
     diff.take(written);
-    await diff.text(cwd);
+    await diff.text(cwd, new Breaks());
     await folders.close();
   }
-  const text = await diff.text(cwd);
+  const text = await diff.text(cwd, new Breaks());
   if (text !== '') execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: copy, input: text });
   expect(withoutFolders(tree(copy))).toEqual(withoutFolders(tree(cwd)));
   rmSync(copy, { recursive: true });
@@ -111,4 +115,26 @@ test('renames go on from where a file was at first, also in a circle and over ot
 
 test('an executable file says so', async () => {
   expect(await diffOf({ a: 'A' }, ['*** Delete File: a'])).toContain('\\ No newline at end of file\n');
+});
+
+test('a new file at a name that a renamed file had for a while is no rename', async () => {
+  const diff = await diffOf({ a: 'A\n' }, update('a', 'A', 'A1', 'b'), update('b', 'A1', 'A2', 'c'), ['*** Add File: b', '+new']);
+  expect(diff.match(/^(diff|rename|new|deleted).*/gm)).toEqual([
+    'diff --git a/b b/b',
+    'new file mode 100644',
+    'diff --git a/a b/c',
+    'rename from a',
+    'rename to c',
+  ]);
+});
+
+test('a program that goes is shown with its mode', async () => {
+  const cwd = folderWith({ run: 'x\n' });
+  chmodSync(join(cwd, 'run'), 0o755);
+  const folders = new PinnedFolders();
+  const plan = await planPatch(parsePatch(patchOf('*** Delete File: run')), { cwd, folders, mayRead: () => true, breaks: new Breaks() });
+  await folders.close();
+  const diff = new TurnDiff();
+  diff.take(plan);
+  expect(await diff.text(cwd, new Breaks())).toContain('deleted file mode 100755\n');
 });

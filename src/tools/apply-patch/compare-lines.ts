@@ -1,0 +1,159 @@
+import type { Breaks } from '../../base/breaks.ts';
+
+/** Up to how many lines are compared at once, and how many of them may differ. */
+const LINES_MAX = 10_000;
+const EDITS_MAX = 200;
+/** The comparing of lines is a step each; with this many, one text is done with, and the rest counts as changed. */
+const STEPS_MAX = 20_000_000;
+const STEPS_A_LINE = 20;
+const LINES_AT_ONCE = 1_000;
+/** In place of where a line is: it is in more places than one. */
+const SEVERAL = -1;
+
+/** Lines that follow each other in both texts, in the old one alone, or in the new one alone. */
+export interface Run {
+  kind: ' ' | '-' | '+';
+  count: number;
+}
+
+/**
+ * What becomes of the old lines. As few changes as can be, where they are few; else what is between lines that are in both
+ * texts just once, in the same order. Texts that have nearly nothing in common count as changed as a whole.
+ */
+export async function compareLines(old: readonly string[], now: readonly string[], breaks: Breaks): Promise<Run[]> {
+  const comparison = new Comparison(await numbered(old, now, breaks), breaks);
+  await comparison.compare({ old: [0, old.length], now: [0, now.length] });
+  return comparison.runs;
+}
+
+/** Lines as numbers, the same for the same lines. */
+interface Numbered {
+  old: Int32Array;
+  now: Int32Array;
+}
+
+async function numbered(old: readonly string[], now: readonly string[], breaks: Breaks): Promise<Numbered> {
+  const known = new Map<string, number>();
+  const numbers = async (lines: readonly string[]) => {
+    const made = new Int32Array(lines.length);
+    for (const [at, line] of lines.entries()) {
+      const number = known.get(line) ?? known.size;
+      known.set(line, number);
+      made[at] = number;
+      if (at % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
+    }
+    return made;
+  };
+  return { old: await numbers(old), now: await numbers(now) };
+}
+
+/** From where up to where. */
+type Span = readonly [from: number, to: number];
+
+class Comparison {
+  readonly runs: Run[] = [];
+  readonly #lines: Numbered;
+  readonly #breaks: Breaks;
+  #steps = 0;
+
+  constructor(lines: Numbered, breaks: Breaks) {
+    this.#lines = lines;
+    this.#breaks = breaks;
+  }
+
+  async compare(spans: { old: Span; now: Span }): Promise<void> {
+    const { old, now } = this.#lines;
+    let [[oldFrom, oldTo], [nowFrom, nowTo]] = [spans.old, spans.now];
+    const [begin, end] = [oldFrom, oldTo];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldFrom] === now[nowFrom]) [oldFrom, nowFrom] = [oldFrom + 1, nowFrom + 1];
+    while (oldFrom < oldTo && nowFrom < nowTo && old[oldTo - 1] === now[nowTo - 1]) [oldTo, nowTo] = [oldTo - 1, nowTo - 1];
+    this.#put(' ', oldFrom - begin);
+    await this.#compareMiddle({ old: [oldFrom, oldTo], now: [nowFrom, nowTo] });
+    this.#put(' ', end - oldTo);
+  }
+
+  async #compareMiddle({ old, now }: { old: Span; now: Span }): Promise<void> {
+    const lines = old[1] - old[0] + now[1] - now[0];
+    await this.#breaks.worked(lines);
+    const found = lines <= LINES_MAX ? await this.#fewestEdits(old, now) : null;
+    if (found !== null) {
+      for (const { kind, count } of found) this.#put(kind, count);
+      return;
+    }
+    let [oldFrom, nowFrom] = [old[0], now[0]];
+    const anchors = await this.#anchors(old, now);
+    for (const [oldAt, nowAt] of anchors) {
+      await this.compare({ old: [oldFrom, oldAt], now: [nowFrom, nowAt] });
+      this.#put(' ', 1);
+      [oldFrom, nowFrom] = [oldAt + 1, nowAt + 1];
+    }
+    if (anchors.length > 0) return this.compare({ old: [oldFrom, old[1]], now: [nowFrom, now[1]] });
+    this.#put('-', old[1] - oldFrom);
+    this.#put('+', now[1] - nowFrom);
+  }
+
+  /** Null: there are too many. */
+  async #fewestEdits(old: Span, now: Span): Promise<Run[] | null> {
+    if (old[0] === old[1] || now[0] === now[1] || this.#steps > STEPS_MAX) return null;
+    const { diffArrays } = await import('diff');
+    const [was, is] = [this.#lines.old.subarray(...old), this.#lines.now.subarray(...now)];
+    const parts = diffArrays([...was], [...is], { maxEditLength: EDITS_MAX });
+    const steps = Math.min(EDITS_MAX, was.length + is.length) ** 2 + was.length + is.length;
+    this.#steps += steps;
+    await this.#breaks.worked(steps / STEPS_A_LINE);
+    return parts?.map(({ added, removed, count }) => ({ kind: added ? '+' : removed ? '-' : ' ', count })) ?? null;
+  }
+
+  /** Lines that are in both spans once, as many as stand in the same order. */
+  async #anchors(old: Span, now: Span): Promise<(readonly [oldAt: number, nowAt: number])[]> {
+    const [oldPlaces, nowPlaces] = [this.#onlyPlaces(this.#lines.old, old), this.#onlyPlaces(this.#lines.now, now)];
+    await this.#breaks.worked(old[1] - old[0] + now[1] - now[0]);
+    const pairs: [oldAt: number, nowAt: number][] = [];
+    for (let oldAt = old[0]; oldAt < old[1]; oldAt++) {
+      const number = this.#lines.old[oldAt] ?? 0;
+      const nowAt = nowPlaces.get(number) ?? SEVERAL;
+      if (oldPlaces.get(number) === oldAt && nowAt !== SEVERAL) pairs.push([oldAt, nowAt]);
+    }
+    await this.#breaks.worked(pairs.length);
+    return longestRise(pairs);
+  }
+
+  #onlyPlaces(numbers: Int32Array, [from, to]: Span): Map<number, number> {
+    const places = new Map<number, number>();
+    for (let at = from; at < to; at++) {
+      const number = numbers[at] ?? 0;
+      places.set(number, places.has(number) ? SEVERAL : at);
+    }
+    return places;
+  }
+
+  #put(kind: Run['kind'], count: number): void {
+    const last = this.runs.at(-1);
+    if (count === 0) return;
+    if (last?.kind === kind) last.count += count;
+    else this.runs.push({ kind, count });
+  }
+}
+
+/** The most pairs of which both sides rise; the first side of those given does. */
+function longestRise(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+  /** By length: which pair ends the rise of that length that ends lowest. */
+  const ends: number[] = [];
+  const previous = new Int32Array(pairs.length).fill(-1);
+  for (const [index, [, value]] of pairs.entries()) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((pairs[ends[middle] ?? 0]?.[1] ?? 0) < value) low = middle + 1;
+      else high = middle;
+    }
+    previous[index] = low === 0 ? -1 : (ends[low - 1] ?? -1);
+    ends[low] = index;
+  }
+  const rise: (readonly [number, number])[] = [];
+  for (let index = ends.at(-1) ?? -1; index !== -1; index = previous[index] ?? -1) {
+    const pair = pairs[index];
+    if (pair !== undefined) rise.push(pair);
+  }
+  return rise.reverse();
+}
