@@ -29,6 +29,11 @@ export async function replaceFile(path: string, fill: Fill, mode: number | null 
   if (!drafted) await writeInPlace(path, fill, mode);
 }
 
+/** A name for what is written beside a file, to take its place. */
+export function draftName(): string {
+  return `.heddle-${randomUUID()}.tmp`;
+}
+
 /** Whether a name is one under which this server writes what is to take another's place. */
 export function isDraftName(name: string): boolean {
   return DRAFT_NAME.test(basename(name));
@@ -36,7 +41,7 @@ export function isDraftName(name: string): boolean {
 
 /** False: there can be no draft, and nothing was done. */
 async function drafting(target: string, there: Stats | null, { fill, mode }: { fill: Fill; mode: number | null }): Promise<boolean> {
-  const draft = join(dirname(target), `.heddle-${randomUUID()}.tmp`);
+  const draft = join(dirname(target), draftName());
   let file: FileHandle;
   try {
     file = await open(draft, 'wx', there === null && mode === null ? 0o666 : 0o600);

@@ -105,10 +105,10 @@ class Comparison {
   }
 
   /** Lines that are in both spans once, as many as stand in the same order. */
-  async #anchors(old: Span, now: Span): Promise<(readonly [oldAt: number, nowAt: number])[]> {
+  async #anchors(old: Span, now: Span): Promise<Pair[]> {
     const [oldPlaces, nowPlaces] = [this.#onlyPlaces(this.#lines.old, old), this.#onlyPlaces(this.#lines.now, now)];
     await this.#breaks.worked(old[1] - old[0] + now[1] - now[0]);
-    const pairs: [oldAt: number, nowAt: number][] = [];
+    const pairs: Pair[] = [];
     for (let oldAt = old[0]; oldAt < old[1]; oldAt++) {
       const number = this.#lines.old[oldAt] ?? 0;
       const nowAt = nowPlaces.get(number) ?? SEVERAL;
@@ -135,25 +135,33 @@ class Comparison {
   }
 }
 
+type Pair = readonly [oldAt: number, nowAt: number];
+
 /** The most pairs of which both sides rise; the first side of those given does. */
-function longestRise(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+function longestRise(pairs: readonly Pair[]): Pair[] {
   /** By length: which pair ends the rise of that length that ends lowest. */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
-  for (const [index, [, value]] of pairs.entries()) {
-    let [low, high] = [0, ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((pairs[ends[middle] ?? 0]?.[1] ?? 0) < value) low = middle + 1;
-      else high = middle;
-    }
-    previous[index] = low === 0 ? -1 : (ends[low - 1] ?? -1);
-    ends[low] = index;
+  for (const [index, [, nowAt]] of pairs.entries()) {
+    const length = firstNotBelow(nowAt, ends, pairs);
+    previous[index] = ends[length - 1] ?? -1;
+    ends[length] = index;
   }
-  const rise: (readonly [number, number])[] = [];
-  for (let index = ends.at(-1) ?? -1; index !== -1; index = previous[index] ?? -1) {
-    const pair = pairs[index];
-    if (pair !== undefined) rise.push(pair);
+  const rise: Pair[] = [];
+  for (let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1; pair !== undefined; pair = pairs[at]) {
+    rise.push(pair);
+    at = previous[at] ?? -1;
   }
   return rise.reverse();
+}
+
+/** The first of these ends, which rise, that is not below a line. */
+function firstNotBelow(nowAt: number, ends: readonly number[], pairs: readonly Pair[]): number {
+  let [low, high] = [0, ends.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pairs[ends[middle] ?? 0]?.[1] ?? 0) < nowAt) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

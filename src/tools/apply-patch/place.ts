@@ -1,6 +1,10 @@
 import type { BigIntStats } from 'node:fs';
-import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { lstat, readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { PatchError } from './patch-error.ts';
+
+/** As many links as the system follows: behind more, there is no file. */
+const LINKS_MAX = 40;
 
 /** Where an entry of a folder really is. */
 export interface Place {
@@ -18,10 +22,14 @@ export async function placeOfEntry(path: string): Promise<Place> {
   return { folder, name, found: await stated(join(folder, name)) };
 }
 
-/** Where the file is whose content is at this path, behind whatever links. Rejects with the system's error. */
+/** Where the file is whose content is at this path, behind whatever links, there or not. Rejects with the system's error. */
 export async function placeOfFile(path: string): Promise<Place> {
-  const place = await placeOfEntry(path);
-  return place.found?.isSymbolicLink() ? placeOfEntry(await realpath(path)) : place;
+  let place = await placeOfEntry(path);
+  for (let links = 0; place.found?.isSymbolicLink() && links < LINKS_MAX; links++) {
+    place = await placeOfEntry(resolve(place.folder, await readlink(realPath(place))));
+  }
+  if (place.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
+  return place;
 }
 
 export function realPath({ folder, name }: Pick<Place, 'folder' | 'name'>): string {

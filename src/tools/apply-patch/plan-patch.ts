@@ -77,7 +77,7 @@ async function add({ path: shown, text }: { path: string; text: string }, path: 
 async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
   const [entry, file] = [await placeOfEntry(path), await placeOfFile(path)];
   const before = await existingText(file, path, options);
-  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(entry) };
+  return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
 }
 
 async function update(

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { draftName } from '../../files/replace-file.ts';
+import { PatchError } from './patch-error.ts';
 import type { Place } from './place.ts';
 
 /** New content for a file. */
@@ -13,7 +14,7 @@ export interface NewContent {
   mode: number | null;
 }
 
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
 
 /**
  * Gives a file its content as a whole: a full disk or the process's death leave it as it was. `path` is where `place` is.
@@ -22,17 +23,18 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
  */
 export async function replaceFile(path: string, { found }: Place, content: NewContent): Promise<void> {
   if (found?.isFile()) await access(path, constants.W_OK);
-  if (found !== null && found.nlink > 1n) return overwrite(path, content);
-  const beside = await writeBeside(path, found, content).catch((error: NodeJS.ErrnoException) => {
-    if (found !== null && (error.code === 'EACCES' || error.code === 'EPERM')) return null;
-    throw error;
-  });
-  return beside === null ? overwrite(path, content) : putInPlace(beside, path);
+  if (found !== null && found.nlink > 1n) return overwrite(path, found, content);
+  try {
+    await putInPlace(await writeBeside(path, found, content), path);
+  } catch (error) {
+    if (found === null || !isDenied(error)) throw error;
+    await overwrite(path, found, content);
+  }
 }
 
 /** Writes the content to a new file in the folder of `path`, and gives its path. */
 export async function writeBeside(path: string, found: Place['found'], { text, mode }: NewContent): Promise<string> {
-  const beside = join(dirname(path), `.heddle-${randomUUID()}`);
+  const beside = join(dirname(path), draftName());
   const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === null ? 0o666 : 0o600);
   try {
     await handle.writeFile(text);
@@ -65,9 +67,11 @@ async function keepOwner(handle: FileHandle, { uid, gid }: { uid: bigint; gid: b
   });
 }
 
-async function overwrite(path: string, { text, before }: NewContent): Promise<void> {
-  const handle = await open(path, O_WRONLY | O_NOFOLLOW);
+async function overwrite(path: string, { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>, { text, before }: NewContent): Promise<void> {
+  const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
+    const opened = await handle.stat({ bigint: true });
+    if (opened.dev !== dev || opened.ino !== ino) throw new PatchError('it has changed since the patch was checked');
     await write(handle, text).catch(async (error: unknown) => {
       if (before !== null) await write(handle, before);
       throw error;
@@ -84,4 +88,8 @@ async function write(handle: FileHandle, text: string): Promise<void> {
     written += (await handle.write(bytes, written, bytes.length - written, written)).bytesWritten;
   }
   await handle.truncate(bytes.length);
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }

@@ -1,7 +1,9 @@
 import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { isDraftName } from '../../../src/files/replace-file.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
+import { writeBeside } from '../../../src/tools/apply-patch/replace-file.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { apply, folderWith, patchOf, tree } from './apply-to-files.ts';
 
@@ -180,6 +182,15 @@ describe('what a file keeps', () => {
     expect(tree(folder)).toEqual({ 'real/a': 'y\n', link: '-> real/a' });
   });
 
+  test('its symbolic link, also to where nothing is yet; one in a circle is refused', async () => {
+    const folder = folderWith({});
+    symlinkSync('new', join(folder, 'link'));
+    symlinkSync('circle', join(folder, 'circle'));
+    expect(await apply(folder, patchOf('*** Add File: link', '+y'))).toBeNull();
+    expect(tree(folder)).toEqual({ new: 'y\n', link: '-> new', circle: '-> circle' });
+    await expect(apply(folder, patchOf('*** Add File: circle', '+y'))).rejects.toThrow(/circle is a link that leads to no end$/);
+  });
+
   test('its hard links', async () => {
     const folder = folderWith({ a: 'longer than what comes\n' });
     linkSync(join(folder, 'a'), join(folder, 'b'));
@@ -277,4 +288,10 @@ describe('between the check and the writing', () => {
     );
     expect(tree(folder)).toEqual({ a: 'B\n', n: 'mine\n' });
   });
+});
+
+test('what is written beside a file has the name of a draft, so that nobody who watches the folder is told', async () => {
+  const folder = folderWith({ a: 'A\n' });
+  const draft = await writeBeside(join(folder, 'a'), null, { text: 'x', before: null, mode: null });
+  expect(isDraftName(draft)).toBe(true);
 });
