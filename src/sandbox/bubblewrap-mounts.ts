@@ -36,12 +36,13 @@ export function bubblewrapMounts({ everything, places, links, system }: View): s
   ];
 }
 
+/** What has been removed since it was looked at is left out: in `/tmp` others come and go, and no command is to fail of that. */
 function mount(path: string, kind: PlaceKind): string[] {
   switch (kind) {
     case 'write':
-      return ['--bind', path, path];
+      return ['--bind-try', path, path];
     case 'read':
-      return ['--ro-bind', path, path];
+      return ['--ro-bind-try', path, path];
     case 'bare':
     case 'empty':
       return ['--perms', EMPTY_FOLDER_PERMS, '--tmpfs', path];

@@ -5,7 +5,7 @@ import { mountAliases } from '../../src/sandbox/mount-aliases.ts';
 
 /** How many arguments follow an option. */
 const OPTIONS: Record<string, number> = {
-  ...{ '--bind': 2, '--ro-bind': 2, '--symlink': 2 },
+  ...{ '--bind-try': 2, '--ro-bind-try': 2, '--symlink': 2 },
   ...{ '--tmpfs': 1, '--perms': 1, '--remount-ro': 1, '--dev': 1, '--proc': 1 },
 };
 
@@ -14,7 +14,7 @@ function view(places: [string, PlaceKind][], more: Partial<View> = {}): View {
 }
 
 const paths = fc
-  .array(fc.constantFrom('-', '--bind', 'a', 'b', ' ', '\n', '--', '.git', '*'), { maxLength: 4 })
+  .array(fc.constantFrom('-', '--bind-try', 'a', 'b', ' ', '\n', '--', '.git', '*'), { maxLength: 4 })
   .map((parts) => `/${parts.join('/')}`);
 const kinds = fc.constantFrom<PlaceKind>('write', 'read', 'bare', 'empty', 'nothing');
 
@@ -38,7 +38,7 @@ test('what lies deeper is mounted later, whatever the order it was named in', ()
     fc.property(fc.array(fc.tuple(paths, kinds)), (places) => {
       const args = bubblewrapMounts(view(places));
       const mounted = args.flatMap((arg, at) =>
-        ['--bind', '--ro-bind'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
+        ['--bind-try', '--ro-bind-try'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
       );
       const order = mounted.filter((path) => path !== '/');
       for (const [later, path] of order.entries()) {
@@ -58,9 +58,22 @@ test('the folders between a writable root and what is kept in it are mount point
       ]),
     ),
   ).toEqual([
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...['--ro-bind', '/r/x', '/r/x'],
-    ...['--bind', '/w', '/w', '--bind', '/w/a', '/w/a', '--bind', '/w/a/b', '/w/a/b', '--ro-bind', '/w/a/b/.git', '/w/a/b/.git'],
+    ...['--ro-bind-try', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...['--ro-bind-try', '/r/x', '/r/x'],
+    ...[
+      '--bind-try',
+      '/w',
+      '/w',
+      '--bind-try',
+      '/w/a',
+      '/w/a',
+      '--bind-try',
+      '/w/a/b',
+      '/w/a/b',
+      '--ro-bind-try',
+      '/w/a/b/.git',
+      '/w/a/b/.git',
+    ],
   ]);
 });
 
@@ -70,7 +83,7 @@ test('where not everything can be read, the root is bare, and has the links that
     ['/usr/x', 'y'],
   ]);
   expect(bubblewrapMounts(view([['/usr', 'read']], { everything: false, links }))).toEqual([
-    ...['--dev', '/dev', '--proc', '/proc', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--remount-ro', '/'],
+    ...['--dev', '/dev', '--proc', '/proc', '--ro-bind-try', '/usr', '/usr', '--symlink', 'usr/bin', '/bin', '--remount-ro', '/'],
   ]);
 });
 

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfinedWorld } from './confined-world.ts';
@@ -149,4 +150,18 @@ test('a library that the environment preloads is loaded by the command alone', a
   await release();
   expect(env).toEqual({ PATH: '/usr/bin' });
   expect(argv.join(' ')).toContain('--setenv LD_PRELOAD /x.so');
+});
+
+test('what others remove before a command begins is left out, and the command runs', async () => {
+  const nested = world.folder('work', 'deep', 'clone', '.git');
+  const { argv, env, files, release } = await world.sandbox.confine(
+    { argv: ['bash', '-c', 'touch made && echo ran'], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false },
+    world.bounds(),
+  );
+  expect(argv).toContain(nested);
+  rmSync(join(world.workspace, 'deep'), { recursive: true });
+  const [program = '', ...rest] = argv;
+  const ran = spawnSync(program, rest, { env, stdio: ['ignore', 'pipe', 'pipe', ...files], encoding: 'utf8' });
+  await release();
+  expect({ status: ran.status, stdout: ran.stdout, stderr: ran.stderr }).toEqual({ status: 0, stdout: 'ran\n', stderr: '' });
 });
