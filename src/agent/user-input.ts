@@ -1,9 +1,10 @@
-import { extname } from 'node:path';
 import { cutText } from '../base/cut-text.ts';
 import { readRegularFile } from '../config/read-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { emptyInput, inputTooLarge } from '../protocol/errors.ts';
-import type { AdditionalContextEntry, ContentItem, ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+import type { AdditionalContextEntry, ContentItem, ImageDetail, ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
+
+type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
 /** The longest text that one request may bring, in characters, its parts together. */
 export const INPUT_CHARS_MAX = 1_048_576;
@@ -13,16 +14,6 @@ const PREVIEW_CHARS_MAX = 500;
 
 /** How much is read of the pictures of one request, all together. */
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
-
-/** For what does not begin as a picture that is known. */
-const IMAGE_TYPES: Record<string, string> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.webp': 'image/webp',
-  '.bmp': 'image/bmp',
-};
 
 /** Refuses input that is too long; with `required`, also input that is none. */
 export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
@@ -38,8 +29,15 @@ export function checkInput(input: readonly UserInput[], { required }: { required
 
 /** The item that clients see: what was given, with its defaults filled in. */
 export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
-  const content = input.map((part) => (part.type === 'text' ? { ...part, text_elements: part.text_elements ?? [] } : part));
-  return { type: 'userMessage', id, clientId, content };
+  return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
+}
+
+/** Of a picture's details, clients of the older protocol read only these two. */
+function shownPart(part: UserInput): UserInput {
+  if (part.type === 'text') return { ...part, text_elements: part.text_elements ?? [] };
+  if ((part.type === 'image' || part.type === 'localImage') && (part.detail === 'auto' || part.detail === 'low'))
+    return { ...part, detail: null };
+  return part;
 }
 
 /** The preview of a thread that begins with this input: its text, if it is not too long. */
@@ -66,7 +64,7 @@ export function userMessageForModel(input: readonly UserInput[]): ResponseItem |
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content = input.flatMap((part) => {
     if (part.type !== 'localImage') return contentOf(part);
-    const image = localImage(part.path, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
+    const image = localImage(part, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
     imageBytesLeft -= image.bytes;
     return [image.content];
   });
@@ -79,8 +77,8 @@ function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentIte
       return [{ type: 'input_text', text: part.text }];
     case 'image':
       return 'url' in part && typeof part.url === 'string'
-        ? [{ type: 'input_image', image_url: part.url }]
-        : [{ type: 'input_image', file_id: String(part.fileId) }];
+        ? [{ type: 'input_image', image_url: part.url, ...detailOf(part.detail) }]
+        : [{ type: 'input_image', file_id: String(part.fileId), ...detailOf(part.detail) }];
     case 'audio':
       return 'url' in part && typeof part.url === 'string'
         ? [{ type: 'input_audio', audio_url: part.url }]
@@ -96,14 +94,21 @@ function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentIte
   }
 }
 
+/** How closely the model looks at a picture, where the client says so. */
+function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetail } {
+  return detail ? { detail } : {};
+}
+
 /** A picture as a data URL, and its size. One that cannot be read is said to be missing: it does not fail the turn. */
-function localImage(path: string, bytesMax: number): { content: ContentItem; bytes: number } {
+function localImage({ path, detail }: LocalImage, bytesMax: number): { content: ContentItem; bytes: number } {
   try {
     const file = readRegularFile(path, bytesMax);
     if (file === null) return missing(path, 'there is no such file');
     if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
-    const type = imageType(file.bytes) ?? IMAGE_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
-    return { content: { type: 'input_image', image_url: `data:${type};base64,${file.bytes.toString('base64')}` }, bytes: file.size };
+    const type = imageType(file.bytes);
+    if (type === null) return missing(path, 'it is no PNG, JPEG, GIF, WebP or BMP');
+    const image_url = `data:${type};base64,${file.bytes.toString('base64')}`;
+    return { content: { type: 'input_image', image_url, ...detailOf(detail) }, bytes: file.size };
   } catch (error) {
     return missing(path, error instanceof Error ? error.message : String(error));
   }

@@ -75,6 +75,36 @@ test('a local image is read when the turn begins', async () => {
   expect(model).toEqual([read({ type: 'input_image', image_url: `data:image/png;base64,${PNG}` })]);
 });
 
+test('how closely a picture is to be looked at reaches the model; clients see of it what all of them can read', async () => {
+  const server = await withThread();
+  const path = join(server.cwd, 'dot.png');
+  writeFileSync(path, Buffer.from(PNG, 'base64'));
+  const url = `data:image/png;base64,${PNG}`;
+  const { item, model } = await sent(server, [
+    { type: 'localImage', path, detail: 'low' },
+    { type: 'image', url, detail: 'high' },
+  ]);
+  expect(item).toEqual(
+    userItem([
+      { type: 'localImage', path, detail: null },
+      { type: 'image', url, detail: 'high' },
+    ]),
+  );
+  expect(model).toEqual([
+    read({ type: 'input_image', image_url: url, detail: 'low' }, { type: 'input_image', image_url: url, detail: 'high' }),
+  ]);
+});
+
+test('a local image that is none is said to be none: no provider is asked to read it', async () => {
+  const server = await withThread();
+  const path = join(server.cwd, 'page.png');
+  writeFileSync(path, '<html>');
+  const { model } = await sent(server, [{ type: 'localImage', path }]);
+  expect(model).toEqual([
+    read({ type: 'input_text', text: `[The picture ${path} could not be read: it is no PNG, JPEG, GIF, WebP or BMP.]` }),
+  ]);
+});
+
 test('local images that cannot be read are said to be missing, and do not fail the turn', async () => {
   const server = await withThread();
   const absent = join(server.cwd, 'absent.png');
