@@ -40,7 +40,7 @@ describe('a shell with a script', () => {
 
   test('a command without a shell is its words, shown as they would be typed', async () => {
     expect(await parseCommand(['grep', "it's", 'a b'])).toMatchObject({
-      text: "grep 'it'\\''s' 'a b'",
+      text: "grep \"it's\" 'a b'",
       commands: [{ words: ['grep', "it's", 'a b'] }],
     });
   });
