@@ -3,8 +3,6 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/provider.ts';
 import { chooseModel, chooseProvider } from '../config/providers.ts';
 import { completeApprovalPolicy } from '../policy/approval-policy.ts';
-import { relativePathIn } from '../policy/sandbox-policy.ts';
-import { invalidParams } from '../protocol/errors.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, TurnStartParams } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
 import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
@@ -113,7 +111,6 @@ export function withTurnOverrides(
   params: TurnOverrides,
   { serverCwd, config }: { serverCwd: string; config: Config },
 ): ThreadSettings {
-  checkPaths(params);
   const { approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
   const model = mode?.settings.model ?? params.model ?? settings.model;
@@ -134,11 +131,6 @@ export function withTurnOverrides(
     serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
   };
-}
-
-function checkPaths({ sandboxPolicy }: TurnOverrides): void {
-  const relative = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
-  if (relative !== null) throw invalidParams(`params.sandboxPolicy.${relative.place}: "${relative.path}" is not an absolute path`);
 }
 
 function collaboration(

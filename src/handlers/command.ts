@@ -6,7 +6,7 @@ import { sandboxPolicy } from '../config/sandbox-policy.ts';
 import { commandEnvironment } from '../policy/command-environment.ts';
 import { defaultPermissionProfile, permissionProfile } from '../policy/permission-profile.ts';
 import { sandboxBounds } from '../policy/sandbox-bounds.ts';
-import { contradictoryParams, needsProcessId, notServed } from '../protocol/errors.ts';
+import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/errors.ts';
 import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
 import type { ClientProcessRights } from './client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes.ts';
@@ -101,9 +101,8 @@ function checkParams(params: CommandExecParams): void {
   const streams = params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true;
   if (streams && processId === null) throw needsProcessId();
   if (typeof profile === 'object' && profile?.type === 'managed') throw notServed('command/exec with a managed permissionProfile');
-  checkRequestedSandbox({ sandboxPolicy, permissions: typeof profile === 'string' ? profile : null }, 'sandboxPolicy');
-  if (profile !== null && typeof profile !== 'string' && sandboxPolicy !== null)
-    throw contradictoryParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
+  checkRequestedSandbox({ sandboxPolicy }, 'sandboxPolicy');
+  if (profile !== null && sandboxPolicy !== null) throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
 /** What the request asks for, else what is configured. Throws for a permission profile that there is none of. */

@@ -65,6 +65,8 @@ export async function writeTo(run: ClientProcess, { method, id, deltaBase64, clo
   if (delta === null && closeStdin !== true) throw contradictoryParams(`${method} needs deltaBase64 or closeStdin`);
   if (delta !== null && !BASE64.test(delta)) throw contradictoryParams(`${method} deltaBase64: this is no base64`);
   if (!run.spec.input) throw stdinNotStreamed(id);
+  // To close it again changes nothing.
+  if (run.inputClosed && delta === null) return;
   if (run.inputClosed) throw stdinClosed(id);
   run.inputClosed = closeStdin === true;
   const running = await run.begun;

@@ -78,7 +78,7 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
 }
 
 function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
-  const { id, header, question, options } = isObject(entry) ? entry : {};
+  const { id, header, question, options, isSecret } = isObject(entry) ? entry : {};
   if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as texts that are not empty';
   if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX)
     return `\`options\`: a list of one to ${OPTIONS_MAX}, and not an empty one`;
@@ -88,7 +88,7 @@ function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
     if (!isText(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
     read.push({ label, description });
   }
-  return { id, header, question, isOther: true, isSecret: false, options: read };
+  return { id, header, question, isOther: true, isSecret: isSecret === true, options: read };
 }
 
 function isText(value: unknown): value is string {

@@ -67,7 +67,6 @@ describe('command/exec', () => {
       { size: { rows: 1, cols: 1 } },
       { size: { rows: 0, cols: 1 }, tty: true, processId: 'p' },
       { env: { 'A=B': 'x' } },
-      { permissionProfile: { type: 'disabled' }, sandboxPolicy: { type: 'readOnly' } },
     ];
     for (const params of contradictory)
       expect(await client.refusal('command/exec', { command: ['true'], ...params })).toMatchObject({
@@ -79,6 +78,18 @@ describe('command/exec', () => {
         code: -32600,
         data: { code: 'process_id_required' },
       });
+  });
+
+  test('refuses bounds asked for in two ways, and a place that is not absolute', async () => {
+    const { client } = await startServer({ config: CONFIG });
+    const refusal = (params: Partial<CommandExecParams>) => client.refusal('command/exec', { command: ['true'], ...params });
+    const invalid = (message: string) => ({ code: -32600, message, data: { code: 'invalid_params' } });
+    const twice = invalid('`permissionProfile` cannot be combined with `sandboxPolicy`');
+    expect(await refusal({ permissionProfile: ':workspace', sandboxPolicy: { type: 'readOnly' } })).toEqual(twice);
+    expect(await refusal({ permissionProfile: { type: 'disabled' }, sandboxPolicy: { type: 'readOnly' } })).toEqual(twice);
+    expect(await refusal({ sandboxPolicy: { type: 'workspaceWrite', writableRoots: ['rel'] } })).toEqual(
+      invalid('params.sandboxPolicy.writableRoots[0]: "rel" is not an absolute path'),
+    );
   });
 
   test('kills what runs out of time, and all that it started, with exit code 124', async () => {
@@ -120,6 +131,7 @@ describe('command/exec', () => {
     await says(client, 'one\n');
     await client.request('command/exec/write', { processId: 'p', deltaBase64: base64('two\n'), closeStdin: true });
     expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64: base64('x') })).toMatchObject({ code: -32600 });
+    expect(await client.request('command/exec/write', { processId: 'p', closeStdin: true })).toEqual({});
     expect(await end).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     expect(told(client, 'stdout')).toBe('one\ntwo\ndone\n');
     const last = client.messages.findLastIndex(({ method }) => method === 'command/exec/outputDelta');

@@ -71,6 +71,11 @@ test.each([
 
 const [ONE] = QUESTIONS.questions;
 
+test('an answer that the model calls a secret is asked for as one', async () => {
+  const { client } = await asking({ questions: [{ ...ONE, isSecret: true }] });
+  expect((await question(client, METHOD)).params).toMatchObject({ questions: [{ ...ONE, isSecret: true }] });
+});
+
 test.each<[string, object, object, RegExp]>([
   ['in default mode', QUESTIONS, {}, /^request_user_input is unavailable in default mode/],
   ['without questions', { questions: [] }, PLAN_MODE, /a list of one to 3/],
