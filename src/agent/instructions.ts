@@ -74,6 +74,7 @@ export class Instructions {
       workspaceRoots,
       granted,
       asksForPermissions: this.#config.get('features.request_permissions_tool'),
+      widensCommands: this.#config.get('features.exec_permission_approvals'),
       skills,
       developerInstructions,
       collaborationMode,

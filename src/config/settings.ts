@@ -27,6 +27,7 @@ interface SettingTypes {
   'features.goals': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
+  'features.exec_permission_approvals': boolean;
   'features.request_permissions_tool': boolean;
   'features.view_image_tool': boolean;
   hide_agent_reasoning: boolean;
@@ -84,6 +85,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
+  'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
   'features.shell_tool': { ...flag(), absent: true },

@@ -11,6 +11,8 @@ export interface PermissionsInput {
   granted?: readonly GrantedPermissions[];
   /** Whether there is the tool `request_permissions`. */
   asksForPermissions?: boolean;
+  /** Whether one command can ask for permissions of its own. */
+  widensCommands?: boolean;
 }
 
 /** Tells the model what commands can do, when somebody is asked, and how it asks. */
@@ -18,6 +20,7 @@ export function permissionsText(input: PermissionsInput): string {
   const { sandboxPolicy: sandbox, approvalPolicy: approval } = input;
   const isConfined = sandbox.type === 'readOnly' || sandbox.type === 'workspaceWrite';
   const parts = [sandboxText(input), isConfined ? grantedText(input.granted ?? []) : null, approvalText(approval, isConfined)];
+  if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
   if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
   if (isConfined && input.asksForPermissions === true && mayRequest(approval)) parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
@@ -103,6 +106,9 @@ function mayRequest(approval: AskForApproval): boolean {
 
 const ESCALATION =
   'To run a command outside the sandbox, give `sandbox_permissions: "require_escalated"` and a `justification`, a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes what may run from now on without asking: keep it narrow. Ask only for what the task needs, after it is clear that the sandbox is in the way. When it is declined, do not try to get there by other means.';
+
+const WIDENING =
+  'To let one command read or write more, or reach the network, while it stays in the sandbox, give `sandbox_permissions: "with_additional_permissions"`, `additional_permissions` with no more than it needs, and a `justification`. Prefer that to leaving the sandbox.';
 
 const REQUEST =
   'To widen the sandbox for later commands, call request_permissions. What is granted for a turn ends with the turn. What is protected stays so.';

@@ -2,6 +2,7 @@ import type { AskForApproval, SandboxPolicy } from '../protocol/generated/types.
 import type { CommandRules } from './command-rules.ts';
 import type { Grants } from './grants.ts';
 import type { ParsedCommand } from './parse-command.ts';
+import type { GrantedPermissions } from './sandbox-bounds.ts';
 
 /** A command that the model wants to run, with what it asks for. */
 export interface CommandRequest {
@@ -10,7 +11,9 @@ export interface CommandRequest {
   cwd: string;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
-  /** The reason that it gives for that. */
+  /** What it asks for beyond the sandbox's bounds while it stays in it, for this run alone; null: nothing. */
+  permissions: GrantedPermissions | null;
+  /** The reason that it gives for either. */
   justification: string | null;
   /** The beginning of commands that it proposes to allow from now on. */
   prefixRule: readonly string[] | null;
@@ -24,7 +27,10 @@ export interface CommandSituation {
   grants: Grants;
 }
 
-/** What is to become of a command. `sandboxed`: within what the sandbox policy allows, where that has any bounds. */
+/**
+ * What is to become of a command. `sandboxed`: within what the sandbox policy allows, where that has any bounds, and what
+ * the request asks for beyond them.
+ */
 export type CommandVerdict =
   | {
       verdict: 'run';

@@ -1,7 +1,7 @@
 import type { AskForApproval } from '../protocol/generated/types.ts';
 import { commandKey } from './command-key.ts';
 import type { RuleProblem } from './command-rules.ts';
-import type { CommandSituation, CommandVerdict } from './command-verdict.ts';
+import type { CommandRequest, CommandSituation, CommandVerdict } from './command-verdict.ts';
 import { isHarmless } from './harmless-command.ts';
 import { matchesPrefix } from './matches-prefix.ts';
 import type { ParsedCommand } from './parse-command.ts';
@@ -16,41 +16,45 @@ import { type StrictRule, strictRule } from './strict-rules.ts';
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules } = situation;
   const bounded = hasBounds(sandboxPolicy);
-  const leaves = request.escalates && bounded;
-  const sandboxed = bounded && !leaves;
+  const sandboxed = bounded && !request.escalates;
+  const goesBeyond = bounded && (request.escalates || request.permissions !== null);
   const strict = strictRule(request.command, rules);
   if (strict?.decision === 'forbidden') return refuse(forbidden(strict));
   if (isGranted(situation, sandboxed)) return run(sandboxed);
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
-  if (doubt !== null) return byRule(situation, { leaves, sandboxed, reason: doubt });
-  if (isAllowed(situation, leaves)) return leaves && looksWithGit(request.command) ? LOOK : run(sandboxed);
-  return leaves ? byPolicyOutside(situation) : byPolicyInside(situation, bounded);
+  if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
+  if (isAllowed(situation, goesBeyond)) return goesBeyond && looksWithGit(request.command) ? LOOK : run(sandboxed);
+  return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
 /** What a rule asks about, or may. */
 function byRule(
   situation: CommandSituation,
-  { leaves, sandboxed, reason }: { leaves: boolean; sandboxed: boolean; reason: string },
+  { goesBeyond, sandboxed, reason }: { goesBeyond: boolean; sandboxed: boolean; reason: string },
 ): CommandVerdict {
   const { approvalPolicy, request } = situation;
   const isAsked = typeof approvalPolicy === 'string' ? approvalPolicy !== 'never' : approvalPolicy.granular.rules;
   if (!isAsked) return refuse(unasked(approvalPolicy, reason));
-  const refusal = leaves ? escalationRefusal(approvalPolicy) : null;
+  const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
   // No amendment: a rule that allows would change nothing where another asks.
-  const reasons = leaves ? `${reason} ${request.justification ?? LEAVES}` : reason;
+  const reasons = goesBeyond ? `${reason} ${beyondReason(request)}` : reason;
   return { verdict: 'ask', reason: reasons, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
 }
 
-/** What leaves the sandbox when it is let. */
-function byPolicyOutside(situation: CommandSituation): CommandVerdict {
-  const refusal = escalationRefusal(situation.approvalPolicy);
-  return refusal === null ? ask(situation, { sandboxed: false, reason: situation.request.justification ?? LEAVES }) : refuse(refusal);
+/** What leaves the sandbox, or does more in it, when it is let. */
+function byPolicyBeyond(situation: CommandSituation, sandboxed: boolean): CommandVerdict {
+  const refusal = beyondRefusal(situation.approvalPolicy);
+  return refusal === null ? ask(situation, { sandboxed, reason: beyondReason(situation.request) }) : refuse(refusal);
 }
 
-function escalationRefusal(policy: AskForApproval): string | null {
-  if (policy === 'never') return NEVER_ESCALATES;
-  return typeof policy === 'string' || policy.granular.sandbox_approval ? null : NO_ESCALATION_APPROVALS;
+function beyondRefusal(policy: AskForApproval): string | null {
+  if (policy === 'never') return NEVER_BEYOND;
+  return typeof policy === 'string' || policy.granular.sandbox_approval ? null : NO_APPROVALS_BEYOND;
+}
+
+function beyondReason({ justification, escalates }: CommandRequest): string {
+  return justification ?? (escalates ? LEAVES : WIDENS);
 }
 
 /** What stays within the bounds of the sandbox policy, if it has any. */
@@ -70,10 +74,11 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const LOOK = { ...RUN, readOnly: true } as const;
 const LEAVES = 'It asks to run outside the sandbox.';
-const NEVER_ESCALATES =
-  'The approval policy is never: nobody is asked, so commands cannot leave the sandbox. Run it inside the sandbox, or do without it.';
-const NO_ESCALATION_APPROVALS =
-  'Rejected by the approval policy: nobody is asked about leaving the sandbox. Run it inside the sandbox, or do without it.';
+const WIDENS = 'It asks for more than its sandbox allows.';
+const NEVER_BEYOND =
+  'The approval policy is never: nobody is asked, so commands cannot go beyond the sandbox. Run it inside the sandbox, or do without it.';
+const NO_APPROVALS_BEYOND =
+  'Rejected by the approval policy: nobody is asked about going beyond the sandbox. Run it inside the sandbox, or do without it.';
 
 function run(sandboxed: boolean): CommandVerdict {
   return { ...RUN, sandboxed };
@@ -89,8 +94,8 @@ function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: bo
   return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
 }
 
-function keyOf({ request: { command, cwd } }: CommandSituation, sandboxed: boolean): string {
-  return commandKey({ argv: command.argv, cwd, sandboxed });
+function keyOf({ request: { command, cwd, permissions } }: CommandSituation, sandboxed: boolean): string {
+  return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null });
 }
 
 function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
@@ -101,13 +106,13 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
  * Whether rules allow all that the command is. Inside the sandbox, what is known to be harmless needs no rule beside what
  * has one.
  */
-function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, leaves: boolean): boolean {
+function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, goesBeyond: boolean): boolean {
   const { commands } = command;
   if (commands === null) return false;
   const allowing = rules.filter(({ decision }) => decision === 'allow');
   const isByRule = (words: readonly string[]) => allowing.some((rule) => matchesPrefix(words, rule));
   if (!commands.some(({ words }) => isByRule(words))) return false;
-  return commands.every(({ words }) => isByRule(words) || (!leaves && isHarmless(words, { confined: false })));
+  return commands.every(({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })));
 }
 
 /** Whether all of it is known to do no more than look. */
@@ -115,7 +120,7 @@ function looks({ commands }: ParsedCommand, confined: boolean): boolean {
   return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
 }
 
-/** git that only looks has no need to leave the sandbox, where a repository may name the programs that git runs. */
+/** git that only looks has no need to go beyond the sandbox, where a repository may name the programs that git runs. */
 function looksWithGit(command: ParsedCommand): boolean {
   return looks(command, true) && !looks(command, false);
 }

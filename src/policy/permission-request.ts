@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../protocol/generated/types.ts';
-import { type GrantedPermissions, PROTECTED_NAMES } from './sandbox-bounds.ts';
+import { HOME_KEPT, isOfHome } from './home-files.ts';
+import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';
 
 /** How many files and folders one request may name. */
 const PATHS_MAX = 64;
@@ -58,14 +59,12 @@ function paths(value: JsonValue, place: (path: string) => string): string[] | nu
   return texts.length === value.length ? [...new Set(texts.map(place))] : null;
 }
 
-/** Why some of it never becomes writable by a permission, for the model to read; null where all of it may. */
-export function protectedWrite({ write }: GrantedPermissions, home: string): string | null {
-  for (const path of write) {
-    const name = PROTECTED_NAMES.find((protectedName) => path.split(sep).includes(protectedName));
-    if (name !== undefined) return `cannot make ${path} writable: ${name} is protected in the sandbox`;
-    if (path === home) return `cannot make ${path} writable: it is the home of the server`;
-  }
-  return null;
+/** Why a file or folder never becomes writable by a permission, for the model to read; null where it may. No links in either. */
+export function protectedWrite(path: string, home: string): string | null {
+  const name = path.split(sep).find((part) => isProtectedName(part.toLowerCase()));
+  if (name !== undefined) return `cannot make ${path} writable: ${name} is protected in the sandbox`;
+  const isHomes = path === home || isOfHome(path, home, HOME_KEPT);
+  return isHomes ? `cannot make ${path} writable: it belongs to the server's home` : null;
 }
 
 /** Permissions as clients see them. */

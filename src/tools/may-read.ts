@@ -1,6 +1,6 @@
-import { realPath } from '../config/project-folders.ts';
 import { isReadable } from '../policy/path-bounds.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
+import { realPath } from './real-path.ts';
 
 /**
  * Whether a file may be read for a model whose commands have these bounds; `real` has no links in it. What is not in a folder
@@ -8,11 +8,16 @@ import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
  */
 export function mayRead(bounds: SandboxBounds | null, real: string): boolean {
   if (bounds === null) return true;
-  const { readable, writableRoots, workspace, home } = bounds;
-  return isReadable(real, {
+  return isReadable(real, realBounds(bounds));
+}
+
+/** The same bounds with the links in their paths followed. */
+export function realBounds({ readable, writableRoots, network, workspace, home }: SandboxBounds): SandboxBounds {
+  return {
     readable: readable === 'everything' ? readable : { ...readable, roots: readable.roots.map(realPath) },
     writableRoots: writableRoots.map(realPath),
+    network,
     workspace: workspace.map(realPath),
     home: realPath(home),
-  });
+  };
 }

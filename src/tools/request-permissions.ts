@@ -3,7 +3,7 @@ import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPer
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
 import type { AskForApproval, PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
-import { type PermissionPlaces, realPermissions, wantedPermissions } from './wanted-permissions.ts';
+import { type PermissionPlaces, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
 
@@ -43,7 +43,7 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
       const answer = await ask(asked, { context, reason, now: options.now() }, signal);
       if (answer === null) return told(NOTHING, { scope: 'turn' });
       const answered = realPermissions(answeredPermissions(answer.permissions), settings.cwd);
-      const granted = commonPermissions(asked, answered);
+      const granted = unprotected(commonPermissions(asked, answered), options.home);
       const scope = answer.scope ?? 'turn';
       if (granted.network || granted.read.length + granted.write.length > 0) context.approvals.grants.grant(granted, scope);
       return told(granted, { scope });

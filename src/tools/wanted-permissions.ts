@@ -1,7 +1,7 @@
 import type { JsonValue } from '../base/json.ts';
 import { protectedWrite, readPermissions } from '../policy/permission-request.ts';
 import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
-import { shownPath } from './real-path.ts';
+import { realPath, shownPath } from './real-path.ts';
 
 export interface PermissionPlaces {
   cwd: string;
@@ -19,7 +19,12 @@ export function wantedPermissions(value: JsonValue | undefined, { cwd, home, use
   const named = readPermissions(value, { cwd, userHome });
   if (typeof named === 'string') return named;
   const wanted = realPermissions(named, cwd);
-  return protectedWrite(wanted, home) ?? wanted;
+  return wanted.write.map((path) => protectedWrite(realPath(path), realPath(home))).find((problem) => problem !== null) ?? wanted;
+}
+
+/** The same without what no permission makes writable, which may lie in what was asked for. */
+export function unprotected({ write, ...rest }: GrantedPermissions, home: string): GrantedPermissions {
+  return { ...rest, write: write.filter((path) => protectedWrite(realPath(path), realPath(home)) === null) };
 }
 
 /** The same with its links followed. */

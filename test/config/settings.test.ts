@@ -141,6 +141,7 @@ test('where nothing is set, the defaults hold', async () => {
     approval_timeout_ms: null,
     background_terminal_max_timeout: 300_000,
     default_permissions: null,
+    'features.exec_permission_approvals': false,
     'features.request_permissions_tool': false,
     approvals_reviewer: 'user',
     developer_instructions: null,

@@ -103,10 +103,12 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
-  const defaults = { cwd: '/w', escalates: false, justification: null, prefixRule: null };
+  const defaults = { cwd: '/w', escalates: false, permissions: null, justification: null, prefixRule: null };
   return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants });
 }
 
+const WRITES_OPT = { read: [], write: ['/opt'], network: false };
+const INSIDE: Record<string, string> = { out: 'ask', free: 'run' };
 const judgeAll = (asked: Asked) => Promise.all(COMMANDS.map(async (script) => wordFor(await judge(script, asked))));
 const rows = (Object.keys(RULES) as (keyof typeof RULES)[]).flatMap((kind) =>
   Object.entries(TABLE[kind]).map(([policy, row]) => ({ kind, policy, row })),
@@ -119,11 +121,14 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   test.each(BOUNDED)('$type', async (sandboxPolicy) => {
     expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(inside);
     expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(outside);
+    // What asks for more while it stays inside is asked about as what leaves, and runs inside.
+    expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(outside?.map((word) => INSIDE[word] ?? word));
   });
 
   test.each(UNBOUNDED)('$type, where there is nothing to leave', async (sandboxPolicy) => {
     expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(unbounded);
     expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(unbounded);
+    expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(unbounded);
   });
 
   test('a grant of the session spares the question, and forbidden stays forbidden', async () => {
@@ -156,6 +161,18 @@ test('the key of a question is what spares it the next time', async () => {
   grants.allowCommand(asked.key);
   expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('free');
   expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
+});
+
+test('a command that was accepted for the session with permissions of its own is accepted with those alone', async () => {
+  const grants = new Grants();
+  const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
+  expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'It asks for more than its sandbox allows.' });
+  if (asked.verdict !== 'ask') throw new Error('it was not asked');
+  grants.allowCommand(asked.key);
+  expect(wordFor(await judge('touch x', { grants, permissions: WRITES_OPT }))).toBe('run');
+  expect(wordFor(await judge('touch x', { grants, permissions: { ...WRITES_OPT, network: true } }))).toBe('ask');
+  expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
+  expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('out');
 });
 
 test('granular: what asks about rules alone does not ask about leaving the sandbox', async () => {

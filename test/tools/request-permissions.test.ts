@@ -140,7 +140,8 @@ test.each<[string, object, RegExp]>([
   ['no paths', { permissions: { file_system: { write: [7] } } }, /lists of paths/],
   ['too much', { permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } } }, /64 paths at most/],
   ['what is protected', { permissions: { file_system: { write: ['dir/.git/hooks'] } } }, /\.git is protected/],
-  ['the home', { permissions: { file_system: { write: ['../home'] } } }, /home of the server/],
+  ["the server's files", { permissions: { file_system: { write: ['../home/config.toml'] } } }, /server's home/],
+  ['the home', { permissions: { file_system: { write: ['../home'] } } }, /server's home/],
 ])('the model is told what is wrong when it asks for %s', async (_, args, problem) => {
   const server = await asking(args);
   await server.client.turnCompleted(server.turnId);
@@ -171,4 +172,13 @@ test('without the feature there is no such tool', async () => {
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'go');
   expect(server.model.request(1).tools.map(({ name }) => name)).not.toContain('request_permissions');
+});
+
+test('an answer opens nothing that is protected, though it lies in what was asked for', async () => {
+  const server = await asking({ permissions: { file_system: { write: ['..'] } } });
+  const write = [join(server.cwd, '.git'), join(server.home, 'rules'), server.home, join(server.folder, 'shared')];
+  expect(await answered(server, { permissions: { fileSystem: { write } } })).toEqual({
+    permissions: { network: null, file_system: { write: [join(server.folder, 'shared')] } },
+    scope: 'turn',
+  });
 });

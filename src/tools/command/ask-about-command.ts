@@ -1,5 +1,6 @@
 import { appendAllowRule } from '../../config/rules-files.ts';
 import { commandActions } from '../../policy/command-actions.ts';
+import { shownPermissions } from '../../policy/permission-request.ts';
 import { quoteWords } from '../../policy/quote-words.ts';
 import type { CommandExecutionApprovalDecision } from '../../protocol/generated/types.ts';
 import type { CommandRun } from './command-run.ts';
@@ -18,7 +19,7 @@ interface CommandQuestion {
 
 /** Asks whether a command may run, and does what the answer says beyond that. No answer, or one that is an error, is a no. */
 export async function askAboutCommand(run: CommandRun, question: CommandQuestion, signal: AbortSignal): Promise<Decision> {
-  const { call, command, context, deps } = run;
+  const { call, command, context, deps, permissions } = run;
   const { reason, proposedAmendment, approvalId, opening } = question;
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
   const answer = await context.approvals.ask(
@@ -30,7 +31,7 @@ export async function askAboutCommand(run: CommandRun, question: CommandQuestion
         itemId: context.itemId,
         approvalId,
         environmentId: 'local',
-        additionalPermissions: null,
+        additionalPermissions: permissions === null ? null : shownPermissions(permissions),
         kind: 'command',
         startedAtMs: deps.clock.now(),
         reason,

@@ -2,8 +2,11 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Env } from '../../config/config.ts';
+import type { GrantedPermissions } from '../../policy/sandbox-bounds.ts';
+import { wantedPermissions } from '../wanted-permissions.ts';
 import type { CommandCall } from './command-call.ts';
 import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
+import type { CommandLimits } from './command-settings.ts';
 import { findShell, isShellName, shellArgv, userShell } from './shell.ts';
 
 const YIELD_MS_DEFAULT = 10_000;
@@ -18,10 +21,9 @@ export interface ArgumentPlace {
   /** Absolute: the thread's folder. */
   cwd: string;
   env: Env;
-  /** Whether commands may read the user's profile. */
-  loginShell: boolean;
-  /** The most of a command's output that the model may ask for. */
-  tokensMax: number;
+  /** Absolute: the server's own folder. */
+  home: string;
+  limits: CommandLimits;
 }
 
 /** What is wrong with arguments, for the model. */
@@ -91,16 +93,17 @@ const POLL_MS_MIN = 5_000;
 
 function common(fields: JsonObject, place: ArgumentPlace) {
   const justification = text(fields, 'justification');
+  const cwd = workdir(fields, place.cwd);
   return {
-    cwd: workdir(fields, place.cwd),
-    tokensMax: outputTokens(fields, place.tokensMax),
-    escalates: escalates(fields),
+    cwd,
+    tokensMax: outputTokens(fields, place.limits.tokensMax),
+    ...beyondSandbox(fields, { ...place, cwd }),
     justification: justification === null ? null : justification.slice(0, JUSTIFICATION_CHARS_MAX),
     prefixRule: words(fields, 'prefix_rule'),
   };
 }
 
-function scriptArgv(fields: JsonObject, script: string, { env, loginShell }: ArgumentPlace): string[] {
+function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentPlace): string[] {
   const wanted = text(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
   if (shell === null) throw new ArgumentProblem(`\`shell\`: there is no shell ${wanted}; bash, zsh and sh are known.`);
@@ -120,12 +123,28 @@ function workdir(fields: JsonObject, cwd: string): string {
   return folder;
 }
 
-function escalates(fields: JsonObject): boolean {
-  const asked = text(fields, 'sandbox_permissions');
-  if (asked === null) return flag(fields, 'with_escalated_permissions') === true;
-  if (asked === 'use_default') return false;
-  if (asked === 'require_escalated') return true;
-  throw new ArgumentProblem('`sandbox_permissions` is "use_default" or "require_escalated".');
+function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCall, 'escalates' | 'permissions'> {
+  const wanted = fields.additional_permissions ?? null;
+  const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
+  switch (asked) {
+    case 'require_escalated':
+      return { escalates: true, permissions: null };
+    case 'with_additional_permissions':
+      return { escalates: false, permissions: additionalPermissions(wanted, place) };
+    case 'use_default':
+      if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
+      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, place) };
+    default:
+      throw new ArgumentProblem('`sandbox_permissions` is "use_default", "with_additional_permissions" or "require_escalated".');
+  }
+}
+
+function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentPlace): GrantedPermissions {
+  if (!limits.permissions)
+    throw new ArgumentProblem('permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).');
+  const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
+  if (typeof permissions === 'string') throw new ArgumentProblem(`\`additional_permissions\` ${permissions}.`);
+  return permissions;
 }
 
 function outputTokens(fields: JsonObject, tokensMax: number): number {

@@ -1,3 +1,5 @@
+import type { GrantedPermissions } from '../../policy/sandbox-bounds.ts';
+
 /** A command that is to run, with how it is waited for. */
 export interface CommandCall {
   /** The program and its arguments. */
@@ -12,8 +14,11 @@ export interface CommandCall {
   waitMs: number;
   /** How much of its output the model reads. */
   tokensMax: number;
-  /** Whether it asks to run outside the sandbox, and why. */
+  /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
+  /** What it asks for beyond the sandbox for this run alone, while it stays in it; null: nothing. */
+  permissions: GrantedPermissions | null;
+  /** Why it asks for either. */
   justification: string | null;
   /** The beginning of commands that the model proposes to allow from now on. */
   prefixRule: readonly string[] | null;

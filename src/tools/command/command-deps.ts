@@ -4,6 +4,7 @@ import type { Processes } from '../../sandbox/processes.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import type { CommandCall } from './command-call.ts';
 import type { CommandSessions } from './command-sessions.ts';
+import type { CommandLimits } from './command-settings.ts';
 
 /** What the commands of a thread run with. */
 export interface CommandDeps {
@@ -16,8 +17,7 @@ export interface CommandDeps {
   env: Env;
   /** What commands find in theirs. */
   environment(): Record<string, string>;
-  /** What the configuration allows. */
-  limits: { loginShell: boolean; tokensMax: number; pollMsMax: number };
+  limits: CommandLimits;
   /** What is no command but a patch, written as one: gives its result, null for all else. */
   patchIn: ((call: CommandCall, context: ToolContext, signal: AbortSignal) => Promise<ToolResult | null>) | null;
 }

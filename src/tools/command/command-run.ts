@@ -1,4 +1,5 @@
 import type { ParsedCommand } from '../../policy/parse-command.ts';
+import type { GrantedPermissions } from '../../policy/sandbox-bounds.ts';
 import type { ToolContext } from '../tool.ts';
 import type { CommandCall } from './command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -9,6 +10,8 @@ export interface CommandRun {
   command: ParsedCommand;
   context: ToolContext;
   deps: CommandDeps;
+  /** What goes beyond its sandbox and is allowed to this run alone once it runs; null: nothing. */
+  permissions: GrantedPermissions | null;
   /** What the session is known by. */
   number: number;
   /** Whom its process runs for. */

@@ -1,17 +1,14 @@
+import type { JsonObject } from '../../base/json.ts';
 import type { ToolSpec } from '../../model/model.ts';
+import { PERMISSIONS_PARAMETER } from '../../policy/permission-request.ts';
+import type { CommandLimits } from './command-settings.ts';
 
 type FunctionSpec = Extract<ToolSpec, { type: 'function' }>;
-
-interface Limits {
-  loginShell: boolean;
-  tokensMax: number;
-  pollMsMax: number;
-}
 
 const NUMBER = { type: 'number' };
 
 /** How the model is told of `exec_command`. */
-export function execCommandSpec({ loginShell, tokensMax }: Limits): FunctionSpec {
+export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandLimits): FunctionSpec {
   const login = { type: 'boolean', description: "Whether the shell reads the user's profile first. Default: true." };
   return {
     type: 'function',
@@ -34,12 +31,8 @@ export function execCommandSpec({ loginShell, tokensMax }: Limits): FunctionSpec
           description: 'How long to wait for its end before it goes on in the background: 250 to 30000. Default: 10000.',
         },
         max_output_tokens: { ...NUMBER, description: `How much of its output to give, at most ${tokensMax}. Default: 2500.` },
-        sandbox_permissions: {
-          type: 'string',
-          enum: ['use_default', 'require_escalated'],
-          description: 'require_escalated asks the user to let it run outside the sandbox. Default: use_default.',
-        },
-        justification: { type: 'string', description: 'With require_escalated: the question to the user, in one sentence.' },
+        ...sandboxParameters(permissions),
+        justification: { type: 'string', description: 'Where more than use_default is asked for: the question to the user, in one sentence.' },
         prefix_rule: {
           type: 'array',
           items: { type: 'string' },
@@ -53,8 +46,29 @@ export function execCommandSpec({ loginShell, tokensMax }: Limits): FunctionSpec
   };
 }
 
+/** What a command can ask for beyond its sandbox. */
+function sandboxParameters(permissions: boolean): JsonObject {
+  const escalated = 'require_escalated asks the user to let it run outside the sandbox.';
+  if (!permissions)
+    return {
+      sandbox_permissions: {
+        type: 'string',
+        enum: ['use_default', 'require_escalated'],
+        description: `${escalated} Default: use_default.`,
+      },
+    };
+  return {
+    sandbox_permissions: {
+      type: 'string',
+      enum: ['use_default', 'with_additional_permissions', 'require_escalated'],
+      description: `with_additional_permissions asks the user to let it do what additional_permissions says, in the sandbox. ${escalated} Default: use_default.`,
+    },
+    additional_permissions: PERMISSIONS_PARAMETER,
+  };
+}
+
 /** How the model is told of `write_stdin`. */
-export function writeStdinSpec({ tokensMax, pollMsMax }: Limits): FunctionSpec {
+export function writeStdinSpec({ tokensMax, pollMsMax }: CommandLimits): FunctionSpec {
   return {
     type: 'function',
     name: 'write_stdin',

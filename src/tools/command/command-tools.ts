@@ -40,10 +40,9 @@ async function run(
   { read, args }: Reading,
   { context, deps, signal }: { context: ToolContext; deps: CommandDeps; signal: AbortSignal },
 ): Promise<ToolResult> {
-  const { loginShell, tokensMax } = deps.limits;
   let call: CommandCall;
   try {
-    call = read(args, { cwd: context.settings.cwd, env: deps.env, loginShell, tokensMax });
+    call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
   } catch (error) {
     if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
     throw error;

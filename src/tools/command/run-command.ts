@@ -7,6 +7,7 @@ import { parseCommand } from '../../policy/parse-command.ts';
 import { commandRules } from '../../policy/parse-rules.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { askAboutCommand, type Decision } from './ask-about-command.ts';
+import { permissionsBeyond } from './command-bounds.ts';
 import type { CommandCall } from './command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
@@ -16,15 +17,17 @@ import { SESSIONS_MAX } from './command-sessions.ts';
 import { KILLED, TIMED_OUT } from './exit-codes.ts';
 import { looksRefused } from './looks-refused.ts';
 import { ShownCommand } from './shown-command.ts';
-import { type CommandBounds, type CommandOutcome, startCommand } from './start-command.ts';
+import { type CommandOutcome, type Confinement, startCommand } from './start-command.ts';
 
 /** Runs a command that the model wants, as far as policy and user allow, and gives what the model reads of it. */
 export async function runCommand(call: CommandCall, context: ToolContext, deps: CommandDeps, signal: AbortSignal): Promise<ToolResult> {
   const patched = await deps.patchIn?.(call, context, signal);
   if (patched != null) return patched;
   const command = await parseCommand(call.argv);
+  const permissions = permissionsBeyond({ context, deps }, call.permissions);
+  const { cwd, escalates, justification, prefixRule } = call;
   const verdict = judgeCommand({
-    request: { command, cwd: call.cwd, escalates: call.escalates, justification: call.justification, prefixRule: call.prefixRule },
+    request: { command, cwd, escalates, permissions, justification, prefixRule },
     sandboxPolicy: context.settings.sandboxPolicy,
     approvalPolicy: context.settings.approvalPolicy,
     rules: commandRules(readRuleFiles(deps.home)),
@@ -33,7 +36,7 @@ export async function runCommand(call: CommandCall, context: ToolContext, deps: 
   if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
   const place = deps.sessions.takePlace();
   if (place === null) return { output: tooMany(deps), success: false };
-  const run: CommandRun = { call, command, context, deps, number: place.number, owner: place.owner(context.turnId) };
+  const run: CommandRun = { call, command, context, deps, permissions, number: place.number, owner: place.owner(context.turnId) };
   try {
     if (verdict.verdict === 'run') return await runShown(run, { shown: await begin(run), how: verdict }, signal);
     return await runAsked(run, verdict, signal);
@@ -77,7 +80,7 @@ async function runAsked(run: CommandRun, { sandboxed, ...question }: Asked, sign
 
 async function runShown(
   run: CommandRun,
-  { shown, how }: { shown: ShownCommand; how: CommandBounds & { askIfRefused: boolean } },
+  { shown, how }: { shown: ShownCommand; how: Confinement & { askIfRefused: boolean } },
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const startedMs = run.deps.clock.monotonic();

@@ -1,6 +1,5 @@
-import { sandboxBounds } from '../../policy/sandbox-bounds.ts';
-import { readingOnly } from '../../policy/sandbox-policy.ts';
 import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../sandbox/processes.ts';
+import { commandBounds, lookingBounds } from './command-bounds.ts';
 import type { CommandRun } from './command-run.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
@@ -9,7 +8,7 @@ import type { ShownCommand } from './shown-command.ts';
 const TERMINAL = { rows: 24, cols: 80 };
 
 /** What a command is held to. */
-export interface CommandBounds {
+export interface Confinement {
   sandboxed: boolean;
   /** Whether it may only read, whatever the sandbox policy allows. */
   readOnly: boolean;
@@ -29,7 +28,7 @@ export type CommandOutcome =
  */
 export async function startCommand(
   run: CommandRun,
-  { shown, ...bounds }: CommandBounds & { shown: ShownCommand },
+  { shown, ...bounds }: Confinement & { shown: ShownCommand },
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   if (signal.aborted) return { state: 'interrupted', exitCode: null };
@@ -53,14 +52,11 @@ export async function startCommand(
 }
 
 async function startProcess(
-  { call, context, deps, owner }: CommandRun,
-  { shown, sandboxed, readOnly }: CommandBounds & { shown: ShownCommand },
+  { call, context, deps, owner, permissions }: CommandRun,
+  { shown, sandboxed, readOnly }: Confinement & { shown: ShownCommand },
 ): Promise<RunningProcess | { problem: string }> {
-  const { settings, approvals } = context;
   const env = deps.environment();
-  const place = { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: deps.env.TMPDIR ?? null, home: deps.home };
-  const policy = readOnly ? readingOnly(settings.sandboxPolicy) : settings.sandboxPolicy;
-  const bounds = sandboxed || readOnly ? sandboxBounds(policy, place, readOnly ? [] : approvals.grants.permissions) : null;
+  const bounds = readOnly ? lookingBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   try {
     return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>

@@ -38,7 +38,7 @@ export async function runUserCommand(
   const shown = new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
   const startedMs = deps.clock.monotonic();
   try {
-    const run = { call, command, context, deps, number, owner: owner(turnId) };
+    const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
     const outcome = await startCommand(run, { shown, sandboxed: false, readOnly: false }, signal);
     if (outcome.state === 'notStarted') shown.note(outcome.problem);
     const exitCode = outcome.state === 'timedOut' ? TIMED_OUT : 'exitCode' in outcome ? outcome.exitCode : null;
@@ -60,6 +60,7 @@ function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeou
     waitMs: timeoutMs,
     tokensMax: OUTPUT_TOKENS_DEFAULT,
     escalates: false,
+    permissions: null,
     justification: null,
     prefixRule: null,
   };

@@ -1,0 +1,50 @@
+import { isReadable, isWritable } from '../../policy/path-bounds.ts';
+import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/sandbox-bounds.ts';
+import { readingOnly } from '../../policy/sandbox-policy.ts';
+import { realBounds } from '../may-read.ts';
+import { realPath } from '../real-path.ts';
+import type { ToolContext } from '../tool.ts';
+import { realPermissions } from '../wanted-permissions.ts';
+import type { CommandDeps } from './command-deps.ts';
+
+interface CommandSurroundings {
+  context: ToolContext;
+  deps: CommandDeps;
+}
+
+/**
+ * What a sandboxed command may do: what the sandbox policy allows, and what has been granted. `permissions` are for this run
+ * alone; of those, what leads elsewhere by now than when they were asked for is left out. Null: the policy has no bounds.
+ */
+export function commandBounds({ context, deps }: CommandSurroundings, permissions: GrantedPermissions | null): SandboxBounds | null {
+  const { settings, approvals } = context;
+  const granted = [...approvals.grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
+  return sandboxBounds(settings.sandboxPolicy, placeOf({ context, deps }), granted);
+}
+
+/** What a command may do that is only let to look: nothing that was granted widens it. */
+export function lookingBounds({ context, deps }: CommandSurroundings): SandboxBounds | null {
+  return sandboxBounds(readingOnly(context.settings.sandboxPolicy), placeOf({ context, deps }));
+}
+
+/** What a command asks for; null where its sandbox allows that already. */
+export function permissionsBeyond(surroundings: CommandSurroundings, asked: GrantedPermissions | null): GrantedPermissions | null {
+  if (asked === null) return null;
+  const named = commandBounds(surroundings, null);
+  if (named === null) return null;
+  const bounds = realBounds(named);
+  const isCovered =
+    asked.read.every((path) => isReadable(realPath(path), bounds)) &&
+    asked.write.every((path) => isWritable(realPath(path), bounds)) &&
+    (bounds.network || !asked.network);
+  return isCovered ? null : asked;
+}
+
+function placeOf({ context: { settings }, deps }: CommandSurroundings) {
+  return { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: deps.env.TMPDIR ?? null, home: deps.home };
+}
+
+function asAskedFor({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
+  const now = realPermissions({ read, write, network }, cwd);
+  return { read: read.filter((path) => now.read.includes(path)), write: write.filter((path) => now.write.includes(path)), network };
+}
