@@ -25,6 +25,8 @@ export interface CommandSituation {
   approvalPolicy: AskForApproval;
   rules: CommandRules;
   grants: Grants;
+  /** Whether the names of programs mean what the user has installed (`trustsNames`). */
+  trustsNames: boolean;
 }
 
 /**

@@ -24,7 +24,9 @@ const RUN_OPTION_NAMES =
 const RUN_OPTIONS = new RegExp(`^--(?:${RUN_OPTION_NAMES})(?:=(?:exec=)?|$)`);
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
-const MENTIONS_MAX = 2000;
+const MENTIONS_MAX = 1000;
+/** What stands behind so many words may be anything. */
+const WORDS_MAX = 200;
 const NODE_DEPTH_MAX = 500;
 /** May be anything: what was too much to read. */
 const UNKNOWN: Words = ['\0', '\0'];
@@ -33,10 +35,23 @@ const UNKNOWN: Words = ['\0', '\0'];
  * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few;
  * text that only the shell knows is `\0` in them.
  */
-export function findMentions(command: Words | string, readBash: ReadBash): readonly Words[] {
+export async function findMentions(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
   const found: Words[] = [];
+  const scripts: { text: string; depth: number }[] = [];
   if (typeof command === 'string') addScript(command, 0);
   else addCommand(command, 0);
+  // What is found in them is read as well.
+  for (const { text, depth } of scripts) {
+    if (found.length >= MENTIONS_MAX) {
+      found.push(UNKNOWN);
+      break;
+    }
+    const read = await readBash(text, (root) => {
+      addNode(root, depth, 0);
+      return true;
+    });
+    if (read === null) found.push(UNKNOWN);
+  }
   return found;
 
   function addCommand(words: Words, depth: number): void {
@@ -46,7 +61,7 @@ export function findMentions(command: Words | string, readBash: ReadBash): reado
       found.push(UNKNOWN);
       return;
     }
-    found.push(words);
+    found.push(words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), '\0'] : words);
     const args = run(programName(program), words.slice(1));
     if (args !== null) addArguments(args, depth + 1);
   }
@@ -55,7 +70,7 @@ export function findMentions(command: Words | string, readBash: ReadBash): reado
   function addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
       if (found.length >= MENTIONS_MAX) return;
-      addArgument(arg, args.slice(index + 1), depth);
+      addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
     }
     if (args.length > 1) addScript(args.join(' '), depth);
   }
@@ -71,11 +86,11 @@ export function findMentions(command: Words | string, readBash: ReadBash): reado
   /** Twice where lines are continued: the parser and the shells do not agree on a word that is cut so. */
   function addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
-      const read = readBash(text, (root) => {
-        addNode(root, depth, 0);
-        return true;
-      });
-      if (read === null) found.push(UNKNOWN);
+      if (scripts.length >= MENTIONS_MAX) {
+        found.push(UNKNOWN);
+        return;
+      }
+      scripts.push({ text, depth });
     }
   }
 

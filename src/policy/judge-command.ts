@@ -14,7 +14,7 @@ import { type StrictRule, strictRule } from './strict-rules.ts';
  * then rules that allow; the approval policy decides the rest.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
-  const { request, sandboxPolicy, rules } = situation;
+  const { request, sandboxPolicy, rules, trustsNames } = situation;
   const bounded = hasBounds(sandboxPolicy);
   const sandboxed = bounded && !request.escalates;
   const goesBeyond = bounded && (request.escalates || request.permissions !== null);
@@ -23,7 +23,9 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (isGranted(situation, sandboxed)) return run(sandboxed);
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
-  if (isAllowed(situation, goesBeyond)) return goesBeyond && looksWithGit(request.command) ? LOOK : run(sandboxed);
+  // Where another program of the same name may be run, a name counts in the sandbox alone.
+  const isByName = trustsNames || (sandboxed && !goesBeyond);
+  if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && looksWithGit(request.command) ? LOOK : run(sandboxed);
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
@@ -59,10 +61,10 @@ function beyondReason({ justification, escalates }: CommandRequest): string {
 
 /** What stays within the bounds of the sandbox policy, if it has any. */
 function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandVerdict {
-  const { request, approvalPolicy } = situation;
+  const { request, approvalPolicy, trustsNames } = situation;
   switch (approvalPolicy) {
     case 'untrusted':
-      if (looks(request.command, bounded)) return bounded ? LOOK : run(false);
+      if ((bounded || trustsNames) && looks(request.command, bounded)) return bounded ? LOOK : run(false);
       return ask(situation, { sandboxed: bounded, reason: request.justification });
     case 'on-failure':
       return bounded && isGranted(situation, false) ? run(false) : { ...RUN, sandboxed: bounded, askIfRefused: bounded };
@@ -125,7 +127,8 @@ function looksWithGit(command: ParsedCommand): boolean {
   return looks(command, true) && !looks(command, false);
 }
 
-function forbidden({ rule }: StrictRule): string {
+/** What the model is told where a rule forbids what it wants. */
+export function forbidden({ rule }: StrictRule): string {
   return `Rejected: a rule forbids ${patternText(rule)}${because(rule)}. Do not try to reach the same in another way.`;
 }
 

@@ -1,4 +1,4 @@
-import { bashParser } from './bash-parser.ts';
+import { bashReader } from './bash-parser.ts';
 import { findMentions } from './find-mentions.ts';
 import { quoteWords } from './quote-words.ts';
 import { readScript } from './read-script.ts';
@@ -42,9 +42,10 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
   if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, mentioned: [{ words: ['\0', '\0'] }] };
-  const readBash = await bashParser();
-  const commands = script === null ? plainCommand(argv) : readScript(script, readBash);
-  return { argv, text, commands: commands?.map(simple) ?? null, mentioned: findMentions(script ?? argv, readBash).map(simple) };
+  const readBash = bashReader();
+  const commands = script === null ? plainCommand(argv) : await readScript(script, readBash);
+  const mentioned = await findMentions(script ?? argv, readBash);
+  return { argv, text, commands: commands?.map(simple) ?? null, mentioned: mentioned.map(simple) };
 }
 
 function simple(words: readonly string[]): SimpleCommand {

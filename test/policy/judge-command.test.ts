@@ -92,6 +92,7 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   approvalPolicy?: AskForApproval;
   rules?: CommandRules;
   grants?: Grants;
+  trustsNames?: boolean;
 }
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
@@ -100,11 +101,12 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     approvalPolicy = 'untrusted',
     rules = RULES.none,
     grants = new Grants(),
+    trustsNames = true,
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
   const defaults = { cwd: '/w', escalates: false, permissions: null, justification: null, prefixRule: null };
-  return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants });
+  return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants, trustsNames });
 }
 
 const WRITES_OPT = { read: [], write: ['/opt'], network: false };
@@ -173,6 +175,16 @@ test('a command that was accepted for the session with permissions of its own is
   expect(wordFor(await judge('touch x', { grants, permissions: { ...WRITES_OPT, network: true } }))).toBe('ask');
   expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
   expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('out');
+});
+
+test('where names of programs may mean others, they count within the sandbox alone', async () => {
+  const asked: Asked = { rules: RULES.allow, trustsNames: false };
+  expect(await judgeAll(asked)).toEqual(['run', 'run', 'run', 'ask']);
+  expect(await judgeAll({ ...asked, escalates: true })).toEqual(['out', 'out', 'out', 'out']);
+  expect(await judgeAll({ ...asked, permissions: WRITES_OPT })).toEqual(['ask', 'ask', 'ask', 'ask']);
+  expect(await judgeAll({ ...asked, approvalPolicy: 'never', escalates: true })).toEqual(['no', 'no', 'no', 'no']);
+  expect(await judgeAll({ ...asked, sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual(['out', 'out', 'out', 'out']);
+  expect(await judgeAll({ trustsNames: false })).toEqual(['look', 'look', 'ask', 'ask']);
 });
 
 test('granular: what asks about rules alone does not ask about leaving the sandbox', async () => {

@@ -216,6 +216,6 @@ describe('not understood', () => {
       await words(script.slice(0, 16_000));
       expect(await words('ls -l')).toEqual([['ls', '-l']]);
     },
-    3000,
+    10_000,
   );
 });

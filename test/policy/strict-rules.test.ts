@@ -190,3 +190,9 @@ test('of several rules the strictest holds, in whatever order', async () => {
 test('many options do not take it long', async () => {
   expect(await decide(`git ${'-a '.repeat(150)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
 }, 2000);
+
+test('what stands behind very many words of a runner, or in a very long pipeline, is asked about', async () => {
+  expect(await decide(`env ${'A '.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');
+  expect(await decide(`git ${'-a '.repeat(400)}push`, forbid(['git'], ['push']))).toBe('prompt');
+  expect(await decide(`${'a|'.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');
+});

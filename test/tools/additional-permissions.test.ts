@@ -67,7 +67,8 @@ test('accepted for the session, the same command runs with the same permissions;
   });
   await started(server);
   answer(server.client, await question(server.client, METHOD), { decision: 'acceptForSession' });
-  const second = await server.client.first('second question', ({ method, params }) => method === METHOD && JSON.stringify(params).includes('"itemId":"c"'));
+  const second = await question(server.client, METHOD, 2);
+  expect(second.params.itemId).toBe('c');
   answer(server.client, second, { decision: 'decline' });
   await server.client.waitFor('turn/completed');
   expect(completed(server).map(({ id, status }) => [id, status])).toEqual([

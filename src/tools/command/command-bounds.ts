@@ -40,6 +40,12 @@ export function permissionsBeyond(surroundings: CommandSurroundings, asked: Gran
   return isCovered ? null : asked;
 }
 
+/** Where commands of the thread may have put something, and where this one runs. */
+export function reachedRoots(surroundings: CommandSurroundings, cwd: string): string[] {
+  const { settings } = surroundings.context;
+  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(surroundings, null)?.writableRoots ?? [])];
+}
+
 function placeOf({ context: { settings }, deps }: CommandSurroundings) {
   return { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: deps.env.TMPDIR ?? null, home: deps.home };
 }

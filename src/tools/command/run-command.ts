@@ -5,9 +5,11 @@ import type { CommandVerdict } from '../../policy/command-verdict.ts';
 import { judgeCommand } from '../../policy/judge-command.ts';
 import { parseCommand } from '../../policy/parse-command.ts';
 import { commandRules } from '../../policy/parse-rules.ts';
+import { trustsNames } from '../../policy/trusted-names.ts';
+import { realPath } from '../real-path.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { askAboutCommand, type Decision } from './ask-about-command.ts';
-import { permissionsBeyond } from './command-bounds.ts';
+import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandCall } from './command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
@@ -32,6 +34,7 @@ export async function runCommand(call: CommandCall, context: ToolContext, deps: 
     approvalPolicy: context.settings.approvalPolicy,
     rules: commandRules(readRuleFiles(deps.home)),
     grants: context.approvals.grants,
+    trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), realPath),
   });
   if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
   const place = deps.sessions.takePlace();

@@ -1,4 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
+import { readRuleFiles } from '../../config/rules-files.ts';
+import { forbidden } from '../../policy/judge-command.ts';
+import { parseCommand } from '../../policy/parse-command.ts';
+import { commandRules } from '../../policy/parse-rules.ts';
+import { strictRule } from '../../policy/strict-rules.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { ArgumentProblem, writeArguments } from './command-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -20,6 +25,8 @@ export async function writeToCommand(args: JsonValue, context: ToolContext, deps
   const { number, chars, waitMs, tokensMax } = request;
   const session = deps.sessions.find(number);
   if (session === null) return { output: `write_stdin: there is no session ${number}, or it has ended.`, success: false };
+  const refusal = session.end === null ? await refusalOf(chars, deps) : null;
+  if (refusal !== null) return { output: refusal, success: false };
   const startedMs = deps.clock.monotonic();
   if (chars !== '' && session.end === null) {
     const problem = await write(session, chars, context);
@@ -35,6 +42,18 @@ export async function writeToCommand(args: JsonValue, context: ToolContext, deps
   const state = end === null ? { sessionId: number } : end;
   const wallMs = deps.clock.monotonic() - startedMs;
   return { output: commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax }), success: end === null || end.exitCode === 0 };
+}
+
+/**
+ * Why a rule forbids what would be typed; null where none does. A session that was let run takes all else: nobody is asked about
+ * it again.
+ */
+async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
+  if (chars.trim() === '') return null;
+  const rules = commandRules(readRuleFiles(home));
+  if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
+  const strict = strictRule(await parseCommand(['sh', '-c', chars.replaceAll('\r', '\n')]), rules);
+  return strict?.decision === 'forbidden' ? forbidden(strict) : null;
 }
 
 /** Null, or why it could not be written. */
