@@ -102,9 +102,10 @@ interface Confining {
 async function confine({ what, bounds, program, filter, inherited, view: deps }: Confining): Promise<Confinement> {
   requirePlainPaths(what, bounds);
   requireProgram(what);
-  const { view, release } = await sandboxView(bounds, deps);
+  const built = await sandboxView(bounds, deps);
+  const { view, release } = built;
   try {
-    requireFolder(what.cwd, view);
+    requireFolder(what.cwd, built);
   } catch (error) {
     release();
     throw error;

@@ -2,10 +2,11 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { hasErrorCode } from '../base/system-error.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
-import type { PlaceKind, View } from './bubblewrap-mounts.ts';
+import type { PlaceKind } from './bubblewrap-mounts.ts';
 import { realPath } from './file-facts.ts';
 import { ProcessStartError } from './processes.ts';
 import type { Confined } from './sandbox.ts';
+import type { BuiltView } from './sandbox-view.ts';
 
 const PATH_DEFAULT = '/usr/local/bin:/usr/bin:/bin';
 /** What changes any program that is started with it, the one that confines as well. */
@@ -26,7 +27,13 @@ export function requireProgram({ argv: [program = ''], cwd, env }: Confined): vo
 }
 
 /** Throws a `ProcessStartError` where the folder to run in is none, or is not there in the view. */
-export function requireFolder(cwd: string, { everything, places }: View): void {
+export function requireFolder(cwd: string, { view: { everything, places }, notFollowed }: Pick<BuiltView, 'view' | 'notFollowed'>): void {
+  const link = notFollowed.get(cwd);
+  if (link !== undefined) {
+    throw new ProcessStartError(
+      `${cwd}: ${link} is a symbolic link out of the workspace that a command can have made. Name the folder that it leads to instead.`,
+    );
+  }
   const real = realPath(cwd);
   if (real === null || !statSync(real).isDirectory()) throw new ProcessStartError(`${cwd}: no such folder`);
   const kind = nearestPlace(real, places);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync, unlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasErrorCode } from '../base/system-error.ts';
 import { ProcessStartError } from './processes.ts';
@@ -10,8 +10,8 @@ const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
  * Folders that stand where nothing may be made, so that something can be mounted there, and which are taken away when no
- * command needs them any more. Whoever needs one holds it by a file in it: only an empty folder can be removed, so no process
- * loses what it relies on to another. A crash can leave one behind, until the next command there ends.
+ * command needs them any more. Whoever needs one holds it by an empty folder in it: only an empty folder can be removed, so
+ * no process loses what it relies on to another, and git, to which empty folders are nothing, shows none of them as a change. A crash can leave one behind, until the next command there ends.
  */
 export class GuardedPlaces {
   readonly #holders = new Map<string, number>();
@@ -31,9 +31,8 @@ export class GuardedPlaces {
 
   /** Whether the folder there is a guard, of this process or of another, living or dead. */
   isGuard(path: string): boolean {
-    if (this.#holders.has(path)) return true;
     const names = namesIn(path);
-    return names.length > 0 && names.every((name) => HOLD_NAME.test(name));
+    return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#holders.has(path));
   }
 
   release(path: string): void {
@@ -42,7 +41,7 @@ export class GuardedPlaces {
     if (holders > 1) return;
     this.#holders.delete(path);
     try {
-      unlinkSync(join(path, this.#hold));
+      rmdirSync(join(path, this.#hold));
       this.#forgetTheDead(path);
       rmdirSync(path);
     } catch (error) {
@@ -55,7 +54,7 @@ export class GuardedPlaces {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       try {
         makeFolder(path);
-        closeSync(openSync(join(path, this.#hold), 'wx', 0o600));
+        mkdirSync(join(path, this.#hold), 0o700);
         return true;
       } catch (error) {
         if (hasErrorCode(error, FORBIDDEN)) return false;
@@ -71,7 +70,7 @@ export class GuardedPlaces {
   #forgetTheDead(path: string): void {
     for (const name of readdirSync(path)) {
       const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
-      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) unlinkSync(join(path, name));
+      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(join(path, name));
     }
   }
 }

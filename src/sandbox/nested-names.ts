@@ -1,7 +1,9 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../policy/sandbox-bounds.ts';
+import { statOf } from './file-facts.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;
@@ -11,75 +13,100 @@ const AGE_MS_MAX = 30_000;
 const WALK_SHARE = 0.02;
 const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
+/** As deep below a folder that everyone can write to, such as /tmp: its folders have little to do with each other. */
+const SHARED_DEPTH_MAX = 1;
+/** The bits of its mode: others can write, and it is sticky. */
+const SHARED = 0o1002;
+
 interface Walk {
-  found: Promise<string[]>;
+  found: readonly string[];
   freshUntil: number;
+}
+
+/** What is known of a root. */
+interface Known {
+  walk: Promise<Walk>;
+  /** A later walk, which is looked at when no command runs there. */
+  next: Walk | null;
+  renewing: boolean;
+  /** How many commands run there. */
+  held: number;
 }
 
 /**
  * Where the protected names stand below a writable root, apart from the root's own. A walk of a big tree is not made for each
  * command: what was found serves until it is half a minute old, longer where the walk took long, and, while it is made anew, still.
+ * It also serves for as long as a command runs that keeps to it: that one could put links in the way to what is found later.
  */
 export class NestedNames {
   readonly #clock: Clock;
-  readonly #walks = new Map<string, Walk>();
-  readonly #renewing = new Set<string>();
+  readonly #known = new Map<string, Known>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Real paths, shallow ones first: of very many, or in a very big tree, only the first. */
-  find(root: string): Promise<string[]> {
-    const known = this.#walks.get(root);
-    if (known === undefined) return this.#walk(root);
-    if (this.#clock.monotonic() > known.freshUntil && !this.#renewing.has(root)) {
-      this.#renewing.add(root);
-      void this.#renew(root);
+  /** Real paths, shallow ones first: of very many, or in a very big tree, only the first. To be released when the command has ended. */
+  async hold(roots: readonly string[]): Promise<{ nested: string[]; release: () => void }> {
+    const held = roots.map((root) => this.#hold(root));
+    const walks = await Promise.all(held.map(({ walk }) => walk));
+    const release = () => {
+      for (const known of held) known.held -= 1;
+    };
+    return { nested: walks.flatMap(({ found }) => found), release };
+  }
+
+  #hold(root: string): Known {
+    const known = this.#known.get(root) ?? { walk: this.#walk(root), next: null, renewing: false, held: 0 };
+    this.#known.set(root, known);
+    if (known.held === 0 && known.next !== null) {
+      known.walk = Promise.resolve(known.next);
+      known.next = null;
     }
-    return known.found;
+    known.held += 1;
+    void this.#renewWhenOld(root, known);
+    return known;
   }
 
-  #walk(root: string): Promise<string[]> {
+  async #renewWhenOld(root: string, known: Known): Promise<void> {
+    const { freshUntil } = known.next ?? (await known.walk);
+    if (known.renewing || this.#clock.monotonic() <= freshUntil) return;
+    known.renewing = true;
+    known.next = await this.#walk(root);
+    known.renewing = false;
+  }
+
+  async #walk(root: string): Promise<Walk> {
     const started = this.#clock.monotonic();
-    const walk: Walk = { found: walkBelow(root), freshUntil: Number.POSITIVE_INFINITY };
-    this.#walks.set(root, walk);
-    return this.#timed(walk, started);
-  }
-
-  async #timed(walk: Walk, started: number): Promise<string[]> {
-    const found = await walk.found;
+    const found = await walkBelow(root);
     const ended = this.#clock.monotonic();
-    walk.freshUntil = ended + Math.max(AGE_MS_MAX, (ended - started) / WALK_SHARE);
-    return found;
-  }
-
-  async #renew(root: string): Promise<void> {
-    const started = this.#clock.monotonic();
-    const walk: Walk = { found: walkBelow(root), freshUntil: 0 };
-    await this.#timed(walk, started);
-    this.#walks.set(root, walk);
-    this.#renewing.delete(root);
+    return { found, freshUntil: ended + Math.max(AGE_MS_MAX, (ended - started) / WALK_SHARE) };
   }
 }
 
 /** Level by level; never rejects. */
 async function walkBelow(root: string): Promise<string[]> {
+  const isShared = ((statOf(root)?.mode ?? 0) & SHARED) === SHARED;
+  const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: string[] = [];
-  const folders = [root];
+  const folders = [{ path: root, depth: 0 }];
   for (let next = 0; next < folders.length && next < FOLDERS_MAX; next += 1) {
-    const folder = folders[next] ?? root;
+    const { path: folder, depth } = folders[next] ?? { path: root, depth: 0 };
     for (const entry of await entriesOf(folder)) {
       const path = join(folder, entry.name);
       if (isProtectedName(entry.name) && folder !== root) found.push(path);
-      else if (entry.isDirectory() && !NOT_ENTERED.has(entry.name) && !KERNEL_FOLDERS.includes(path)) folders.push(path);
+      else if (depth < depthMax && isEntered(entry, path)) folders.push({ path, depth: depth + 1 });
     }
     if (found.length >= FOUND_MAX) break;
   }
   return found.slice(0, FOUND_MAX);
 }
 
-async function entriesOf(folder: string) {
+function isEntered(entry: Dirent, path: string): boolean {
+  return entry.isDirectory() && !NOT_ENTERED.has(entry.name) && !KERNEL_FOLDERS.includes(path);
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {

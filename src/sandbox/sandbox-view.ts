@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind, View } from './bubblewrap-mounts.ts';
 import { followPath, isWithin, realPath, statOf } from './file-facts.ts';
@@ -6,6 +7,7 @@ import { protectHome } from './home-places.ts';
 import type { NestedNames } from './nested-names.ts';
 import { Places } from './places.ts';
 import { protectNamed, protectNames } from './protected-names.ts';
+import { realBounds } from './real-bounds.ts';
 
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;
@@ -14,7 +16,9 @@ export interface ViewDeps {
 
 export interface BuiltView {
   view: View;
-  /** Gives back the guards that were taken for it. */
+  /** Of each path of the bounds that is left out, the link on its way that is not followed. */
+  notFollowed: ReadonlyMap<string, string>;
+  /** Gives back what was taken for it. */
   release(): void;
 }
 
@@ -35,23 +39,34 @@ const CONTROL_SOCKETS = [
 const KERNEL_FOLDERS = ['/proc', '/dev', '/sys'];
 
 /** What a command within these bounds is to see, as the file system is now. */
-export async function sandboxView(bounds: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
+export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
+  const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
   const places = new Places(guardedPlaces);
+  for (const [link, target] of links) places.links.set(link, target);
   if (readable !== 'everything') {
-    const platform = readable.platformDefaults ? [...PLATFORM_FOLDERS, ...PLATFORM_FILES] : [];
-    for (const root of [...readable.roots, ...platform]) show(root, 'read', places);
+    for (const root of readable.roots) if (isShown(root)) places.show(root, 'read');
+    if (readable.platformDefaults) for (const path of [...PLATFORM_FOLDERS, ...PLATFORM_FILES]) showPlatform(path, places);
   }
-  const roots = [...new Set(writableRoots.flatMap((root) => show(root, 'write', places) ?? []))];
-  const nested = (await Promise.all(roots.map((root) => nestedNames.find(root)))).flat();
+  const roots = writableRoots.filter(isShown);
+  for (const root of roots) places.show(root, 'write');
+  const { nested, release } = await nestedNames.hold(roots);
   try {
     keepOff({ bounds, roots, nested, places });
   } catch (error) {
+    release();
     places.releaseGuards();
     throw error;
   }
   const view = { everything: readable === 'everything', places: places.kinds, links: places.links, system: systemPlaces(bounds, roots) };
-  return { view, release: () => places.releaseGuards() };
+  return {
+    view,
+    notFollowed,
+    release: () => {
+      release();
+      places.releaseGuards();
+    },
+  };
 }
 
 interface Keeping {
@@ -64,19 +79,25 @@ interface Keeping {
 /** Takes out of what was shown what is not to be changed or seen. */
 function keepOff({ bounds: { home, workspace, readable }, roots, nested, places }: Keeping): void {
   for (const root of roots) protectNames(root, places);
-  const realHome = realPath(home) ?? home;
-  for (const path of nested) if (statOf(path) !== null && !isWithin(path, realHome)) protectNamed(path, places);
-  const work = workspace.flatMap((folder) => realPath(folder) ?? []);
-  protectHome({ home, workspace: work, everything: readable === 'everything' }, places);
+  for (const path of nested) if (isStillThere(path) && !isWithin(path, home)) protectNamed(path, places);
+  protectHome({ home, workspace, everything: readable === 'everything' }, places);
 }
 
-/** The real path, where there is one to show. */
-function show(path: string, kind: 'read' | 'write', places: Places): string | null {
+/** Whether it is, and no folder on its way has become a link: that would be followed when it is mounted. */
+function isStillThere(path: string): boolean {
+  return statOf(path) !== null && realPath(dirname(path)) === dirname(path);
+}
+
+/** Whether a path without links is there, and is not the kernel's. */
+function isShown(path: string): boolean {
+  return realPath(path) === path && !KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
+}
+
+function showPlatform(path: string, places: Places): void {
   const real = realPath(path);
-  if (real === null || KERNEL_FOLDERS.some((folder) => isWithin(real, folder))) return null;
-  places.show(real, kind);
+  if (real === null || !isShown(real)) return;
+  places.show(real, 'read');
   for (const { link, target } of followPath(path).links) places.links.set(link, target);
-  return real;
 }
 
 function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {

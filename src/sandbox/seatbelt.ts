@@ -1,7 +1,7 @@
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import { requirePlainPaths, requireProgram, splitEnvironment } from './confined-checks.ts';
-import { realPath } from './file-facts.ts';
 import { SandboxUnavailableError } from './processes.ts';
+import { realBounds } from './real-bounds.ts';
 import type { Confined, Confinement, Sandbox } from './sandbox.ts';
 import { sandboxProgram } from './sandbox-program.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
@@ -28,21 +28,9 @@ function confine(program: string, what: Confined, bounds: SandboxBounds): Confin
   const { kept, moved } = splitEnvironment(what.env);
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
-    argv: [program, '-p', seatbeltProfile(realBounds(bounds)), ...set, ...what.argv],
+    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds), ...set, ...what.argv],
     env: kept,
     files: [],
     release: async () => {},
-  };
-}
-
-/** What is named by a link is judged by where it leads; what is not there is left out. */
-function realBounds({ readable, writableRoots, network, workspace, home }: SandboxBounds): SandboxBounds {
-  const real = (paths: readonly string[]) => paths.flatMap((path) => realPath(path) ?? []);
-  return {
-    readable: readable === 'everything' ? readable : { ...readable, roots: real(readable.roots) },
-    writableRoots: real(writableRoots),
-    network,
-    workspace: real(workspace),
-    home: realPath(home) ?? home,
   };
 }

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PROTECTED_NAMES } from '../../src/policy/sandbox-bounds.ts';
@@ -140,10 +141,33 @@ test('a guard that another process of heddle relies on stays while it does', asy
 test('what a crash left is guarded as before, and goes with the next command', async () => {
   mkdirSync(join(world.workspace, '.git'));
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
-  mkdirSync(join(world.workspace, '.codex'));
-  writeFileSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), '');
+  mkdirSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), { recursive: true });
   expect(await succeeded(['touch .codex/x', 'ls .codex | grep held'])).toEqual([]);
   expect(readdirSync(world.workspace)).toEqual(['.git']);
+});
+
+test('what guards is no change for git, outside', async () => {
+  const other = new ConfinedWorld();
+  spawnSync('git', ['init', '-q', world.workspace]);
+  const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
+  const confinement = await other.sandbox.confine(confined, other.bounds({ writableRoots: [world.workspace] }));
+  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git']);
+  expect(spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace, encoding: 'utf8' }).stdout).toBe('');
+  await confinement.release();
+  await other.close();
+});
+
+test('a repository that the user makes meanwhile stays, and is one for the next command, while the first still runs', async () => {
+  await world.bash('mkfifo ready go');
+  const running = world.bash('echo > ready; cat go');
+  await world.bash('cat ready');
+  expect(spawnSync('git', ['init', '-q'], { cwd: world.workspace }).status).toBe(0);
+  const beside = await world.bash('git status --porcelain; touch .git/x');
+  expect(beside).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Read-only file system') });
+  await world.bash('echo > go');
+  await running;
+  expect(spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace }).status).toBe(0);
+  expect(readdirSync(join(world.workspace, '.git'))).not.toContainEqual(expect.stringContaining('held'));
 });
 
 test("a folder of the user's own stays, even when it is empty", async () => {

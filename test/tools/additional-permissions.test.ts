@@ -13,7 +13,9 @@ exec_permission_approvals = true
 /** A configuration of commands that are confined to the thread's folder. */
 function confined(approvalPolicy: string): string {
   const policy = CONFIG.replace('approval_policy = "never"', `approval_policy = ${approvalPolicy}`);
-  return policy.replace('"danger-full-access"', '"workspace-write"').replace('[features]', '[sandbox_workspace_write]\nexclude_slash_tmp = true\n[features]');
+  return policy
+    .replace('"danger-full-access"', '"workspace-write"')
+    .replace('[features]', '[sandbox_workspace_write]\nexclude_slash_tmp = true\n[features]');
 }
 
 const ON_REQUEST = confined('"on-request"');

@@ -45,7 +45,16 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
     patchIn: null,
   };
-  const how = { tty: false, yields: true, waitMs: 1000, tokensMax: 100, escalates: false, permissions: null, justification: null, prefixRule: null };
+  const how = {
+    tty: false,
+    yields: true,
+    waitMs: 1000,
+    tokensMax: 100,
+    escalates: false,
+    permissions: null,
+    justification: null,
+    prefixRule: null,
+  };
   const result = await runCommand(
     { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how },
     context,

@@ -1305,7 +1305,7 @@ export interface CommandExecParams {
    */
   outputBytesCap?: number | null;
   /**
-   * All that is streamed reaches the client. What is not streamed is still dropped beyond 64 MiB. Not with `outputBytesCap`.
+   * All that is streamed reaches the client. What is not streamed is still dropped beyond 16 MiB. Not with `outputBytesCap`.
    */
   disableOutputCap?: boolean | null;
   /**
@@ -2273,7 +2273,7 @@ export interface ProcessSpawnParams {
    */
   timeoutMs?: number | null;
   /**
-   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out; here null is not as if absent: all that is streamed reaches the client, and of what is not streamed 64 MiB.
+   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out; here null is not as if absent: all that is streamed reaches the client, and of what is not streamed 16 MiB.
    */
   outputBytesCap?: number | null;
   /**

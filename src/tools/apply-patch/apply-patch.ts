@@ -67,7 +67,7 @@ export class ApplyPatch {
     const folders = new PinnedFolders();
     const breaks = new Breaks();
     try {
-      const bounds = await this.#bounds(context);
+      const bounds = this.#bounds(context);
       const mayRead = bounds?.mayRead ?? (() => true);
       const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead, breaks });
       return await this.#carryOut(changes, { bounds, folders, context, breaks }, signal);
@@ -142,7 +142,7 @@ export class ApplyPatch {
     await emit({ method: 'turn/diff/updated', params: { threadId, turnId, diff } });
   }
 
-  async #bounds({ settings, approvals }: ToolContext): Promise<ResolvedBounds | null> {
+  #bounds({ settings, approvals }: ToolContext): ResolvedBounds | null {
     const { home, tempDir } = this.#options;
     const bounds = sandboxBounds(
       settings.sandboxPolicy,

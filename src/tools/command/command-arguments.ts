@@ -141,7 +141,9 @@ function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCa
 
 function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentPlace): GrantedPermissions {
   if (!limits.permissions)
-    throw new ArgumentProblem('permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).');
+    throw new ArgumentProblem(
+      'permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).',
+    );
   const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
   if (typeof permissions === 'string') throw new ArgumentProblem(`\`additional_permissions\` ${permissions}.`);
   return permissions;

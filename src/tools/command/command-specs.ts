@@ -32,7 +32,10 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
         },
         max_output_tokens: { ...NUMBER, description: `How much of its output to give, at most ${tokensMax}. Default: 2500.` },
         ...sandboxParameters(permissions),
-        justification: { type: 'string', description: 'Where more than use_default is asked for: the question to the user, in one sentence.' },
+        justification: {
+          type: 'string',
+          description: 'Where more than use_default is asked for: the question to the user, in one sentence.',
+        },
         prefix_rule: {
           type: 'array',
           items: { type: 'string' },
