@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import { bubblewrapMounts } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
-import { requireFolder, requirePlainPaths, requireProgram, splitEnvironment } from './confined-checks.ts';
+import { requireFolder, requirePlainPaths, splitEnvironment } from './confined-checks.ts';
 import { GuardedPlaces } from './guarded-places.ts';
 import { closeInheritedFiles, type InheritedFiles } from './inherited-files.ts';
 import { NestedNames } from './nested-names.ts';
@@ -101,7 +101,6 @@ interface Confining {
 
 async function confine({ what, bounds, program, filter, inherited, view: deps }: Confining): Promise<Confinement> {
   requirePlainPaths(what, bounds);
-  requireProgram(what);
   const built = await sandboxView(bounds, deps);
   const { view, release } = built;
   try {

@@ -1,6 +1,6 @@
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 
-/** What a sandbox is to run. */
+/** What a sandbox is to run: the folder and the program are there. */
 export interface Confined {
   argv: readonly string[];
   cwd: string;
@@ -25,7 +25,7 @@ export interface Confinement {
 export interface Sandbox {
   /**
    * Rejects with a `SandboxUnavailableError`: nothing ever runs without the bounds that it was to have. And with a
-   * `ProcessStartError` where there is no such program, or the folder cannot be seen within the bounds.
+   * `ProcessStartError` where the folder cannot be seen within the bounds.
    */
   confine(what: Confined, bounds: SandboxBounds): Promise<Confinement>;
   /** Whether there is one, and which; null: there is none here, and `problem` says what is missing. */
