@@ -1,9 +1,7 @@
 import { isReadable } from '../policy/path-bounds.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 
-
 import { realBounds } from '../sandbox/real-bounds.ts';
-
 
 /**
  * Whether a file may be read for a model whose commands have these bounds; `real` has no links in it. What is not in a folder

@@ -32,8 +32,6 @@ test('a command that is asked about: its item, the question, the answer, its end
     turnId: expect.any(String),
     itemId: 'call_1',
     approvalId: null,
-    environmentId: 'local',
-    additionalPermissions: null,
     kind: 'command',
     startedAtMs: expect.any(Number),
     reason: null,

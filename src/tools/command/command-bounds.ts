@@ -1,7 +1,7 @@
 import { isReadable, isWritable } from '../../policy/path-bounds.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/sandbox-bounds.ts';
 import { readingOnly } from '../../policy/sandbox-policy.ts';
-import { realBounds } from '../may-read.ts';
+import { realBounds } from '../../sandbox/real-bounds.ts';
 import { realPath } from '../real-path.ts';
 import type { ToolContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
@@ -32,7 +32,7 @@ export function permissionsBeyond(surroundings: CommandSurroundings, asked: Gran
   if (asked === null) return null;
   const named = commandBounds(surroundings, null);
   if (named === null) return null;
-  const bounds = realBounds(named);
+  const { bounds } = realBounds(named);
   const isCovered =
     asked.read.every((path) => isReadable(realPath(path), bounds)) &&
     asked.write.every((path) => isWritable(realPath(path), bounds)) &&
