@@ -40,27 +40,26 @@ export class GuardedPlaces {
     this.#holders.set(path, holders - 1);
     if (holders > 1) return;
     this.#holders.delete(path);
-    try {
+    unlessInUse(() => {
       rmdirSync(join(path, this.#hold));
       this.#forgetTheDead(path);
       rmdirSync(path);
-    } catch (error) {
-      // Another holds it as well, or someone took it away or made it theirs.
-      if (!hasErrorCode(error, [...FORBIDDEN, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY'])) throw error;
-    }
+    });
   }
 
   #make(path: string): boolean {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      let made = false;
       try {
-        makeFolder(path);
+        made = makeFolder(path);
         mkdirSync(join(path, this.#hold), 0o700);
         return true;
       } catch (error) {
         if (hasErrorCode(error, FORBIDDEN)) return false;
         // Whoever held it before let go of it in between.
-        if (!hasErrorCode(error, ['ENOENT']))
-          throw new ProcessStartError(`${path} could not be guarded: ${String(error)}`, { cause: error });
+        if (hasErrorCode(error, ['ENOENT'])) continue;
+        if (made) unlessInUse(() => rmdirSync(path));
+        throw new ProcessStartError(`${path} could not be guarded: ${String(error)}`, { cause: error });
       }
     }
     throw new ProcessStartError(`${path} could not be guarded: it keeps being removed`);
@@ -85,10 +84,22 @@ function namesIn(path: string): string[] {
   }
 }
 
-function makeFolder(path: string): void {
+/** Another may hold it as well, or someone took it away or made it theirs. */
+function unlessInUse(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    if (!hasErrorCode(error, [...FORBIDDEN, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY'])) throw error;
+  }
+}
+
+/** Whether it was not there. */
+function makeFolder(path: string): boolean {
   try {
     mkdirSync(path, 0o755);
+    return true;
   } catch (error) {
     if (!hasErrorCode(error, ['EEXIST'])) throw error;
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../policy/home-files.ts';
+import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../policy/home-files.ts';
 import { isWithin, realPath, statOf } from './file-facts.ts';
 import { mountAliases } from './mount-aliases.ts';
 import type { Places } from './places.ts';
@@ -37,16 +37,21 @@ function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, p
     const seen = everything || places.kindOf(path) !== undefined;
     hideHome(path, places);
     if (seen) showHome(path, places);
-    for (const folder of workspace) if (isWithin(folder, path)) places.show(folder, 'read');
+    for (const folder of workspace) if (isWorkIn(folder, path)) places.show(folder, 'read');
   }
 }
 
 /** What is shown of it by its own name, and is no part of a writable root. */
 function hideHome(home: string, places: Places): void {
-  const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWithin(path, home)).map(([path]) => path);
+  const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWorkIn(path, home)).map(([path]) => path);
   for (const path of places.kinds.keys()) {
     if (isWithin(path, home) && !roots.some((root) => isWithin(path, root))) places.kinds.delete(path);
   }
+}
+
+/** Whether a folder lies in the home, and is no secret of it. */
+function isWorkIn(folder: string, home: string): boolean {
+  return isWithin(folder, home) && !isOfHome(folder, home, HOME_SECRETS);
 }
 
 function showHome(home: string, places: Places): void {

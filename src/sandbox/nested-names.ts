@@ -7,6 +7,8 @@ import { statOf } from './file-facts.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;
+/** The kernel takes 4,095, and bubblewrap puts some before: what is longer cannot be mounted, and would keep all commands from running. */
+const PATH_BYTES_MAX = 4000;
 const NOT_ENTERED = new Set<string>(['node_modules', ...PROTECTED_NAMES]);
 const AGE_MS_MAX = 30_000;
 /** At most this part of the time is spent on walks. */
@@ -90,20 +92,24 @@ async function walkBelow(root: string): Promise<string[]> {
   const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: string[] = [];
   const folders = [{ path: root, depth: 0 }];
-  for (let next = 0; next < folders.length && next < FOLDERS_MAX; next += 1) {
-    const { path: folder, depth } = folders[next] ?? { path: root, depth: 0 };
-    for (const entry of await entriesOf(folder)) {
-      const path = join(folder, entry.name);
-      if (isProtectedName(entry.name) && folder !== root) found.push(path);
-      else if (depth < depthMax && isEntered(entry, path)) folders.push({ path, depth: depth + 1 });
-    }
-    if (found.length >= FOUND_MAX) break;
+  for (let next = 0; next < folders.length && next < FOLDERS_MAX && found.length < FOUND_MAX; next += 1) {
+    const { path, depth } = folders[next] ?? { path: root, depth: 0 };
+    const { names, below } = await lookInto(path);
+    if (depth > 0) found.push(...names);
+    if (depth < depthMax) folders.push(...below.map((folder) => ({ path: folder, depth: depth + 1 })));
   }
   return found.slice(0, FOUND_MAX);
 }
 
-function isEntered(entry: Dirent, path: string): boolean {
-  return entry.isDirectory() && !NOT_ENTERED.has(entry.name) && !KERNEL_FOLDERS.includes(path);
+/** The protected names in a folder, and the folders to look into next. */
+async function lookInto(folder: string): Promise<{ names: string[]; below: string[] }> {
+  const entries = (await entriesOf(folder)).filter(({ name }) => Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX);
+  const pathOf = ({ name }: Dirent) => join(folder, name);
+  const entered = entries.filter((entry) => entry.isDirectory() && !NOT_ENTERED.has(entry.name));
+  return {
+    names: entries.filter(({ name }) => isProtectedName(name)).map(pathOf),
+    below: entered.map(pathOf).filter((path) => !KERNEL_FOLDERS.includes(path)),
+  };
 }
 
 async function entriesOf(folder: string): Promise<Dirent[]> {

@@ -1,7 +1,6 @@
 import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../policy/home-files.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../policy/sandbox-bounds.ts';
 
-/** What of the home a command may read, and may never, even where the home is a writable root. */
 const PLATFORM_READABLE = [
   ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],
   ...['/Applications/Xcode.app', '/nix'],
@@ -54,7 +53,7 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
           ),
         ]),
     deny(
-      'file-read*',
+      'file-read* file-write*',
       HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
     ),
     '(deny file-write-setugid)',

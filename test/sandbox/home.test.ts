@@ -88,6 +88,14 @@ test('a secret that is a readable root by its own name still cannot be read', as
   expect((await world.bash(readSecrets(world.home), { readable })).stdout).toBe('');
 });
 
+test.each(['heddle-writers', 'sessions'])('%s in the home is no workspace: it is neither read nor written', async (name) => {
+  const folder = join(world.home, name);
+  const bounds = { workspace: [folder], writableRoots: [folder] };
+  await expect(world.bash('true', bounds, folder)).rejects.toThrow('cannot be read in the sandbox');
+  expect((await world.bash(`ls ${folder}; touch ${folder}/x`, bounds)).stderr.match(/No such file/g)).toHaveLength(2);
+  expect((await world.bash(`ls ${folder}`, { ...bounds, writableRoots: [] })).stderr).toContain('No such file');
+});
+
 test('a secret that is made while the command runs is not there for it', async () => {
   await world.bash('mkfifo ready go');
   const running = world.bash(`echo > ready; cat go; cat ${world.home}/later`);

@@ -170,6 +170,35 @@ test('a repository that the user makes meanwhile stays, and is one for the next 
   expect(readdirSync(join(world.workspace, '.git'))).not.toContainEqual(expect.stringContaining('held'));
 });
 
+describe('paths near to the longest that there can be', () => {
+  /** A folder with a path of so many bytes. */
+  function deepFolder(bytes: number): string {
+    let path = world.workspace;
+    while (path.length < bytes) {
+      path = join(path, 'd'.repeat(Math.min(200, Math.max(1, bytes - path.length - 1))));
+      mkdirSync(path);
+    }
+    return path;
+  }
+
+  test('of a root: what cannot be guarded is refused, and nothing stays behind', async () => {
+    const deep = deepFolder(4080);
+    await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow('could not be guarded');
+    expect(readdirSync(deep)).toEqual([]);
+  });
+
+  test('of a nested repository: it keeps no command from running', async () => {
+    mkdirSync(join(deepFolder(4085), '.git'));
+    expect(await world.bash('true')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
+  });
+
+  test('a root with line breaks and what looks like options is one', async () => {
+    const root = world.folder('work', 'a\n--bind "/ -- x');
+    expect(await world.bash('touch file; mkdir .git', { writableRoots: [root] }, root)).toMatchObject({ exitCode: 1 });
+    expect(readdirSync(root)).toEqual(['file']);
+  });
+});
+
 test("a folder of the user's own stays, even when it is empty", async () => {
   mkdirSync(join(world.workspace, '.codex'));
   await world.bash('true');

@@ -32,7 +32,7 @@ describe('a profile of Seatbelt', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
     expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
-    expect(profile.at(-5)).toMatch(/^\(deny file-read\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
+    expect(profile.at(-5)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
   });
 
   test('lets a writable root in the home be used', () => {
