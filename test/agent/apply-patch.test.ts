@@ -339,6 +339,16 @@ describe('the sandbox', () => {
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('y\n');
   });
 
+  test('holds behind a link that a command made in the place of a writable root', async () => {
+    const server = await attack(update('build/secret.txt', 'x', 'y'), 'never', (cwd, away) => symlinkSync(away, join(cwd, 'build')));
+    const writableRoots = [join(server.cwd, 'build')];
+    const policy = { type: 'workspaceWrite' as const, writableRoots, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
+    await server.client.request('thread/settings/update', { threadId: idOf(1), sandboxPolicy: policy });
+    await server.client.turn(idOf(1), 'go');
+    expect(outputOf(server)).toContain('outside of what the sandbox lets be written');
+    expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('x\n');
+  });
+
   test('holds when a folder becomes a link while the user decides', async () => {
     const server = await attack(patchOf('*** Add File: new/f.txt', '+y', '*** Update File: d/x.txt', '@@', '-x', '+y'), 'untrusted');
     answering(server, ['accept'], () => {

@@ -59,6 +59,23 @@ test('the kernel and other processes are not reached into', async () => {
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
 
+test('no device is made, and no file gets capabilities', async () => {
+  const calls = [
+    "os.mknod('block', 0o60600, os.makedev(254, 0))",
+    "os.mknod('memory', 0o20600, os.makedev(1, 1))",
+    "open('file', 'w').close() or os.setxattr('file', 'security.capability', bytes.fromhex('0100000200020000' + '00' * 12))",
+    'os.setgroups([0])',
+  ];
+  expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
+});
+
+test('what adopts orphans in the sandbox has the filter as well, and no file of the outside but what the command has', async () => {
+  const { stdout } = await world.bash(
+    'grep -E "^(Seccomp|NoNewPrivs|CapEff):" /proc/1/status; ls -l /proc/1/fd | grep -cE " (/[^d]|/d[^e])"',
+  );
+  expect(stdout).toBe('CapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n0\n');
+});
+
 test('no input is forged for a terminal', async () => {
   const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
   const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
