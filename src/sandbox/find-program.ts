@@ -44,9 +44,8 @@ export async function findProgram(name: string, { cwd, env }: { cwd: string; env
 /** The error's code; null: one can be there. */
 async function folderProblem(folder: string): Promise<string | null> {
   try {
-    if (!(await stat(folder)).isDirectory()) return 'ENOTDIR';
-    await access(folder, constants.X_OK);
-    return null;
+    const problem = access(folder, constants.X_OK).then(() => null, systemErrorCode);
+    return (await stat(folder)).isDirectory() ? ((await problem) ?? null) : 'ENOTDIR';
   } catch (error) {
     return systemErrorCode(error) ?? String(error);
   }
@@ -55,9 +54,8 @@ async function folderProblem(folder: string): Promise<string | null> {
 /** The error's code; null: it can be run. */
 async function programProblem(file: string): Promise<string | null> {
   try {
-    if (!(await stat(file)).isFile()) return 'EACCES';
-    await access(file, constants.X_OK);
-    return null;
+    const [facts] = await Promise.all([stat(file), access(file, constants.X_OK)]);
+    return facts.isFile() ? null : 'EACCES';
   } catch (error) {
     return systemErrorCode(error) ?? String(error);
   }
