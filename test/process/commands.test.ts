@@ -37,6 +37,14 @@ describe('no command outlives the server', () => {
     await nothingLives(sleep);
   });
 
+  test('that SIGKILL ends, where they are in a sandbox', async () => {
+    const heddle = await startHeddle(place({ 'config.toml': 'sandbox_mode = "workspace-write"\n' }));
+    const sleep = await startTree(heddle);
+    heddle.signal('SIGKILL');
+    await heddle.exit;
+    await nothingLives(sleep);
+  });
+
   test('whose input ends', async () => {
     const heddle = await startHeddle(place(CONFIG));
     const sleep = await startTree(heddle);

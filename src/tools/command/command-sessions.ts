@@ -114,7 +114,7 @@ export class CommandSessions {
   async close(): Promise<void> {
     await Promise.all([...this.#waitedFor, ...this.running].map((session) => session.kill()));
     await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
-    await Promise.all([...this.#background.values()].map(async ({ shown }) => shown.whole));
+    await Promise.all([...this.#background.values()].flatMap(({ shown }) => shown.whole ?? []));
   }
 
   #forgetOldEnds(): void {
