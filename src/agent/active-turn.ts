@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../base/json.ts';
 import type { ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
@@ -56,8 +55,6 @@ export class ActiveTurn {
       markFinished = resolve;
     });
     this.markFinished = markFinished;
-    // Each of the calls that run beside each other listens, as often as it waits.
-    setMaxListeners(0, this.#abort.signal);
   }
 
   /** Aborts when the turn is interrupted; every wait of the turn takes it. */

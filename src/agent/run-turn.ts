@@ -126,7 +126,8 @@ async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): 
 async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
   const { host, turn } = run;
   turn.refuseInput();
-  await turn.released();
+  // What holds the turn is being killed then; the end of a turn that failed waits for nobody.
+  if (turn.signal.aborted) await turn.released();
   await host.endTools(turn);
   run.runningOn = host.runningOn(turn.id);
   let goal: GoalStep = { patch: {}, announce: [] };

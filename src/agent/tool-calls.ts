@@ -1,16 +1,12 @@
 import type { JsonValue } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import type { ResponseItem } from '../protocol/generated/types.ts';
-import { StoreError } from '../store/store.ts';
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts';
 
 /** A call as the model made it. One of a shell of its own, as older models know it, is answered like that of a function. */
 export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
   | (Extract<ResponseItem, { type: 'local_shell_call' }> & { call_id: string });
-
-/** Of a call whose turn comes when the turn has been interrupted nothing is shown. */
-const NOT_BEGUN = 'The turn was interrupted before this call had begun.';
 
 export function isToolCall(item: ResponseItem): item is ToolCall {
   if (item.type === 'local_shell_call') return typeof item.call_id === 'string';
@@ -67,15 +63,17 @@ async function run(
   if (tool === undefined) return { output: `There is no tool named ${name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
   const args = argumentsOf(call);
   if (args === undefined) return { output: `The arguments of ${name} are not JSON.`, success: false };
-  if (signal.aborted) return { output: NOT_BEGUN, success: false };
   try {
+    if (signal.aborted) return NOT_BEGUN;
     return await tool.run(args, context, signal);
   } catch (error) {
-    // What the store could not take, the turn meets with its next step, and ends.
-    if (!(error instanceof StoreError)) log.error({ err: error, tool: name }, 'a tool failed');
+    log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
 }
+
+/** Of a call whose turn comes when the turn has been interrupted nothing is shown. */
+const NOT_BEGUN: ToolResult = { output: 'The turn was interrupted before this call had begun.', success: false };
 
 function namesOf(tools: readonly Tool[]): string[] {
   return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
