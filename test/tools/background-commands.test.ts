@@ -174,6 +174,24 @@ describe('thread/backgroundTerminals', () => {
     expect(await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).toEqual({ data: [], nextCursor: null });
   });
 
+  test('a page goes on behind the last one though what that ended with has ended', async () => {
+    const commands = ['call_1', 'call_2', 'call_3'].flatMap((callId) =>
+      functionCall('exec_command', { cmd: 'exec sleep 1000' }, { callId }),
+    );
+    const server = await commandServer([response(commands), done]);
+    const turn = server.client.turn(THREAD, 'go');
+    while (server.clock.timers.filter((ms) => ms === 10_000).length < 3) await server.clock.nextTimer();
+    server.clock.advance(10_000);
+    await turn;
+    const list = (params: object) => server.client.request('thread/backgroundTerminals/list', { threadId: THREAD, ...params });
+    const { data, nextCursor } = await list({ limit: 2 });
+    expect(data.map(({ itemId }) => itemId)).toEqual(['call_3', 'call_2']);
+    await server.client.request('thread/backgroundTerminals/terminate', { threadId: THREAD, processId: data[1]?.processId ?? '' });
+    const rest = await list({ cursor: nextCursor });
+    expect(rest.data.map(({ itemId }) => itemId)).toEqual(['call_1']);
+    await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
+  });
+
   test('an unknown thread, and a cursor that is none', async () => {
     const server = await commandServer([]);
     for (const method of ['list', 'clean']) {

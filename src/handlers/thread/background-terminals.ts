@@ -8,10 +8,9 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     'thread/backgroundTerminals/list': {
       queue: null,
       handle({ threadId, cursor, limit }) {
-        const all = threads.require(threadId).commands.running;
-        const first = cursor == null ? 0 : all.findIndex(({ number }) => `before-${number}` === cursor) + 1;
-        if (cursor != null && !/^before-\d+$/.test(cursor)) throw invalidCursor(cursor);
-        const page = all.slice(first, first + pageLimit(limit));
+        const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
+        const all = threads.require(threadId).commands.running.filter(({ number }) => number < before);
+        const page = all.slice(0, pageLimit(limit));
         const last = page.at(-1);
         return {
           data: page.map(({ number, text, cwd, shown, program }) => ({
@@ -43,4 +42,11 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** The number of the last terminal that was shown; it may have ended since. */
+function numberIn(cursor: string): number {
+  const number = /^before-(\d+)$/.exec(cursor)?.[1];
+  if (number === undefined) throw invalidCursor(cursor);
+  return Number(number);
 }

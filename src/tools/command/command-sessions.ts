@@ -88,7 +88,7 @@ export class CommandSessions {
 
   /** Those that run in the background, the latest first. */
   get running(): CommandSession[] {
-    return [...this.#background.values()].filter(({ end }) => end === null).reverse();
+    return [...this.#background.values()].filter(({ end }) => end === null).sort((a, b) => b.number - a.number);
   }
 
   /** Kills one that runs in the background, by its number as a text. False: none of that number does. */
