@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink 
 import { basename, dirname, join } from 'node:path';
 import { isInside } from '../config/project-folders.ts';
 import { fileRefused } from '../protocol/errors.ts';
-import { notAFile, unlessMissing } from './file-failure.ts';
+import { notAFile, unlessMissing, withFile } from './file-failure.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 import { removeFolder } from './remove-path.ts';
 import { replaceFile } from './replace-file.ts';
@@ -16,7 +16,7 @@ const PERMISSION_BITS = 0o777;
  * link is left out. Permissions go along, set-user-id bits do not. A folder that cannot be copied whole leaves nothing.
  */
 export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
-  const from = await lstat(source);
+  const from = await withFile(source, () => lstat(source));
   if (from.isSymbolicLink()) return copyLink(source, destination);
   if (from.isFile()) return copyFile(source, destination, from.mode);
   if (!from.isDirectory())

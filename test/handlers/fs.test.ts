@@ -285,13 +285,13 @@ describe('fs/copy', () => {
     symlinkSync('d', at('way-in'));
     const copy = (from: string, to: string, recursive = true) =>
       client.refusal('fs/copy', { sourcePath: at(from), destinationPath: at(to), recursive });
-    expect(await copy('none', 'b')).toMatchObject({ code: -32603, data: { code: 'file_not_found' } });
+    expect(await copy('none', 'b')).toMatchObject({ code: -32603, data: { code: 'file_not_found', path: at('none') } });
     expect(await copy('d', 'c', false)).toMatchObject({ code: -32600, data: { code: 'recursive_required' } });
     for (const to of ['d', 'd/in', 'd/e/new/in', 'way-in/in'])
       expect(await copy('d', to)).toMatchObject({ data: { code: 'copy_into_itself' } });
     expect(await copy('d', 'a')).toMatchObject({ data: { code: 'already_exists', path: at('a') } });
     expect(await copy('a', 'd')).toMatchObject({ data: { code: 'is_a_directory' } });
-    expect(await copy('a', 'none/x')).toMatchObject({ data: { code: 'file_not_found' } });
+    expect(await copy('a', 'none/x')).toMatchObject({ data: { code: 'file_not_found', path: at('none/x') } });
     pipe(at('pipe'));
     expect(await copy('pipe', 'p')).toMatchObject({ code: -32600, data: { code: 'not_copyable' } });
     expect(await copy('a', 'pipe')).toMatchObject({ code: -32600, data: { code: 'not_a_file' } });
