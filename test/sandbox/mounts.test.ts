@@ -5,7 +5,7 @@ import { mountAliases } from '../../src/sandbox/mount-aliases.ts';
 
 /** How many arguments follow an option. */
 const OPTIONS: Record<string, number> = {
-  ...{ '--bind-try': 2, '--ro-bind-try': 2, '--symlink': 2 },
+  ...{ '--bind-try': 2, '--ro-bind-try': 2, '--ro-bind': 2, '--symlink': 2 },
   ...{ '--tmpfs': 1, '--perms': 1, '--remount-ro': 1, '--dev': 1, '--proc': 1 },
 };
 
@@ -38,7 +38,7 @@ test('what lies deeper is mounted later, whatever the order it was named in', ()
     fc.property(fc.array(fc.tuple(paths, kinds)), (places) => {
       const args = bubblewrapMounts(view(places));
       const mounted = args.flatMap((arg, at) =>
-        ['--bind-try', '--ro-bind-try'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
+        ['--bind-try', '--ro-bind-try', '--ro-bind'].includes(arg) ? [args[at + 2]] : arg === '--tmpfs' ? [args[at + 1]] : [],
       );
       const order = mounted.filter((path) => path !== '/');
       for (const [later, path] of order.entries()) {
