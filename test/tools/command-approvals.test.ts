@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
 import type { Message } from '../support/test-client.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { commandServer, completed, done, FREE_CONFIG, runs, THREAD, told, writes } from './command-server.ts';
+import { commandServer, completed, done, FREE_CONFIG, runs, says, THREAD, told, writes } from './command-server.ts';
 
 /** Everything that is not known to be harmless is asked about; what is accepted runs unconfined. */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
@@ -158,10 +158,13 @@ test('what a rule forbids is refused to the model, under any policy, without an 
 
 test('what a rule forbids is not typed into a running shell either', async () => {
   const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
-  const responses = [runs('sh', { tty: true, yield_time_ms: 250 }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
+  const responses = [runs('echo up; exec sh', { tty: true }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
   const server = await commandServer(responses, { files });
-  await server.client.request('turn/start', { threadId: THREAD, input: [] });
-  await server.client.waitFor('turn/completed');
+  const turn = server.client.turn(THREAD, 'go');
+  await says(server, 'up');
+  await server.clock.timerOf(10_000);
+  server.clock.advance(10_000);
+  expect(await turn).toMatchObject({ status: 'completed' });
   expect(told(server, 'call_2')).toBe('Rejected: a rule forbids `touch`. Do not try to reach the same in another way.');
   expect(server.client.notifications('item/commandExecution/terminalInteraction').map(({ stdin }) => stdin)).toEqual(['exit\n']);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
