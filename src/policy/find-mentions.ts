@@ -22,6 +22,15 @@ const RUN_OPTION_NAMES =
   'checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|' +
   'to-command|use-compress-program';
 const RUN_OPTIONS = new RegExp(`^--(?:${RUN_OPTION_NAMES})(?:=(?:exec=)?|$)`);
+/** The same of options of one letter, by program. */
+const SHORT_RUN_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ['tar', /^-[a-z]*[IF]$/],
+  ['rsync', /^-[a-zA-Z]*e$/],
+  ['man', /^-P$/],
+]);
+/** What the shell itself runs of their arguments: substitutions in the subscript of a variable. */
+const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local printf read readonly test typeset unset'.split(' '));
+const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
 const MENTIONS_MAX = 1000;
@@ -77,7 +86,9 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
 
   function addArgument(arg: string, following: Words, depth: number): void {
     const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
-    for (const text of new Set([arg, value === '\0' ? arg : value])) {
+    // As in `su -c'rm x'` and `env -iS'rm x'`.
+    const glued = /^-[A-Za-z]+\s/.test(arg) ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')] : [];
+    for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
       if (SCRIPT_LIKE.test(text)) addScript(text, depth);
       else addCommand([text, ...following], depth);
     }
@@ -124,7 +135,8 @@ function run(program: string, args: Words): Words | null {
     const at = args.findIndex((arg) => GIT_RUNS.test(arg));
     return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
   }
-  if (!RUNNERS.has(program)) return optionsThatRun(args);
+  if (READ_SUBSCRIPTS.has(program)) return args.filter((arg) => SUBSTITUTION.test(arg));
+  if (!RUNNERS.has(program)) return optionsThatRun(program, args);
   return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
 }
 
@@ -143,8 +155,10 @@ function inputText(node: Node): string {
   return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
 }
 
-function optionsThatRun(args: Words): Words | null {
+function optionsThatRun(program: string, args: Words): Words | null {
+  const short = SHORT_RUN_OPTIONS.get(program);
   const values = args.flatMap((arg, index) => {
+    if (short?.test(arg)) return args.slice(index + 1, index + 2);
     const [option] = RUN_OPTIONS.exec(arg) ?? [];
     if (option === undefined) return [];
     return option === arg ? args.slice(index + 1, index + 2) : [arg.slice(option.length)];

@@ -1,8 +1,8 @@
 /** Programs that run what their arguments name. */
 export const RUNNERS: ReadonlySet<string> = new Set(
   (
-    '. alias bash busybox builtin caffeinate chpst chroot chrt command coproc csh dash doas entr env eval exec firejail fish ' +
-    'flock gosu ionice ksh ltrace mksh nice nohup nsenter numactl parallel pkexec proot rlwrap run0 runuser schedtool ' +
+    '. alias bash bind busybox builtin caffeinate chpst chroot chrt command complete coproc csh dash doas entr env eval exec firejail fish ' +
+    'flock gosu hash ionice ksh ld-linux-aarch64.so.1 ld-linux-x86-64.so.2 ld.so ltrace mapfile mksh nice nohup nsenter numactl parallel pkexec proot readarray rlwrap run0 runuser schedtool ' +
     'script setarch setpriv setsid sh source ssh start-stop-daemon stdbuf strace su sudo systemd-run taskset time timeout ' +
     'timelimit toybox trap tcsh unbuffer unshare watch xargs xvfb-run zsh'
   ).split(' '),
@@ -13,4 +13,4 @@ export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh m
 
 /** Programs that run code, by their names: also code that stands among their arguments. */
 export const INTERPRETERS =
-  /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;
+  /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|emacs|expect|gdb|lldb|vim|nvim|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;

@@ -101,6 +101,15 @@ describe('a rule that forbids `git push` sees it in', () => {
     "tar --checkpoint-action=exec='git push' -cf x y",
     "rg --pre 'git push' x",
     'watch git push',
+    "env -S'git push'",
+    "env -iS'git push'",
+    '/lib64/ld-linux-x86-64.so.2 /usr/bin/git push',
+    "tar -I 'git push' -xf x",
+    "rsync -e 'git push' a b",
+    "mapfile -C 'git push' -c 1 a",
+    "complete -C 'git push' x",
+    "test -v 'a[$(git push)]'",
+    "printf -v 'a[`git push`]' x",
     'parallel git push ::: a',
   ])('%j', async (script) => {
     expect(await decide(script, forbid(['git'], ['push']))).toBe('forbidden');
@@ -114,6 +123,7 @@ describe('a rule that forbids `git push` sees it in', () => {
 
 describe('asks where it cannot be told that it is not `git push`', () => {
   test.each([
+    "[ 'a[$(git push)]' -eq 1 ]",
     '$X push',
     '"$X" push',
     'g*t push',
@@ -141,6 +151,7 @@ describe('is not in the way of', () => {
     'git commit -m push',
     'git log push',
     'echo git push',
+    "printf '%s' 'git push'",
     'echo "git push"',
     "grep -rn 'git push' .",
     'echo $HOME',
