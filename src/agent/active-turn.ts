@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../base/json.ts';
 import type { ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/store.ts';
