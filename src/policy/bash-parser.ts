@@ -100,11 +100,21 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
   }
 }
 
+/**
+ * The parser's code is compiled the quick way alone: what the optimizing compiler makes of it takes 40 MB, and each start of a
+ * process, which copies the server's memory map, then takes three times as long.
+ */
 async function load(): Promise<() => Parser> {
   const { Language, Parser } = await import('web-tree-sitter');
-  await Parser.init();
-  const language: Language = await Language.load(grammarFile());
-  return () => new Parser().setLanguage(language);
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--liftoff-only');
+  try {
+    await Parser.init();
+    const language: Language = await Language.load(grammarFile());
+    return () => new Parser().setLanguage(language);
+  } finally {
+    setFlagsFromString('--no-liftoff-only');
+  }
 }
 
 function grammarFile(): string {
