@@ -18,8 +18,9 @@ async function build() {
 const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script: 'validate-params.cjs' };
 
 /**
- * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own;
- * better-sqlite3 and others that are native or bring files of their own, and yaml, which few need, stay outside. What is imported with `import()` runs at its first use.
+ * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own.
+ * Packages stay outside that are native or bring files of their own, and yaml, which few need. What is imported with
+ * `import()` runs at its first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({

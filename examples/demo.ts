@@ -177,7 +177,7 @@ async function useHands(editor: Editor): Promise<void> {
   assert.ok(
     // A login shell may have said something first.
     commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n')),
-    'the first command shows the file, inside the sandbox',
+    `the first command shows the file, inside the sandbox: ${commands[0]?.aggregatedOutput ?? 'none was run'}`,
   );
   assert.ok(
     completed.some((item) => item.type === 'fileChange' && item.status === 'completed'),

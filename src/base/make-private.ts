@@ -1,4 +1,5 @@
 import { chmodSync, fchmodSync, fstatSync, lstatSync, type Stats } from 'node:fs';
+import { hasErrorCode } from './system-error.ts';
 
 const FOR_OTHERS = 0o077;
 const FOR_OWNER = 0o700;
@@ -25,7 +26,6 @@ function unlessNotOurs(change: () => void): void {
   try {
     change();
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (!['EPERM', 'EACCES', 'EROFS', 'ENOTSUP'].includes(String(code))) throw error;
+    if (!hasErrorCode(error, ['EPERM', 'EACCES', 'EROFS', 'ENOTSUP'])) throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { hasErrorCode } from '../base/system-error.ts';
 import { realPath } from './project-folders.ts';
 
 /**
@@ -34,7 +35,7 @@ function open(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (hasErrorCode(error, ['ENOENT', 'ENOTDIR'])) return null;
     throw error;
   }
 }
@@ -46,9 +47,4 @@ function openedPath(file: number, path: string): string {
     // A system without /proc: there a link that is put in its place right now would not be seen.
     return realPath(path);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 import { readRegularFile } from './read-file.ts';
 
 /** A file of rules about commands, as it is. */
@@ -46,7 +47,7 @@ function rulesIn(folder: string): string[] {
   try {
     names = readdirSync(folder).filter((name) => name.endsWith('.rules'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (hasErrorCode(error, ['ENOENT'])) return [];
     throw error;
   }
   if (names.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} files of rules`);

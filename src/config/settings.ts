@@ -141,7 +141,7 @@ export function name(): Setting<string> {
   return { expected: 'a text that is not empty', absent: '', read };
 }
 
-function flag(): Setting<boolean> {
+export function flag(): Setting<boolean> {
   return { expected: 'true or false', absent: false, read: (value) => (typeof value === 'boolean' ? value : undefined) };
 }
 

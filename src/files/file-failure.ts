@@ -1,3 +1,4 @@
+import { hasErrorCode, systemErrorCode } from '../base/system-error.ts';
 import { fileFailed, fileRefused, RpcError } from '../protocol/errors.ts';
 
 /** The system's codes that clients are told by a word and a text of their own. */
@@ -34,7 +35,7 @@ export async function withFile<T>(path: string, work: () => Promise<T>, shown = 
 
 /** The error that clients read for one of the system's; any other is given back as it is. */
 export function fileFailure(error: unknown, path: string, shown = path): unknown {
-  const code = errorCode(error);
+  const code = systemErrorCode(error);
   if (error instanceof RpcError || !(error instanceof Error) || code === null) return error;
   const [word, text] = KNOWN[code] ?? ['file_failed', error.message];
   const errno = 'errno' in error && typeof error.errno === 'number' ? -error.errno : 0;
@@ -42,15 +43,10 @@ export function fileFailure(error: unknown, path: string, shown = path): unknown
   return fileFailed(word, `${text}${number}: ${shown}`, path);
 }
 
-/** The system's code of an error, such as ENOENT; null where it has none. */
-export function errorCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-}
-
 /** Undefined in place of what is not there. */
 export function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (hasErrorCode(error, ['ENOENT'])) return undefined;
     throw error;
   });
 }

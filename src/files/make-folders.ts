@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from './file-failure.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 
 /**
  * Makes a folder and those above it that are missing; one that is there is fine. (Node's own `recursive` never returns where
@@ -11,7 +11,7 @@ export async function makeFolders(path: string): Promise<void> {
     await mkdir(path);
   } catch (error) {
     const parent = dirname(path);
-    if (errorCode(error) === 'ENOENT' && parent !== path && !(await isFolder(parent))) {
+    if (hasErrorCode(error, ['ENOENT']) && parent !== path && !(await isFolder(parent))) {
       await makeFolders(parent);
       await mkdirUnlessThere(path);
     } else if (!(await isFolder(path))) throw error;

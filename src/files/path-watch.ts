@@ -1,13 +1,14 @@
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { hasErrorCode } from '../base/system-error.ts';
 import { fileFailed } from '../protocol/errors.ts';
-import { errorCode, fileFailure } from './file-failure.ts';
+import { fileFailure } from './file-failure.ts';
 
 /** How often the watched places may turn out to be others while they are set up, before that is left to the next change. */
 const TRIES_MAX = 5;
 /** The system has no more watches, or this process may have no more. */
-const EXHAUSTED = new Set(['ENOSPC', 'EMFILE', 'ENFILE']);
+const EXHAUSTED = ['ENOSPC', 'EMFILE', 'ENFILE'];
 
 /** A folder that the system watches, and what a change of the entry `name` in it means: `name` null, of any entry. */
 interface Place {
@@ -170,7 +171,7 @@ async function fingerprint(path: string): Promise<string | null> {
 }
 
 function watchFailure(error: unknown, path: string): unknown {
-  if (!EXHAUSTED.has(errorCode(error) ?? '')) return fileFailure(error, path);
+  if (!hasErrorCode(error, EXHAUSTED)) return fileFailure(error, path);
   return fileFailed(
     'watch_limit_reached',
     `${path} cannot be watched: the system's limit of watches is reached (on Linux fs.inotify.max_user_watches and max_user_instances)`,

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { errorCode, isADirectory, notAFile, unlessMissing } from './file-failure.ts';
+import { hasErrorCode } from '../base/system-error.ts';
+import { isADirectory, notAFile, unlessMissing } from './file-failure.ts';
 
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
 /** What says that a file cannot be put beside another one, which may be writable all the same. */
-const NO_DRAFT = new Set(['EACCES', 'EPERM', 'EROFS']);
+const NO_DRAFT = ['EACCES', 'EPERM', 'EROFS'];
 
 /** Writes what is to be in a file, from its beginning. */
 export type Fill = (file: FileHandle) => Promise<void>;
@@ -46,7 +47,7 @@ async function drafting(target: string, there: Stats | null, { fill, mode }: { f
   try {
     file = await open(draft, 'wx', there === null && mode === null ? 0o666 : 0o600);
   } catch (error) {
-    if (there !== null && NO_DRAFT.has(errorCode(error) ?? '')) return false;
+    if (there !== null && hasErrorCode(error, NO_DRAFT)) return false;
     throw error;
   }
   try {
@@ -74,7 +75,7 @@ async function takesOwner(file: FileHandle, { uid, gid }: Stats): Promise<boolea
     await file.chown(uid, gid);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'EPERM') return false;
+    if (hasErrorCode(error, ['EPERM'])) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../protocol/generated/types.ts';
 import { HOME_KEPT, isOfHome } from './home-files.ts';
+import { isWithin } from './is-within.ts';
 import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';
 
 /** How many files and folders one request may name. */
@@ -93,14 +94,10 @@ export function answeredPermissions({ network, fileSystem }: GrantedPermissionPr
 
 /** The part of an answer that was asked for: the same places, or what lies in them. To write is also to read. */
 export function commonPermissions(asked: GrantedPermissions, answered: GrantedPermissions): GrantedPermissions {
-  const within = (roots: readonly string[]) => (path: string) => roots.some((root) => liesIn(path, root));
+  const within = (roots: readonly string[]) => (path: string) => roots.some((root) => isWithin(path, root));
   return {
     read: answered.read.filter(within([...asked.read, ...asked.write])),
     write: answered.write.filter(within(asked.write)),
     network: asked.network && answered.network,
   };
-}
-
-function liesIn(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }

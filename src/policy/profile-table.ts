@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import type { JsonValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import { isTable } from '../config/config-table.ts';
-import { name, nullable, type Setting } from '../config/settings.ts';
+import { flag, name, nullable, type Setting } from '../config/settings.ts';
 
 export type Access = 'read' | 'write' | 'deny';
 
@@ -119,22 +119,12 @@ function belowPlace(place: string, below: string): string {
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {
-  const flag: Setting<boolean> = {
-    expected: 'true or false',
-    absent: false,
-    read: (value) => (typeof value === 'boolean' ? value : undefined),
-  };
-  return config.keys(path).flatMap((key) => (config.read([...path, key], flag) ? [readPath(config, key, [...path, key])] : []));
+  return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [readPath(config, key, [...path, key])] : []));
 }
 
 /** Null where nothing is said. */
 function readNetwork(config: Config, path: readonly string[]): boolean | null {
-  const flag: Setting<boolean | null> = {
-    expected: 'true or false',
-    absent: null,
-    read: (value) => (typeof value === 'boolean' ? value : undefined),
-  };
-  const enabled = config.read([...path, 'enabled'], flag);
+  const enabled = config.read([...path, 'enabled'], nullable(flag()));
   const limit = config.keys(path).find((key) => key !== 'enabled');
   if (enabled === true && limit !== undefined)
     throw config.error([...path, limit], 'this server can allow the network as a whole or not at all');

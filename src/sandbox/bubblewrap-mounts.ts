@@ -25,7 +25,7 @@ export function bubblewrapMounts({ everything, places, links, system }: View): s
   const all = new Map<string, PlaceKind>([...system, ...pinned(places)]);
   all.delete('/');
   const paths = [...all.keys()].sort();
-  const kindOf = (path: string) => nearest(path, all) ?? root;
+  const kindOf = (path: string) => nearestKind(path, all) ?? root;
   return [
     ...(root === 'bare' ? [] : mount('/', root)),
     ...['--dev', '/dev', '--proc', '/proc'],
@@ -37,6 +37,14 @@ export function bubblewrapMounts({ everything, places, links, system }: View): s
 }
 
 /** What has been removed since it was looked at is left out: in `/tmp` others come and go, and no command is to fail of that. */
+/** What a path is inside: as the nearest place above it, or itself. Undefined where there is none. */
+export function nearestKind(path: string, places: ReadonlyMap<string, PlaceKind>): PlaceKind | undefined {
+  for (let above = path; ; above = dirname(above)) {
+    const kind = places.get(above);
+    if (kind !== undefined || above === '/') return kind;
+  }
+}
+
 function mount(path: string, kind: PlaceKind): string[] {
   switch (kind) {
     case 'write':
@@ -56,14 +64,6 @@ function mount(path: string, kind: PlaceKind): string[] {
 /** Whether it shows nothing from outside. */
 function isOwn(kind: PlaceKind | undefined): boolean {
   return kind === 'bare' || kind === 'empty';
-}
-
-function nearest(path: string, places: ReadonlyMap<string, PlaceKind>): PlaceKind | undefined {
-  for (let above = path; above !== '/'; above = dirname(above)) {
-    const kind = places.get(above);
-    if (kind !== undefined) return kind;
-  }
-  return undefined;
 }
 
 /**

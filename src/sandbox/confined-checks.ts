@@ -1,6 +1,6 @@
-import { dirname, isAbsolute } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
-import type { PlaceKind } from './bubblewrap-mounts.ts';
+import { nearestKind } from './bubblewrap-mounts.ts';
 import { isWithin, realPath } from './file-facts.ts';
 import { ProcessStartError } from './processes.ts';
 import type { Confined } from './sandbox.ts';
@@ -25,7 +25,7 @@ export function requireFolder(cwd: string, { view: { everything, places }, notFo
     );
   }
   const real = realPath(cwd);
-  const kind = real === null ? 'nothing' : nearestPlace(real, places);
+  const kind = real === null ? 'nothing' : nearestKind(real, places);
   if (kind === undefined ? everything : kind === 'read' || kind === 'write' || (real !== null && places.has(real))) return;
   throw new ProcessStartError(`${cwd}: this folder cannot be read in the sandbox`);
 }
@@ -35,11 +35,4 @@ export function splitEnvironment(env: Readonly<Record<string, string>>): { kept:
   const all = Object.entries(env);
   const moved = all.filter(([name]) => CHANGES_PROGRAMS.test(name));
   return { kept: Object.fromEntries(all.filter(([name]) => !CHANGES_PROGRAMS.test(name))), moved };
-}
-
-function nearestPlace(path: string, places: ReadonlyMap<string, PlaceKind>): PlaceKind | undefined {
-  for (let above = path; ; above = dirname(above)) {
-    const kind = places.get(above);
-    if (kind !== undefined || above === '/') return kind;
-  }
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isProtectedName } from '../policy/sandbox-bounds.ts';
-import type { PlaceKind } from './bubblewrap-mounts.ts';
+import { nearestKind, type PlaceKind } from './bubblewrap-mounts.ts';
 import { firstMissing, followPath, realPath, statOf } from './file-facts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { ProcessStartError } from './processes.ts';
@@ -32,12 +32,9 @@ export class Places {
     this.kinds.set(path, kind);
   }
 
-  /** What a path is inside: as the nearest place above it. Undefined where there is none. */
+  /** What a path is inside. Undefined where no place says. */
   kindOf(path: string): PlaceKind | undefined {
-    for (let above = path; ; above = dirname(above)) {
-      const kind = this.kinds.get(above);
-      if (kind !== undefined || above === '/') return kind;
-    }
+    return nearestKind(path, this.kinds);
   }
 
   /**

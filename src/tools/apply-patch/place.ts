@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { hasErrorCode } from '../../base/system-error.ts';
 import { PatchError } from './patch-error.ts';
 
 /** As many links as the system follows: behind more, there is no file. */
@@ -58,5 +59,5 @@ async function stated(path: string): Promise<BigIntStats | null> {
 
 /** Nothing is there, or what should be a folder on the way is none. */
 export function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  return hasErrorCode(error, ['ENOENT', 'ENOTDIR']);
 }
