@@ -1,7 +1,8 @@
+import { isBelow } from '../base/is-within.ts';
 import { isObject, type JsonValue } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { isInside, projectFolders } from '../config/project-folders.ts';
+import { projectFolders } from '../config/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../instructions/base-instructions.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../instructions/context-messages.ts';
@@ -97,7 +98,7 @@ export class Instructions {
     const { root } = projectFolders(cwd);
     const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
     return skillsUsed(input, skills).map((skill) => {
-      const body = skillBody(skill, (real) => !isProjects(skill.path) || isInside(real, root));
+      const body = skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
       return 'message' in body
         ? body.message
         : { type: 'message', role: 'user', content: [{ type: 'input_text', text: `<skill>\n${body.warning}\n</skill>` }] };

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
@@ -36,9 +36,4 @@ export function realPath(path: string): string {
     // It does not exist, or may not be looked at: whoever reads it finds out.
     return path;
   }
-}
-
-/** Whether a path lies under a folder; both without symbolic links. */
-export function isInside(path: string, folder: string): boolean {
-  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

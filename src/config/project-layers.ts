@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { isBelow } from '../base/is-within.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { ConfigLayerSource } from '../protocol/generated/types.ts';
 import { emptyTable, isTable, valueAt } from './config-table.ts';
 import { type Layer, readLayer } from './layer.ts';
-import { isInside, projectFolders, realPath } from './project-folders.ts';
+import { projectFolders, realPath } from './project-folders.ts';
 import type { Toml } from './toml.ts';
 
 /**
@@ -60,7 +61,7 @@ export function projectLayers({ cwd, home, user }: { cwd: string; home: string; 
     if (!existsSync(file) || realPath(file) === homeFile) return [];
     const name: ConfigLayerSource = { type: 'project', dotCodexFolder };
     if (!isTrusted(folder, root, user)) return [disabled(name, file, untrustedReason(folder))];
-    if (!isInside(realPath(file), root)) return [disabled(name, file, `${file} is a link that leads out of the project`)];
+    if (!isBelow(realPath(file), root)) return [disabled(name, file, `${file} is a link that leads out of the project`)];
     return [withoutUserOnlyKeys(readLayer(file, name, toml))];
   });
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isInside } from '../config/project-folders.ts';
+import { isWithin } from '../base/is-within.ts';
 import { fileRefused } from '../protocol/errors.ts';
 import { notAFile, unlessMissing, withFile } from './file-failure.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
@@ -41,7 +41,7 @@ export async function copyPath(source: string, destination: string, recursive: b
 /** Whether a path that need not exist is a folder or lies in it. */
 async function liesIn(path: string, folder: string): Promise<boolean> {
   const [real, top] = [await realPathTo(path), await realpath(folder)];
-  return real === top || isInside(real, top);
+  return isWithin(real, top);
 }
 
 async function realPathTo(path: string): Promise<string> {

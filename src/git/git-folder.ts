@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isInside, realPath } from '../config/project-folders.ts';
+import { isBelow } from '../base/is-within.ts';
+import { realPath } from '../config/project-folders.ts';
 import { readRegularFile } from '../config/read-file.ts';
 import { gitConfigValue } from './git-config.ts';
 
@@ -45,7 +46,7 @@ function worktree(own: string, dotGit: string): GitFolder | null {
   if (back === null || realPath(resolve(own, back)) !== realPath(dotGit)) return null;
   const common = firstLine(join(own, 'commondir'), [own]);
   const shared = realPath(resolve(own, common ?? '.'));
-  return isInside(own, join(shared, 'worktrees')) ? { own, shared } : null;
+  return isBelow(own, join(shared, 'worktrees')) ? { own, shared } : null;
 }
 
 function submodule(own: string, root: string): GitFolder | null {
@@ -60,7 +61,7 @@ function firstLine(path: string, within: readonly string[]): string | null {
 
 function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): string | null {
   try {
-    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isInside(real, realPath(folder))));
+    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPath(folder))));
     return file === null || file.size > bytesMax ? null : file.bytes.toString('utf8');
   } catch {
     // A folder, a pipe, a link that leads out, or no permission: git would not have it either, or should not.

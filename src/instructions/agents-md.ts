@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { isInside, projectFolders, realPath } from '../config/project-folders.ts';
+import { isBelow } from '../base/is-within.ts';
+import { projectFolders, realPath } from '../config/project-folders.ts';
 import { readRegularFile } from '../config/read-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
@@ -66,7 +67,7 @@ function findDoc(folder: string, names: readonly string[], bytesMax: number, roo
   for (const name of names) {
     const path = join(folder, name);
     const real = realPath(path);
-    if (root !== null && !isInside(real, root)) continue;
+    if (root !== null && !isBelow(real, root)) continue;
     const read = tryRead(real, bytesMax, root);
     if (read !== null) return { path, real, ...read };
   }
@@ -75,7 +76,7 @@ function findDoc(folder: string, names: readonly string[], bytesMax: number, roo
 
 function tryRead(path: string, bytesMax: number, root: string | null): { bytes: Buffer; size: number } | null {
   try {
-    return readRegularFile(path, bytesMax, (real) => root === null || isInside(real, root));
+    return readRegularFile(path, bytesMax, (real) => root === null || isBelow(real, root));
   } catch {
     // A folder of that name, or a file without permission: the thread works without it.
     return null;

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInside, projectFolders, realPath } from '../config/project-folders.ts';
+import { isWithin } from '../base/is-within.ts';
+import { projectFolders, realPath } from '../config/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
 const ENTRIES_MAX = 500;
@@ -30,7 +31,7 @@ function leadsOut(path: string, root: string): boolean {
     return false;
   }
   const real = realPath(path);
-  return real !== path && real !== root && !isInside(real, root);
+  return real !== path && !isWithin(real, root);
 }
 
 function entries(folder: string): string[] {

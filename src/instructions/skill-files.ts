@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInside, realPath } from '../config/project-folders.ts';
+import { isBelow } from '../base/is-within.ts';
+import { realPath } from '../config/project-folders.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
@@ -40,7 +41,7 @@ function lookInto(folder: string, root: string | null, seen: Set<string>): Look 
 }
 
 function isAllowed(real: string, root: string | null): boolean {
-  return root === null || isInside(real, root);
+  return root === null || isBelow(real, root);
 }
 
 function isVisibleFolder(folder: string, entry: Dirent): boolean {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { isBelow } from '../base/is-within.ts';
 import { isObject } from '../base/json.ts';
-import { isInside, projectFolders, realPath } from '../config/project-folders.ts';
+import { projectFolders, realPath } from '../config/project-folders.ts';
 import { readRegularFile } from '../config/read-file.ts';
 import { skillFiles } from './skill-files.ts';
 
@@ -47,7 +48,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   const { parse } = await import('yaml');
   const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPath(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
-    const mayLieAt = (real: string) => scope === 'user' || isInside(real, root);
+    const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
     const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope });

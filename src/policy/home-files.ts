@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { isWithin } from './is-within.ts';
+import { isWithin } from '../base/is-within.ts';
 
 /** What of heddle's home a confined command may read: all else in it is absent. */
 export const HOME_READABLE: readonly string[] = ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'skills', 'rules', 'prompts'];

@@ -1,6 +1,6 @@
+import { isWithin } from '../base/is-within.ts';
 import type { AskForApproval } from '../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
-import { isWithin } from './is-within.ts';
 import { isWritable } from './path-bounds.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 

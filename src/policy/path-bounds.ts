@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import { HOME_KEPT, HOME_SECRETS, isOfHome } from './home-files.ts';
-import { isWithin } from './is-within.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);

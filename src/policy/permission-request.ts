@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve, sep } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../protocol/generated/types.ts';
 import { HOME_KEPT, isOfHome } from './home-files.ts';

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { isWithin } from './is-within.ts';
+import { isWithin } from '../base/is-within.ts';
 
 /** Variables that decide, beside `PATH`, what a shell takes a program's name for: folders and files that it reads first. */
 const SHELL_PLACES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];

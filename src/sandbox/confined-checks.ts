@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import { nearestKind } from './bubblewrap-mounts.ts';
-import { isWithin, realPath } from './file-facts.ts';
+import { realPath } from './file-facts.ts';
 import { ProcessStartError } from './processes.ts';
 import type { Confined } from './sandbox.ts';
 import type { BuiltView } from './sandbox-view.ts';

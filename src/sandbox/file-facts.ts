@@ -55,11 +55,6 @@ export function firstMissing(path: string): string {
   return parent === path || statOf(path) !== null || statOf(parent) !== null ? path : firstMissing(parent);
 }
 
-/** Whether a path is a folder or lies below it. */
-export function isWithin(path: string, folder: string): boolean {
-  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
-}
-
 function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }

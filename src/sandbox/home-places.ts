@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../policy/home-files.ts';
-import { isWithin, realPath, statOf } from './file-facts.ts';
+import { realPath, statOf } from './file-facts.ts';
 import { mountAliases } from './mount-aliases.ts';
 import type { Places } from './places.ts';
 

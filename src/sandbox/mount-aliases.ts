@@ -1,4 +1,4 @@
-import { isWithin } from './file-facts.ts';
+import { isWithin } from '../base/is-within.ts';
 
 interface Mount {
   device: string;

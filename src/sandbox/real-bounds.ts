@@ -1,6 +1,7 @@
+import { isWithin } from '../base/is-within.ts';
 import { isReadable, isWritable } from '../policy/path-bounds.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
-import { followPath, isWithin, realPath, type Way } from './file-facts.ts';
+import { followPath, realPath, type Way } from './file-facts.ts';
 
 export interface RealBounds {
   /** With the links on all paths resolved. What is not there is where it would be. */

@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind, View } from './bubblewrap-mounts.ts';
-import { followPath, isWithin, realPath, statOf } from './file-facts.ts';
+import { followPath, realPath, statOf } from './file-facts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { protectHome } from './home-places.ts';
 import type { NestedNames } from './nested-names.ts';
