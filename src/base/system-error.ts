@@ -8,3 +8,8 @@ export function hasErrorCode(error: unknown, codes: readonly string[]): boolean 
   const code = systemErrorCode(error);
   return code !== null && codes.includes(code);
 }
+
+/** Whether it says that nothing is there, or that what should be a folder on the way is none. */
+export function isAbsent(error: unknown): boolean {
+  return hasErrorCode(error, ['ENOENT', 'ENOTDIR']);
+}

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import { isObject } from '../base/json.ts';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
+import { hasErrorCode } from '../base/system-error.ts';
 import type { Env } from '../config/config.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
@@ -83,7 +84,7 @@ export class WireLog implements WireTap {
       renameSync(this.#file, `${this.#file}.1`);
     } catch (error) {
       // Somebody else, or an attempt before this, has moved it away.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (!hasErrorCode(error, ['ENOENT'])) throw error;
     }
     const fresh = open(this.#file);
     this.#bytes = 0;

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { hasErrorCode } from '../base/system-error.ts';
+import { isAbsent } from '../base/system-error.ts';
 import { realPath } from './project-folders.ts';
 
 /**
@@ -35,7 +35,7 @@ function open(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (hasErrorCode(error, ['ENOENT', 'ENOTDIR'])) return null;
+    if (isAbsent(error)) return null;
     throw error;
   }
 }

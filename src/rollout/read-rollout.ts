@@ -1,5 +1,6 @@
 import { cutText } from '../base/cut-text.ts';
 import type { Ids } from '../base/ids.ts';
+import { isAbsent } from '../base/system-error.ts';
 import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/errors.ts';
 import type { ThreadTokenUsage } from '../protocol/generated/types.ts';
 import { type LogEntry, NAME_CHARS_MAX } from '../store/store.ts';
@@ -57,7 +58,7 @@ export async function readRollout(path: string, { ids }: { ids: Ids }): Promise<
     };
   } catch (error) {
     if (error instanceof RpcError) throw error;
-    if (isMissing(error)) throw noRolloutFoundAt(path);
+    if (isAbsent(error)) throw noRolloutFoundAt(path);
     throw rolloutInvalid(path, error instanceof Error ? error.message : String(error));
   }
 }
@@ -99,10 +100,6 @@ async function readPart({ path, bytes }: Part, reader: RolloutReader): Promise<n
     else reader.take(record);
   }
   return skipped;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
 function cutName(name: string | null): string | null {

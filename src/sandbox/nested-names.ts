@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { systemErrorCode } from '../base/system-error.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../policy/sandbox-bounds.ts';
 import { statOf } from './file-facts.ts';
 
@@ -117,7 +118,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     // Whatever the system says of a folder that cannot be read, nothing in it can be made to run either.
-    if (error instanceof Error && 'code' in error) return [];
+    if (systemErrorCode(error) !== null) return [];
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { isReadable } from '../policy/path-bounds.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
-
 import { realBounds } from '../sandbox/real-bounds.ts';
 
 /**

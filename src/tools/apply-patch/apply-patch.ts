@@ -13,7 +13,7 @@ import { type ResolvedBounds, resolvePatchBounds } from './patch-bounds.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
-import { realPath } from './place.ts';
+import { pathOf } from './place.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
 import { TurnDiff } from './turn-diff.ts';
 import { type Written, writePlan } from './write-plan.ts';
@@ -159,11 +159,11 @@ function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
     if (target === null || moveTo === null) {
       const place = target ?? entry;
       const shared = target?.found?.isFile() === true && target.found.nlink > 1n;
-      return [{ path, real: realPath(place), shared }];
+      return [{ path, real: pathOf(place), shared }];
     }
     return [
-      { path, real: realPath(entry), shared: false },
-      { path: moveTo, real: realPath(target), shared: false },
+      { path, real: pathOf(entry), shared: false },
+      { path: moveTo, real: pathOf(target), shared: false },
     ];
   });
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, parse, relative, sep } from 'node:path';
+import { hasErrorCode } from '../../base/system-error.ts';
 import { PatchError } from './patch-error.ts';
 
 /** How many folders may stay open from one change to the next. */
@@ -79,6 +80,6 @@ async function ownPath(handle: FileHandle): Promise<string> {
   throw new PatchError('files cannot be written safely here: neither /proc nor /.vol shows open folders');
 }
 
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
+function unlessThere(error: unknown): void {
+  if (!hasErrorCode(error, ['EEXIST'])) throw error;
 }

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { hasErrorCode } from '../../base/system-error.ts';
+import { isAbsent } from '../../base/system-error.ts';
 import { PatchError } from './patch-error.ts';
 
 /** As many links as the system follows: behind more, there is no file. */
@@ -27,13 +27,14 @@ export async function placeOfEntry(path: string): Promise<Place> {
 export async function placeOfFile(path: string): Promise<Place> {
   let place = await placeOfEntry(path);
   for (let links = 0; place.found?.isSymbolicLink() && links < LINKS_MAX; links++) {
-    place = await placeOfEntry(resolve(place.folder, await readlink(realPath(place))));
+    place = await placeOfEntry(resolve(place.folder, await readlink(pathOf(place))));
   }
   if (place.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
   return place;
 }
 
-export function realPath({ folder, name }: Pick<Place, 'folder' | 'name'>): string {
+/** Where it is, without links. */
+export function pathOf({ folder, name }: Pick<Place, 'folder' | 'name'>): string {
   return join(folder, name);
 }
 
@@ -55,9 +56,4 @@ async function stated(path: string): Promise<BigIntStats | null> {
     if (isAbsent(error)) return null;
     throw error;
   }
-}
-
-/** Nothing is there, or what should be a folder on the way is none. */
-export function isAbsent(error: unknown): boolean {
-  return hasErrorCode(error, ['ENOENT', 'ENOTDIR']);
 }

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path';
 import type { Breaks } from '../../base/breaks.ts';
+import { isAbsent, systemErrorCode } from '../../base/system-error.ts';
 import { applyChunks } from './match-chunks.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import { isAbsent, type Place, placeOfEntry, placeOfFile, realPath } from './place.ts';
+import { type Place, pathOf, placeOfEntry, placeOfFile } from './place.ts';
 import { readText } from './read-text.ts';
 
 /** One change of a patch that was verified against the files: what is to be done, where, and what was there. */
@@ -94,14 +95,14 @@ async function update(
   const destination = resolve(options.cwd, moveTo);
   const [entry, target] = [await placeOfEntry(path), await placeOfEntry(destination)];
   // A move of a file onto itself, be it by another spelling.
-  if (realPath(entry) === realPath(target)) return change;
+  if (pathOf(entry) === pathOf(target)) return change;
   const replaced = await replacedText(target, destination, options);
   return { ...change, shown: moveTo, moveTo: destination, replaced, entry, target };
 }
 
 /** What is replaced as a whole is only shown, so it need not be there, nor be text. */
 async function replacedText(place: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
-  if (place.found?.isFile() !== true || !mayRead(realPath(place))) return null;
+  if (place.found?.isFile() !== true || !mayRead(pathOf(place))) return null;
   return readText(folders, place, path).catch(() => null);
 }
 
@@ -112,7 +113,7 @@ function modeOf({ found }: Place): number | null {
 
 async function existingText(file: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
   if (file.found === null) throw new PatchError(`there is no file ${path}`);
-  if (!mayRead(realPath(file))) throw new PatchError(`${path} may not be read`);
+  if (!mayRead(pathOf(file))) throw new PatchError(`${path} may not be read`);
   if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);
   return readText(folders, file, path);
 }
@@ -121,8 +122,9 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof PatchError || !(error instanceof Error) || !('code' in error)) throw error;
-    throw new PatchError(isAbsent(error) ? `there is no file ${path}` : `${path} cannot be read: ${error.code}`, { cause: error });
+    const code = systemErrorCode(error);
+    if (code === null) throw error;
+    throw new PatchError(isAbsent(error) ? `there is no file ${path}` : `${path} cannot be read: ${code}`, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasErrorCode } from '../../base/system-error.ts';
 import { draftName } from '../../files/replace-file.ts';
 import { PatchError } from './patch-error.ts';
 import type { Place } from './place.ts';
@@ -27,7 +28,7 @@ export async function replaceFile(path: string, { found }: Place, content: NewCo
   try {
     await putInPlace(await writeBeside(path, found, content), path);
   } catch (error) {
-    if (found === null || !isDenied(error)) throw error;
+    if (found === null || !hasErrorCode(error, ['EACCES', 'EPERM'])) throw error;
     await overwrite(path, found, content);
   }
 }
@@ -62,8 +63,8 @@ export async function putInPlace(beside: string, path: string): Promise<void> {
 async function keepOwner(handle: FileHandle, { uid, gid }: { uid: bigint; gid: bigint }): Promise<void> {
   const own = await handle.stat({ bigint: true });
   if (own.uid === uid && own.gid === gid) return;
-  await handle.chown(Number(uid), Number(gid)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPERM') throw error;
+  await handle.chown(Number(uid), Number(gid)).catch((error: unknown) => {
+    if (!hasErrorCode(error, ['EPERM'])) throw error;
   });
 }
 
@@ -88,8 +89,4 @@ async function write(handle: FileHandle, text: string): Promise<void> {
     written += (await handle.write(bytes, written, bytes.length - written, written)).bytesWritten;
   }
   await handle.truncate(bytes.length);
-}
-
-function isDenied(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM');
 }

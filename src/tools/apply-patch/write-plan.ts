@@ -1,8 +1,9 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, rename, unlink } from 'node:fs/promises';
+import { isAbsent, systemErrorCode } from '../../base/system-error.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import { isAbsent, type Place, realPath } from './place.ts';
+import { type Place, pathOf } from './place.ts';
 import type { PlannedChange } from './plan-patch.ts';
 import { putInPlace, replaceFile, writeBeside } from './replace-file.ts';
 
@@ -64,14 +65,14 @@ class PlanWriter {
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
     this.#changes = changes;
     this.#folders = folders;
-    this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [realPath(target)])));
+    this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [pathOf(target)])));
   }
 
   /** Where files swap their names there is a moment at which the content of one is in no file of its own. */
   async saveEndangered(): Promise<void> {
     for (const change of this.#changes) {
       const { moveTo, entry, target, after } = change;
-      if (moveTo === null || target === null || after === null || !this.#reached.has(realPath(entry))) continue;
+      if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry))) continue;
       const path = await this.#folders.entry(target, { create: true });
       const beside = await writeBeside(path, entry.found, { ...change, text: after });
       this.#saved.set(change, { folder: target.folder, name: beside.slice(beside.lastIndexOf('/') + 1), found: null });
@@ -82,15 +83,15 @@ class PlanWriter {
     const { entry, target, moveTo } = change;
     if (target !== null) await this.#put(change, target);
     const leaves = target === null || (moveTo !== null && !isRespelled(change));
-    if (leaves && !this.#reached.has(realPath(entry))) await unlink(await this.#unchanged(entry));
-    if (target !== null) this.#done.add(realPath(target));
+    if (leaves && !this.#reached.has(pathOf(entry))) await unlink(await this.#unchanged(entry));
+    if (target !== null) this.#done.add(pathOf(target));
   }
 
   /** Takes away what was saved and is not needed; says where the rest is. */
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, place] of this.#saved) {
-      if (this.#done.has(realPath(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${realPath(place)}.`);
+      if (this.#done.has(pathOf(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${pathOf(place)}.`);
       else await unlink(await this.#folders.entry(place));
     }
     return kept;
@@ -113,7 +114,7 @@ class PlanWriter {
   /** The path of a place, once it is sure that what is there is what was judged. */
   async #unchanged(place: Place, { create = false } = {}): Promise<string> {
     const path = await this.#folders.entry(place, { create });
-    if (this.#done.has(realPath(place))) return path;
+    if (this.#done.has(pathOf(place))) return path;
     const found = await lstat(path, { bigint: true }).catch((error: unknown) => {
       if (isAbsent(error)) return null;
       throw error;
@@ -144,6 +145,6 @@ function kind({ mode }: BigIntStats): bigint {
 /** Null for what is no failure of the file system. */
 function reason(error: unknown): string | null {
   if (error instanceof PatchError) return error.message;
-  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null;
-  return WORDS.get(error.code) ?? (isAbsent(error) ? 'its folder is gone' : error.code);
+  const code = systemErrorCode(error);
+  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its folder is gone' : code));
 }
