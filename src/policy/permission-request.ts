@@ -3,7 +3,6 @@ import { isWithin } from '../base/is-within.ts';
 import { isObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../protocol/generated/types.ts';
 import { HOME_KEPT, isOfHome } from './home-files.ts';
-import { isWithin } from './is-within.ts';
 import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';
 
 /** How many files and folders one request may name. */
