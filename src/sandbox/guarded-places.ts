@@ -11,7 +11,8 @@ const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 /**
  * Folders that stand where nothing may be made, so that something can be mounted there, and which are taken away when no
  * command needs them any more. Whoever needs one holds it by an empty folder in it: only an empty folder can be removed, so
- * no process loses what it relies on to another, and git, to which empty folders are nothing, shows none of them as a change. A crash can leave one behind, until the next command there ends.
+ * no process loses what it relies on to another, and git, to which empty folders are nothing, shows none of them as a change.
+ * A crash can leave one behind, until the next command there ends.
  */
 export class GuardedPlaces {
   readonly #holders = new Map<string, number>();

@@ -1,3 +1,4 @@
+import { systemErrorCode } from '../base/system-error.ts';
 import { findProgram } from './find-program.ts';
 import { type Condemned, killProcesses } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
@@ -7,6 +8,7 @@ import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './pro
 import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 import type { Confinement } from './sandbox.ts';
+import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
@@ -70,7 +72,10 @@ export class ProcessKeeper implements Processes {
     this.#starts.add(start);
     if (this.#starts.size > this.#forgetAbove) {
       this.#forgetAbove = Number.POSITIVE_INFINITY;
-      void this.#forgetEnded();
+      void this.#forgetEnded().catch((error: unknown) => {
+        this.#deps.log.warn({ err: error }, 'what ended commands left behind could not be looked for');
+        this.#forgetAbove = this.#starts.size + STARTS_KEPT;
+      });
     }
     try {
       const { started, confinement } = await launched;
@@ -79,7 +84,7 @@ export class ProcessKeeper implements Processes {
       return this.#follow(start, started, confinement);
     } catch (error) {
       this.#starts.delete(start);
-      throw error;
+      throw systemErrorCode(error) === null ? error : startError(error);
     }
   }
 

@@ -47,7 +47,7 @@ export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
 /** The same, before it is known whether it could be started. Throws a `ProcessStartError` where that is known at once. */
 export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
   const [program = '', ...args] = argv;
-  const nothing = hidden.size === 0 ? null : openSync('/dev/null', 'r+');
+  const nothing = hidden.size === 0 ? null : openNothing();
   const files = [...stdio];
   if (nothing !== null) {
     const count = Math.max(files.length, ...[...hidden].map((file) => file + 1));
@@ -62,6 +62,15 @@ export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): Child
   }
 }
 
-function startError(error: unknown): ProcessStartError {
+function openNothing(): number {
+  try {
+    return openSync('/dev/null', 'r+');
+  } catch (error) {
+    throw startError(error);
+  }
+}
+
+/** What the system says of a start, as one that failed. */
+export function startError(error: unknown): ProcessStartError {
   return new ProcessStartError(`cannot run it: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { ProcessMarks } from './process-mark.ts';
+import { ProcessStartError } from './processes.ts';
 import { spawnNow } from './spawn-child.ts';
 
 /**
@@ -58,19 +59,13 @@ export class Watchdog {
   }
 
   /**
-   * Starts it where it does not run; `hidden` are file descriptors of this process that it would inherit. Throws nothing: without
-   * it, things go as long as the server lives.
+   * Starts it where it does not run; `hidden` are file descriptors of this process that it would inherit. Where it
+   * cannot be started nothing is thrown: without it, things go as long as the server lives.
    */
   watch(hidden: ReadonlySet<number>): void {
     if (this.#child !== null) return;
-    const { prefix, lockLimitPrefix } = this.#marks;
-    const child = spawnNow({
-      argv: ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)],
-      cwd: '/',
-      env: { PATH: this.#path },
-      stdio: ['pipe', 'ignore', 'ignore'],
-      hidden,
-    });
+    const child = this.#spawn(hidden);
+    if (child === null) return;
     this.#child = child;
     const forget = () => {
       if (this.#child === child) this.#child = null;
@@ -80,6 +75,18 @@ export class Watchdog {
     child.unref();
     const { stdin } = child;
     if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
+  }
+
+  /** Null: it cannot be started now. */
+  #spawn(hidden: ReadonlySet<number>): ChildProcess | null {
+    const { prefix, lockLimitPrefix } = this.#marks;
+    const argv = ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)];
+    try {
+      return spawnNow({ argv, cwd: '/', env: { PATH: this.#path }, stdio: ['pipe', 'ignore', 'ignore'], hidden });
+    } catch (error) {
+      if (error instanceof ProcessStartError) return null;
+      throw error;
+    }
   }
 
   /** Ends it: there is nothing left to be killed. */

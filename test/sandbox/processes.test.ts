@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { ProcessStartError } from '../../src/sandbox/processes.ts';
 import { livingWith, uniqueSleep } from './living-with.ts';
 import { PATH, run, systemProcesses } from './processes.ts';
 
@@ -92,6 +93,14 @@ describe('what was started for an owner', () => {
       expect(livingWith(sleep)).toEqual([]);
     }
   }, 30_000);
+});
+
+test('what the system refuses while a start is prepared is told as a start that failed', async () => {
+  const refusal = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+  const sandbox = { available: async () => ({ name: 'full' }), confine: () => Promise.reject(refusal) };
+  const bounds = { readable: 'everything' as const, writableRoots: [], network: false, workspace: [], home: tmpdir() };
+  const start = run(systemProcesses({ sandbox }), 'true', { bounds });
+  await expect(start).rejects.toEqual(new ProcessStartError('cannot run it: EMFILE: too many open files', { cause: refusal }));
 });
 
 describe('input and output', () => {
