@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { cutText } from '../../base/cut-text.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Env } from '../../config/config.ts';
 import type { GrantedPermissions } from '../../policy/sandbox-bounds.ts';
@@ -12,6 +13,8 @@ import { findShell, isShellName, shellArgv, userShell } from './shell.ts';
 const YIELD_MS_DEFAULT = 10_000;
 const YIELD_MS_MIN = 250;
 const YIELD_MS_MAX = 30_000;
+/** Asking whether there is more costs a request each time: it is worth a wait. */
+const POLL_MS_MIN = 5_000;
 const TIMEOUT_MS_DEFAULT = 10_000;
 const TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const JUSTIFICATION_CHARS_MAX = 4_000;
@@ -88,9 +91,6 @@ function scriptOf([shell = '', option, script, ...others]: readonly string[]): s
   return isShell ? (script ?? null) : null;
 }
 
-/** Asking whether there is more costs a request each time: it is worth a wait. */
-const POLL_MS_MIN = 5_000;
-
 function common(fields: JsonObject, place: ArgumentPlace) {
   const justification = text(fields, 'justification');
   const cwd = workdir(fields, place.cwd);
@@ -98,7 +98,7 @@ function common(fields: JsonObject, place: ArgumentPlace) {
     cwd,
     tokensMax: outputTokens(fields, place.limits.tokensMax),
     ...beyondSandbox(fields, { ...place, cwd }),
-    justification: justification === null ? null : justification.slice(0, JUSTIFICATION_CHARS_MAX),
+    justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
     prefixRule: words(fields, 'prefix_rule'),
   };
 }
@@ -134,8 +134,10 @@ function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCa
     case 'use_default':
       if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
       return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, place) };
-    default:
-      throw new ArgumentProblem('`sandbox_permissions` is "use_default", "with_additional_permissions" or "require_escalated".');
+    default: {
+      const others = place.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
+      throw new ArgumentProblem(`\`sandbox_permissions\` is ${others} or "require_escalated".`);
+    }
   }
 }
 

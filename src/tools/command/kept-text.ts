@@ -1,3 +1,5 @@
+import { cutText } from '../../base/cut-text.ts';
+
 /** The longest part that is kept by itself; shorter ones are put together. */
 const PART_CHARS_MIN = 4096;
 
@@ -45,7 +47,7 @@ export class KeptText {
   text(charsMax: number, marker: (leftOut: number) => string): string {
     if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length) return this.#head + this.#tail.join('');
     const half = Math.min(this.#halfMax, Math.floor(charsMax / 2));
-    const begin = this.#head.slice(0, half).replace(/[\uD800-\uDBFF]$/, '');
+    const begin = cutText(this.#head, half);
     const end = this.#end(half).replace(/^[\uDC00-\uDFFF]/, '');
     return begin + marker(this.#length - begin.length - end.length) + end;
   }
