@@ -42,7 +42,7 @@ export class ThreadTools {
     this.#surroundings = surroundings;
     this.#items = new ThreadItems(surroundings);
     this.commands = new CommandSessions({ clock, processes, threadId: surroundings.state.id });
-    this.#applyPatch = new ApplyPatch({ clock, home, tempDir: env.TMPDIR ?? null });
+    this.#applyPatch = new ApplyPatch({ clock, home, env });
     this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
   }
 

@@ -6,12 +6,13 @@ import { sandboxPolicy } from '../config/sandbox-policy.ts';
 import { commandEnvironment } from '../policy/command-environment.ts';
 import { defaultPermissionProfile, permissionProfile } from '../policy/permission-profile.ts';
 import { sandboxBounds } from '../policy/sandbox-bounds.ts';
+import { tempDirOf } from '../policy/temp-dir.ts';
 import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/errors.ts';
 import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
 import type { ClientProcessRights } from './client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes.ts';
 import type { MethodTable } from './method.ts';
-import { changedEnvironment, checkRunParams, resize, tempDirOf, terminalOf, writeTo } from './process-params.ts';
+import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './process-params.ts';
 import { checkRequestedSandbox } from './requested-sandbox.ts';
 
 /** How long a command may run that does not say. */

@@ -1,4 +1,3 @@
-import type { Env } from '../config/config.ts';
 import { contradictoryParams, emptyCommand, noTerminal, stdinClosed, stdinNotStreamed } from '../protocol/errors.ts';
 import type { RunningProcess, TerminalSize } from '../sandbox/processes.ts';
 import type { ClientProcess } from './client-process.ts';
@@ -45,11 +44,6 @@ export function changedEnvironment(env: Readonly<Record<string, string>>, change
     else changed[name] = value;
   }
   return changed;
-}
-
-/** What the TMPDIR of an environment names, where it names a folder by its whole path. */
-export function tempDirOf(env: Env): string | null {
-  return env.TMPDIR?.startsWith('/') ? env.TMPDIR : null;
 }
 
 interface Writing {

@@ -33,7 +33,7 @@ export interface SandboxPlace {
   cwd: string;
   /** Further folders of the workspace. */
   workspaceRoots?: readonly string[];
-  /** What $TMPDIR names; null where it is not set. */
+  /** What $TMPDIR names; null where that is no folder by its whole path. */
   tempDir: string | null;
   home: string;
 }

@@ -1,13 +1,22 @@
 import { resolve } from 'node:path';
 import { isObject, type JsonValue } from '../base/json.ts';
+import type { Env } from '../config/config.ts';
 import { readRegularFile } from '../config/read-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { sandboxBounds } from '../policy/sandbox-bounds.ts';
 import { mayRead } from './may-read.ts';
+import { sandboxPlace } from './sandbox-place.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
 
-/** `view_image`: shows the model a picture of the machine, one that its commands could read as well. `home` is absolute. */
-export function viewImage({ home }: { home: string }): Tool {
+interface ViewImageDeps {
+  /** Absolute: heddle's home. */
+  home: string;
+  /** The server's own environment. */
+  env: Env;
+}
+
+/** `view_image`: shows the model a picture of the machine, one that its commands could read as well. */
+export function viewImage(deps: ViewImageDeps): Tool {
   return {
     spec: {
       type: 'function',
@@ -26,7 +35,7 @@ export function viewImage({ home }: { home: string }): Tool {
       const given = pathIn(args);
       if (given === null) return refused('view_image needs a `path`: that of a picture.');
       const path = resolve(context.settings.cwd, given);
-      const picture = pictureAt(path, home, context);
+      const picture = pictureAt(path, deps, context);
       if (typeof picture === 'string') return refused(picture);
       const item = { type: 'imageView' as const, id: context.itemId, path };
       const open = await context.items.begin(item);
@@ -41,12 +50,8 @@ function pathIn(args: JsonValue): string | null {
 }
 
 /** The picture as a data URL, or why there is none, for the model. */
-function pictureAt(path: string, home: string, { settings, approvals }: ToolContext): { url: string } | string {
-  const bounds = sandboxBounds(
-    settings.sandboxPolicy,
-    { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: null, home },
-    approvals.grants.permissions,
-  );
+function pictureAt(path: string, deps: ViewImageDeps, { settings, approvals }: ToolContext): { url: string } | string {
+  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, deps), approvals.grants.permissions);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
     if (file === null) return `unable to show ${path}: there is no such file.`;

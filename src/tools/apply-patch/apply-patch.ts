@@ -3,9 +3,11 @@ import { Breaks } from '../../base/breaks.ts';
 import type { Clock } from '../../base/clock.ts';
 import { cutText } from '../../base/cut-text.ts';
 import { isObject, type JsonValue } from '../../base/json.ts';
+import type { Env } from '../../config/config.ts';
 import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/judge-patch.ts';
 import { sandboxBounds } from '../../policy/sandbox-bounds.ts';
 import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
+import { sandboxPlace } from '../sandbox-place.ts';
 import type { OpenToolItem, Tool, ToolContext, ToolResult } from '../tool.ts';
 import { fileChanges } from './file-changes.ts';
 import { parsePatch } from './parse-patch.ts';
@@ -25,8 +27,8 @@ export interface ApplyPatchOptions {
   clock: Clock;
   /** Absolute: heddle's home. */
   home: string;
-  /** What $TMPDIR names. */
-  tempDir: string | null;
+  /** The server's own environment. */
+  env: Env;
 }
 
 type Decision = FileChangeApprovalDecision | 'unasked' | 'unanswered';
@@ -143,12 +145,7 @@ export class ApplyPatch {
   }
 
   #bounds({ settings, approvals }: ToolContext): ResolvedBounds | null {
-    const { home, tempDir } = this.#options;
-    const bounds = sandboxBounds(
-      settings.sandboxPolicy,
-      { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir, home },
-      approvals.grants.permissions,
-    );
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, this.#options), approvals.grants.permissions);
     return bounds === null ? null : resolvePatchBounds(bounds);
   }
 }

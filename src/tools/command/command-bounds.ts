@@ -3,6 +3,7 @@ import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../.
 import { readingOnly } from '../../policy/sandbox-policy.ts';
 import { realBounds } from '../../sandbox/real-bounds.ts';
 import { realPath } from '../real-path.ts';
+import { sandboxPlace } from '../sandbox-place.ts';
 import type { ToolContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -19,12 +20,12 @@ interface CommandSurroundings {
 export function commandBounds({ context, deps }: CommandSurroundings, permissions: GrantedPermissions | null): SandboxBounds | null {
   const { settings, approvals } = context;
   const granted = [...approvals.grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
-  return sandboxBounds(settings.sandboxPolicy, placeOf({ context, deps }), granted);
+  return sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, deps), granted);
 }
 
 /** What a command may do that is only let to look: nothing that was granted widens it. */
 export function lookingBounds({ context, deps }: CommandSurroundings): SandboxBounds | null {
-  return sandboxBounds(readingOnly(context.settings.sandboxPolicy), placeOf({ context, deps }));
+  return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxPlace(context.settings, deps));
 }
 
 /** What a command asks for; null where its sandbox allows that already. */
@@ -44,10 +45,6 @@ export function permissionsBeyond(surroundings: CommandSurroundings, asked: Gran
 export function reachedRoots(surroundings: CommandSurroundings, cwd: string): string[] {
   const { settings } = surroundings.context;
   return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(surroundings, null)?.writableRoots ?? [])];
-}
-
-function placeOf({ context: { settings }, deps }: CommandSurroundings) {
-  return { cwd: settings.cwd, workspaceRoots: settings.workspaceRoots ?? [], tempDir: deps.env.TMPDIR ?? null, home: deps.home };
 }
 
 function asAskedFor({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
