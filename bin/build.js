@@ -14,7 +14,10 @@ async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
-/** The validators of requests. The first answer needs the handshake's alone, which is in the bundle; all are more than a quarter of the code. */
+/**
+ * The validators of requests. The first answer needs the handshake's alone, which is in the bundle; all are more than a quarter of
+ * the code.
+ */
 const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script: 'validate-params.cjs' };
 
 /**

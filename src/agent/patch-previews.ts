@@ -18,12 +18,19 @@ interface Preview {
   toldAtMs: number;
 }
 
+interface PatchPreviewsOptions {
+  threadId: string;
+  turnId: string;
+  clock: Clock;
+  announce: (announcement: Announcement) => void;
+}
+
 /** Shows clients the patches that a model is writing, before they are applied: `item/fileChange/patchUpdated`. */
 export class PatchPreviews {
-  readonly #options: { threadId: string; turnId: string; clock: Clock; announce: (announcement: Announcement) => void };
+  readonly #options: PatchPreviewsOptions;
   readonly #open = new Map<string, Preview>();
 
-  constructor(options: { threadId: string; turnId: string; clock: Clock; announce: (announcement: Announcement) => void }) {
+  constructor(options: PatchPreviewsOptions) {
     this.#options = options;
   }
 

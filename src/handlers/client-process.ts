@@ -9,11 +9,9 @@ import {
   SandboxUnavailableError,
   type TerminalSize,
 } from '../sandbox/processes.ts';
+import { KILLED, TIMED_OUT } from '../tools/command/exit-codes.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 
-/** The exit code of what ran out of time, as `timeout` gives it. */
-const TIMED_OUT = 124;
-const KILLED = 137;
 /** As long as a timer can wait: more is for ever. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
