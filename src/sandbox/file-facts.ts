@@ -5,6 +5,11 @@ import { hasErrorCode } from '../base/system-error.ts';
 // Looked up at once, not through promises: each takes a few microseconds, and a command's start needs dozens.
 
 const NOT_TO_BE_SEEN = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
+/** As many links as the system follows: behind more there is nothing. */
+const LINKS_MAX = 40;
+
+/** What the kernel shows as folders and files. A sandbox has its own. */
+export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 
 /** Of the file itself, were it a symbolic link. Null where there is none, or none that this user can see. */
 export function statOf(path: string): Stats | null {
@@ -31,17 +36,15 @@ export interface Way {
 /** Follows a path and the symbolic links on it, the last part as well. */
 export function followPath(path: string): Way {
   const links: Way['links'] = [];
-  const seen = new Set<string>();
   let rest = partsOf(path);
   let end = '/';
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = part === '..' ? dirname(end) : join(end, part);
-    const target = seen.has(next) ? null : linkTarget(next);
+    const target = links.length < LINKS_MAX ? linkTarget(next) : null;
     if (target === null) {
       end = next;
       continue;
     }
-    seen.add(next);
     links.push({ link: next, target });
     rest = [...partsOf(target), ...rest];
     if (target.startsWith('/')) end = '/';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { systemErrorCode } from '../base/system-error.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../policy/sandbox-bounds.ts';
-import { statOf } from './file-facts.ts';
+import { KERNEL_FOLDERS, statOf } from './file-facts.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;
@@ -14,7 +14,6 @@ const NOT_ENTERED = new Set<string>(['node_modules', ...PROTECTED_NAMES]);
 const AGE_MS_MAX = 30_000;
 /** At most this part of the time is spent on walks. */
 const WALK_SHARE = 0.02;
-const KERNEL_FOLDERS = ['/proc', '/sys', '/dev'];
 
 /** As deep below a folder that everyone can write to, such as /tmp: its folders have little to do with each other. */
 const SHARED_DEPTH_MAX = 1;

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
 import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
 import type { PlaceKind, View } from './bubblewrap-mounts.ts';
-import { followPath, realPath, statOf } from './file-facts.ts';
+import { followPath, KERNEL_FOLDERS, realPath, statOf } from './file-facts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 import { protectHome } from './home-places.ts';
 import type { NestedNames } from './nested-names.ts';
@@ -36,8 +36,6 @@ const CONTROL_SOCKETS = [
   ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
   ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
 ];
-/** The sandbox has its own. */
-const KERNEL_FOLDERS = ['/proc', '/dev', '/sys'];
 
 /** What a command within these bounds is to see, as the file system is now. */
 export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {

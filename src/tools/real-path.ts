@@ -1,12 +1,10 @@
-import { readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-
-/** How many links are followed that lead to where nothing is. */
-const LINKS_MAX = 40;
+import { join, relative } from 'node:path';
+import { isWithin } from '../base/is-within.ts';
+import { followPath } from '../sandbox/file-facts.ts';
 
 /** Where an absolute path leads once links are followed; what does not exist, or cannot be looked at, is taken as it is named. */
 export function realPath(path: string): string {
-  return followed(path, 0);
+  return followPath(path).end;
 }
 
 /**
@@ -15,25 +13,5 @@ export function realPath(path: string): string {
  */
 export function shownPath(path: string, cwd: string): string {
   const real = realPath(path);
-  const below = relative(cwd, path);
-  const isBelow = !below.startsWith('..') && resolve(cwd, below) === path;
-  return isBelow && real === join(realPath(cwd), below) ? path : real;
-}
-
-function followed(path: string, links: number): string {
-  const real = orNull(() => realpathSync(path));
-  const parent = dirname(path);
-  if (real !== null || parent === path) return real ?? path;
-  const target = links < LINKS_MAX ? orNull(() => readlinkSync(path)) : null;
-  return target === null ? join(followed(parent, links), basename(path)) : followed(resolve(parent, target), links + 1);
-}
-
-/** Null where the system refuses: there is nothing, or nothing to be seen. */
-function orNull(look: () => string): string | null {
-  try {
-    return look();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
+  return isWithin(path, cwd) && real === join(realPath(cwd), relative(cwd, path)) ? path : real;
 }
