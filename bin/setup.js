@@ -2,7 +2,7 @@
 // Node itself. When all is in place it only looks, in a few milliseconds, and says nothing.
 const { spawnSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
-const { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
+const { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
 const { delimiter, dirname, join } = require('node:path');
 
 const root = join(__dirname, '..');
@@ -41,8 +41,17 @@ function requireNode() {
 
 function missing(commands) {
   const folders = (process.env.PATH || '').split(delimiter);
-  const found = (command) => folders.some((folder) => folder !== '' && existsSync(join(folder, isWindows ? `${command}.exe` : command)));
+  const found = (command) => folders.some((folder) => folder !== '' && canRun(join(folder, isWindows ? `${command}.exe` : command)));
   return commands.filter((command) => !found(command));
+}
+
+function canRun(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function installSystemPackages(commands) {

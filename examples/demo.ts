@@ -14,6 +14,8 @@ import { Screen } from './screen.ts';
 /** Text still streaming is saved every second: this long into a message, there is something to find again. */
 const KILL_AFTER_MS = 2000;
 const HEADLINE_CHARS_MAX = 70;
+/** How a refusal begins where this system has no sandbox. It goes on with what to do. */
+const NO_SANDBOX = 'Commands cannot be sandboxed';
 
 /** Without a key the embedded model answers, and does what the lines of a message ask for. */
 const EMBEDDED = !process.env.OPENAI_API_KEY;
@@ -144,7 +146,7 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   await assertTurnIds(editor, fork.id, [first.id, onFork.id]);
 
   screen.heading('5. A command, a patch, and an approval');
-  await useHands(editor);
+  const refusal = await useHands(editor);
 
   screen.heading('6. What there is now');
   const { data } = await editor.client.request('thread/list', {});
@@ -162,10 +164,11 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   );
   await editor.client.close();
   assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits in good order when its stdin ends');
+  return refusal;
 }
 
-/** The agent reads a file, changes it, and asks before it leaves its sandbox. */
-async function useHands(editor: Editor): Promise<void> {
+/** The agent reads a file, changes it, and asks before it leaves its sandbox. Gives why there is no sandbox, where there is none. */
+async function useHands(editor: Editor): Promise<string | null> {
   const { thread } = await editor.client.request('thread/start', {
     cwd: project,
     ephemeral: true,
@@ -174,9 +177,10 @@ async function useHands(editor: Editor): Promise<void> {
   });
   const { completed, allowed } = await runTurn(editor, thread.id, TEXTS.hands);
   const commands = completed.filter((item) => item.type === 'commandExecution');
+  const refusal = commands.find(({ aggregatedOutput }) => aggregatedOutput?.startsWith(NO_SANDBOX))?.aggregatedOutput ?? null;
   assert.ok(
     // A login shell may have said something first.
-    commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n')),
+    refusal !== null || commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n')),
     `the first command shows the file, inside the sandbox: ${commands[0]?.aggregatedOutput ?? 'none was run'}`,
   );
   assert.ok(
@@ -186,6 +190,7 @@ async function useHands(editor: Editor): Promise<void> {
   assert.equal(allowed.length, 1, 'leaving the sandbox is asked about');
   for (const file of [join(project, 'hello.txt'), join(folder, 'outside.txt')])
     assert.equal(readFileSync(file, 'utf8'), 'Hello, heddle.\n');
+  return refusal;
 }
 
 async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {
@@ -249,9 +254,9 @@ function cleanUp(): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function demo(): Promise<void> {
+async function demo(): Promise<string | null> {
   const { sha } = makeProject();
-  await secondProcess(await firstProcess(sha));
+  return await secondProcess(await firstProcess(sha));
 }
 
 process.on('exit', cleanUp);
@@ -259,10 +264,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(sign
 process.stdout.once('error', () => process.exit(1)); // Whoever reads this has had enough.
 const watch = new AbortController();
 try {
-  await Promise.race([demo(), tooLong(watch.signal)]);
+  const refusal = await Promise.race([demo(), tooLong(watch.signal)]);
+  const command = refusal === null ? ' a command,' : '';
   screen.heading(
-    'ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each, a command, a patch, an approval, the list, and the exit',
+    `ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each,${command} a patch, an approval, the list, and the exit`,
   );
+  if (refusal !== null) screen.heading(`NOT checked: a command in the sandbox. ${refusal.trim()}`);
 } catch (error) {
   process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

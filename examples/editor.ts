@@ -161,7 +161,7 @@ export class Editor {
         this.#screen.says('runs', commandText(item));
         break;
       case 'fileChange':
-        for (const { diff } of item.changes) this.#screen.says('edits', diff.trimEnd());
+        for (const { path, diff } of item.changes) this.#screen.says('edits', `${path}\n${diff.trimEnd()}`);
         break;
       default: // Nothing that this editor shows.
     }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 const INSTALLERS: readonly [program: string, line: string][] = [
-  ['/usr/bin/apt-get', 'sudo apt-get install -y bubblewrap'],
+  ['/usr/bin/apt-get', 'sudo apt-get update && sudo apt-get install -y bubblewrap'],
   ['/usr/bin/dnf', 'sudo dnf install -y bubblewrap'],
   ['/usr/bin/pacman', 'sudo pacman -S --noconfirm bubblewrap'],
   ['/sbin/apk', 'sudo apk add bubblewrap'],
