@@ -46,7 +46,8 @@ test.runIf(process.platform === 'linux')('a setup that cannot bring bubblewrap s
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   const commands = join(folder, 'commands');
   mkdirSync(commands);
-  writeFileSync(join(commands, 'git'), '');
+  writeFileSync(join(commands, 'git'), '', { mode: 0o755 });
+  writeFileSync(join(commands, 'bwrap'), 'cannot be run');
   const run = () => spawnSync(process.execPath, ['bin/setup.js'], { cwd: folder, encoding: 'utf8', env: { PATH: commands } });
   const first = run();
   expect(first.status).toBe(0);

@@ -2231,7 +2231,7 @@ export interface PermissionsRequestApprovalResponse {
    */
   scope?: PermissionGrantScope | null;
   /**
-   * Accepted, and of no effect yet.
+   * Accepted, and of no effect.
    */
   strictAutoReview?: boolean | null;
 }
