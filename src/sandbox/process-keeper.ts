@@ -149,7 +149,7 @@ export class ProcessKeeper implements Processes {
       start.leader = null;
       start.ended = true;
       const allRead = await started.finish();
-      await confinement?.release();
+      await this.#release(confinement);
       return { ...end, allRead };
     });
     start.over = ended;
@@ -165,7 +165,16 @@ export class ProcessKeeper implements Processes {
     };
   }
 
-  /** One that is being started is killed when it has begun. */
+  /** What cannot be taken away stays, and is told of in the log: the process has ended all the same. */
+  async #release(confinement: Confinement | null): Promise<void> {
+    try {
+      await confinement?.release();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'what a sandbox had put in place could not be taken away');
+    }
+  }
+
+  /** One that is being started is killed when it has begun. Never rejects. */
   async #kill(starts: readonly Start[]): Promise<void> {
     if (starts.length === 0) return;
     await Promise.all(starts.map(({ begun }) => begun));
@@ -174,7 +183,11 @@ export class ProcessKeeper implements Processes {
       marks: new Set(starts.map(({ mark }) => mark.number)),
     };
     const { sendSignal, log } = this.#deps;
-    await killProcesses(condemned, { table: this.#processTable(), sendSignal, log });
+    try {
+      await killProcesses(condemned, { table: this.#processTable(), sendSignal, log });
+    } catch (error) {
+      log.error({ err: error }, 'what was to be killed could not be looked for');
+    }
     for (const { hurry } of starts) hurry();
     await Promise.all(starts.map(({ over }) => over));
     for (const start of starts) this.#starts.delete(start);

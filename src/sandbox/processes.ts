@@ -49,7 +49,7 @@ export interface RunningProcess {
   /** Stops reading its output, so that it waits, until `resume`. */
   pause(): void;
   resume(): void;
-  /** Kills it and all that it started, also what left its group, session or parent. Resolves when nothing is left of it. */
+  /** Kills it and all that it started, also what left its group, session or parent. Resolves when nothing is left of it. Never rejects. */
   kill(): Promise<void>;
 }
 

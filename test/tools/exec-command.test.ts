@@ -146,10 +146,7 @@ describe('what cannot be run is told to the model, and leaves no item', () => {
     [{ cmd: 'ls', yield_time_ms: 'soon' }, '`yield_time_ms` is a number.'],
     [{ cmd: 'ls', tty: 1 }, '`tty` is true or false.'],
     [{ cmd: 'ls', prefix_rule: ['a', 1] }, '`prefix_rule` is a list of texts.'],
-    [
-      { cmd: 'ls', sandbox_permissions: 'all' },
-      '`sandbox_permissions` is "use_default", "with_additional_permissions" or "require_escalated".',
-    ],
+    [{ cmd: 'ls', sandbox_permissions: 'all' }, '`sandbox_permissions` is "use_default" or "require_escalated".'],
   ])('%o', async (args, problem) => {
     const server = await commandServer([response(functionCall('exec_command', args)), done]);
     await server.client.turn(THREAD, 'go');
