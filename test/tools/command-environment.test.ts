@@ -34,3 +34,12 @@ test.each([
   const refused = await server.client.refusal('thread/start', { config: { [key]: value } });
   expect(refused).toMatchObject({ code: -32600, message: expect.stringContaining(key), data: { code: 'config_invalid' } });
 });
+
+test('a TMPDIR that is no absolute path is nothing that commands could write in, and keeps none from running', async () => {
+  const server = await commandServer([runs('echo hi'), done], {
+    config: FREE_CONFIG.replace('danger-full-access', 'workspace-write'),
+    env: { TMPDIR: 'tmp' },
+  });
+  await server.client.turn(THREAD, 'go');
+  expect(completed(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'hi\n' }]);
+});

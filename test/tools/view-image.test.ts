@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SandboxPolicy } from '../../src/protocol/generated/types.ts';
-import { writeFiles } from '../config/temp-folder.ts';
+import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { conversation, functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -15,11 +15,13 @@ const CONFIG = 'model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url
 interface Setting {
   prepare?: (server: TestServer) => void;
   sandboxPolicy?: SandboxPolicy;
+  env?: Record<string, string>;
 }
 
 /** What the model reads of a call, and the server. */
-async function viewing(args: object, { prepare = () => {}, sandboxPolicy }: Setting = {}) {
+async function viewing(args: object, { prepare = () => {}, sandboxPolicy, env = {} }: Setting = {}) {
   const server = await startServer({
+    env,
     model: new TestModel(response(functionCall('view_image', args, { callId: 'c1' })), response(message('done'))),
   });
   prepare(server);
@@ -92,6 +94,20 @@ describe('within the bounds of the sandbox', () => {
     expect((await viewing({ path: '../outside/p.png' }, { prepare: outside, sandboxPolicy: { type: 'readOnly' } })).output).toEqual(
       shown(URL),
     );
+  });
+
+  test('pictures in $TMPDIR are shown where commands can write there', async () => {
+    const tmp = tempFolder();
+    writeFiles(tmp, { 'p.png': PNG });
+    const policy = (excludeTmpdirEnvVar: boolean): SandboxPolicy => ({
+      type: 'workspaceWrite',
+      readOnlyAccess: { type: 'restricted', includePlatformDefaults: false },
+      excludeSlashTmp: true,
+      excludeTmpdirEnvVar,
+    });
+    const look = (exclude: boolean) => viewing({ path: join(tmp, 'p.png') }, { env: { TMPDIR: tmp }, sandboxPolicy: policy(exclude) });
+    expect((await look(false)).output).toEqual(shown(URL));
+    expect((await look(true)).output).toEqual(refused);
   });
 
   test('a link out of them, also in a folder on the way, leads nowhere', async () => {
