@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandExecParams } from '../../src/protocol/generated/types.ts';
@@ -125,13 +126,16 @@ describe('command/exec', () => {
   });
 
   test('is written to and streams, every delta before the answer', async () => {
-    const { client } = await startServer({ config: CONFIG });
-    const end = run(client, 'cat; echo done', { processId: 'p', streamStdin: true, streamStdoutStderr: true });
+    const { client, cwd } = await startServer({ config: CONFIG });
+    const gate = join(cwd, 'gate');
+    const script = `cat; while [ ! -e '${gate}' ]; do sleep 0.02; done; echo done`;
+    const end = run(client, script, { processId: 'p', streamStdin: true, streamStdoutStderr: true });
     expect(await client.request('command/exec/write', { processId: 'p', deltaBase64: base64('one\n') })).toEqual({});
     await says(client, 'one\n');
     await client.request('command/exec/write', { processId: 'p', deltaBase64: base64('two\n'), closeStdin: true });
     expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64: base64('x') })).toMatchObject({ code: -32600 });
     expect(await client.request('command/exec/write', { processId: 'p', closeStdin: true })).toEqual({});
+    writeFileSync(gate, '');
     expect(await end).toEqual({ exitCode: 0, stdout: '', stderr: '' });
     expect(told(client, 'stdout')).toBe('one\ntwo\ndone\n');
     const last = client.messages.findLastIndex(({ method }) => method === 'command/exec/outputDelta');
