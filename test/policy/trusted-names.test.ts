@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { trustsNames } from '../../src/policy/trusted-names.ts';
 
-const links = (path: string) => path.replace(/^\/link/, '/work');
+const links = (path: string) => path.replace(/^\/link/, '/ws');
 const trusts = (env: Record<string, string>) => trustsNames({ PATH: '/usr/bin', ...env }, ['/link', '/tmp'], links);
 
-test.each([{}, { PATH: '/usr/local/bin:/usr/bin' }, { HOME: '/home/u', ENV: '/home/u/.shrc' }, { PATH: '/workshop/bin' }])('%j', (env) => {
+test.each([{}, { PATH: '/usr/local/bin:/usr/bin' }, { HOME: '/home/u', ENV: '/home/u/.shrc' }, { PATH: '/wsshop/bin' }])('%j', (env) => {
   expect(trusts(env as Record<string, string>)).toBe(true);
 });
 
@@ -13,14 +13,14 @@ test.each<Record<string, string>>([
   { PATH: ':/usr/bin' },
   { PATH: '/usr/bin:' },
   { PATH: 'node_modules/.bin:/usr/bin' },
-  { PATH: '/work/node_modules/.bin:/usr/bin' },
+  { PATH: '/ws/node_modules/.bin:/usr/bin' },
   { PATH: '/link/bin:/usr/bin' },
   { PATH: '/usr/bin:/tmp' },
-  { HOME: '/work' },
+  { HOME: '/ws' },
   { BASH_ENV: 'env.sh' },
-  { BASH_ENV: '/work/env.sh' },
+  { BASH_ENV: '/ws/env.sh' },
   { ENV: '/tmp/env.sh' },
-  { ZDOTDIR: '/work/z' },
+  { ZDOTDIR: '/ws/z' },
 ])('not where the workspace, or a place that commands write, has a say: %j', (env) => {
   expect(trusts(env)).toBe(false);
 });
