@@ -80,6 +80,6 @@ test('a home below a writable root is protected; a workspace inside the home is 
   };
   expect(verdict('/ws/home/auth.json', ['/ws'])).toBe('refuse');
   expect(verdict('/ws/home/auth.json', ['/ws/home'])).toBe('refuse');
-  expect(verdict('/ws/home/auth.json', ['/ws/home/work'])).toBe('refuse');
-  expect(verdict('/ws/home/work/a', ['/ws/home/work'])).toBe('write');
+  expect(verdict('/ws/home/auth.json', ['/ws/home/job'])).toBe('refuse');
+  expect(verdict('/ws/home/job/a', ['/ws/home/job'])).toBe('write');
 });

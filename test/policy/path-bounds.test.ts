@@ -9,7 +9,7 @@ describe('what may be read', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(true);
     expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/home/me'] })).toBe(false);
-    expect(isReadable(`${HOME}/work/a`, { ...bounds, writableRoots: [`${HOME}/work`] })).toBe(true);
+    expect(isReadable(`${HOME}/job/a`, { ...bounds, writableRoots: [`${HOME}/job`] })).toBe(true);
   });
 
   test('the roots of a restricted sandbox, and what can be written', () => {
@@ -24,8 +24,8 @@ describe('what may be read', () => {
 });
 
 test('a writable root inside a protected folder is one all the same', () => {
-  const bounds = { writableRoots: ['/ws', '/ws/.codex/work'], workspace: [], home: HOME };
-  expect(isWritable('/ws/.codex/work/a', bounds)).toBe(true);
+  const bounds = { writableRoots: ['/ws', '/ws/.codex/job'], workspace: [], home: HOME };
+  expect(isWritable('/ws/.codex/job/a', bounds)).toBe(true);
   expect(isWritable('/ws/.codex/a', bounds)).toBe(false);
-  expect(isWritable('/ws/.codex/work/.git/a', bounds)).toBe(false);
+  expect(isWritable('/ws/.codex/job/.git/a', bounds)).toBe(false);
 });

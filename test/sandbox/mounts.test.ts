@@ -91,11 +91,11 @@ test('a path is known by every mount of what it lies in', () => {
   const info = [
     '20 1 8:1 / / rw - ext4 /dev/a rw',
     '21 20 0:5 / /proc rw - proc proc rw',
-    '22 20 8:1 /home/one /work/a\\040b rw - ext4 /dev/a rw',
+    '22 20 8:1 /home/one /data/a\\040b rw - ext4 /dev/a rw',
     '23 20 8:1 /home/one/.heddle/x /other rw - ext4 /dev/a rw',
     '24 20 8:2 /home /second rw - ext4 /dev/b rw',
   ].join('\n');
-  expect(mountAliases('/home/one/.heddle', info)).toEqual(['/work/a b/.heddle']);
-  expect(mountAliases('/work/a b/.heddle', info)).toEqual(['/home/one/.heddle']);
+  expect(mountAliases('/home/one/.heddle', info)).toEqual(['/data/a b/.heddle']);
+  expect(mountAliases('/data/a b/.heddle', info)).toEqual(['/home/one/.heddle']);
   expect(mountAliases('/proc/1', info)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { seatbeltProfile } from '../../src/sandbox/seatbelt-profile.ts';
 
 const BOUNDS: SandboxBounds = {
   readable: 'everything',
-  writableRoots: ['/work'],
+  writableRoots: ['/job'],
   workspace: [],
   network: false,
   home: '/Users/one/.heddle',
@@ -22,9 +22,9 @@ describe('a profile of Seatbelt', () => {
   });
 
   test('lets writable roots be written, but for the protected names at any depth', () => {
-    expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/work"\)\)$/));
+    expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/job"\)\)$/));
     expect(rules()).toContain(
-      '(deny file-write* (regex #"^/work/(.*/)?\\.git(/|$)") (regex #"^/work/(.*/)?\\.codex(/|$)") (regex #"^/work/(.*/)?\\.agents(/|$)"))',
+      '(deny file-write* (regex #"^/job/(.*/)?\\.git(/|$)") (regex #"^/job/(.*/)?\\.codex(/|$)") (regex #"^/job/(.*/)?\\.agents(/|$)"))',
     );
   });
 
@@ -36,7 +36,7 @@ describe('a profile of Seatbelt', () => {
   });
 
   test('lets a writable root in the home be used', () => {
-    expect(rules({ writableRoots: ['/Users/one/.heddle/work'] })).toContain('(allow file-write* (subpath "/Users/one/.heddle/work"))');
+    expect(rules({ writableRoots: ['/Users/one/.heddle/job'] })).toContain('(allow file-write* (subpath "/Users/one/.heddle/job"))');
   });
 
   test('keeps the own files of a home that is a writable root', () => {
@@ -47,7 +47,7 @@ describe('a profile of Seatbelt', () => {
 
   test('shows only the readable roots where not everything can be read', () => {
     const profile = rules({ readable: { roots: ['/data'], platformDefaults: false } });
-    expect(profile).toContain('(allow file-read* (subpath "/data") (subpath "/work"))');
+    expect(profile).toContain('(allow file-read* (subpath "/data") (subpath "/job"))');
     expect(profile).not.toContain('(allow file-read*)');
   });
 
