@@ -5,7 +5,7 @@ import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
-import { toFile, toStream } from './cli/log-output.ts';
+import { toFile, toStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
@@ -13,7 +13,7 @@ import { watchClient } from './cli/watch-client.ts';
 import type { WireLog } from './cli/wire-log.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
-import { PROTOCOL_VERSION } from './protocol/version.ts';
+import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The package's version, put in by the build. */
@@ -93,14 +93,14 @@ async function startPlain(parts: AppParts, options: ServeOptions): Promise<Servi
 /** Null where no script stands in place of all models. */
 async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; clock: Clock }): Promise<Model | null> {
   if (modelScript === null) return null;
-  const { loadScriptedModel } = await import('./model/load-scripted-model.ts');
+  const { loadScriptedModel } = await import('./model/script/load-scripted-model.ts');
   return loadScriptedModel(resolve(modelScript), deps);
 }
 
 /** Time and ids are made up, the model is scripted, and what is stored goes with the process. */
 async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
-  const { CountingIds, pacedInput, VirtualClock } = await import('./cli/deterministic.ts');
-  const { createEmbeddedModel } = await import('./model/embedded.ts');
+  const { CountingIds, pacedInput, VirtualClock } = await import('./cli/deterministic/paced-input.ts');
+  const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
   const { framing } = options;
   const clock = new VirtualClock();
   const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });

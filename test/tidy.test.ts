@@ -17,7 +17,7 @@ const LAYERS = [
   ['sandbox', 'instructions', 'rollout'],
   ['files', 'git', 'model', 'store', 'policy', 'transport'],
   ['config', 'client'],
-  ['protocol'],
+  ['protocol', 'secrets'],
   ['base'],
 ];
 const SOURCE_LINES_MAX = 350;

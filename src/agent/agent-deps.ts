@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
+import type { Env } from '../base/env.ts';
 import type { Ids } from '../base/ids.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
-import type { Env } from '../config/config.ts';
-import type { ProviderConfig } from '../config/provider.ts';
-import type { InstalledModels } from '../model/installed-models.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
-import type { Processes } from '../sandbox/processes.ts';
-import type { ThreadStore } from '../store/store.ts';
+import type { Processes } from '../sandbox/processes/processes.ts';
+import type { ThreadStore } from '../store/thread-store.ts';
 import type { Publisher } from './publisher.ts';
 
 /** What the agent is given by whoever puts the server together. */

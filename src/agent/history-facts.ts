@@ -1,5 +1,5 @@
-import type { LogEntry, ThreadRecord } from '../store/store.ts';
-import { previewOf } from './user-input.ts';
+import type { LogEntry, ThreadRecord } from '../store/thread-store.ts';
+import { previewOf } from './prompt/user-message.ts';
 
 /** What a history that is given says of the thread that begins with it. */
 export function historyFacts(history: readonly LogEntry[]): Pick<ThreadRecord, 'listed' | 'preview'> {

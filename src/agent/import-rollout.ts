@@ -1,10 +1,10 @@
 import { loadConfig } from '../config/load-config.ts';
-import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import { type Rollout, readRollout } from '../rollout/read-rollout.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/store.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { historyFacts } from './history-facts.ts';
-import { resolveSettings, threadCwd } from './thread-settings.ts';
+import { resolveSettings, threadCwd } from './settings/resolve-settings.ts';
 
 /**
  * Stores the thread that a rollout file holds, with the file's id, path and times, and gives its record. A thread that is

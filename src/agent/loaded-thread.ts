@@ -1,29 +1,29 @@
 import type { ModelRequest } from '../model/model.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/errors.ts';
 import type { ResponseItem, ThreadStatus, TokenUsageBreakdown, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
-import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/store.ts';
-import type { CommandSessions } from '../tools/command/command-sessions.ts';
+import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
+import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
+import type { CommandSessions } from '../tools/command/sessions/command-sessions.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
-import type { ActiveTurn } from './active-turn.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { GoalKeeper } from './goal-keeper.ts';
-import { awaitingUser } from './goal-state.ts';
-import { injectItems } from './inject-items.ts';
-import { modelRequest } from './model-request.ts';
+import { ThreadTools } from './calls/thread-tools.ts';
+import { awaitingUser } from './goal/goal-change.ts';
+import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Outbox, type Step } from './outbox.ts';
-import { PromptHistory } from './prompt-history.ts';
-import { runTurn } from './run-turn.ts';
-import { settingsChange } from './settings-change.ts';
-import type { ThreadRuntime } from './thread-runtime.ts';
-import { type TurnOverrides, withTurnOverrides } from './thread-settings.ts';
+import { modelRequest } from './prompt/model-request.ts';
+import { PromptHistory } from './prompt/prompt-history.ts';
+import { checkInput } from './prompt/user-message.ts';
+import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
+import { settingsChange } from './settings/settings-change.ts';
+import type { ThreadRuntime } from './settings/thread-configuration.ts';
 import { ThreadState } from './thread-state.ts';
-import { ThreadTools } from './thread-tools.ts';
-import { TurnBeginnings } from './turn-beginnings.ts';
-import type { TurnHost, TurnOpening } from './turn-host.ts';
-import { type Joined, TurnStarter } from './turn-starter.ts';
-import { joinCommand, openWithCommand } from './user-commands.ts';
-import { checkInput } from './user-input.ts';
+import type { ActiveTurn } from './turn/active-turn.ts';
+import { injectItems } from './turn/inject-model-items.ts';
+import { joinCommand, openWithCommand } from './turn/join-command.ts';
+import { runTurn } from './turn/run-turn.ts';
+import { TurnBeginnings } from './turn/turn-beginnings.ts';
+import type { TurnHost, TurnOpening } from './turn/turn-deps.ts';
+import { type Joined, TurnStarter } from './turn/turn-starter.ts';
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
 export class LoadedThread {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json-value.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { NoModelError } from '../config/providers.ts';
-import { readGitInfo } from '../git/git-info.ts';
-import { PROTOCOL_VERSION } from '../protocol/version.ts';
-import type { ThreadRecord, ThreadSettings } from '../store/store.ts';
+import { NoModelError } from '../config/providers/choose-provider.ts';
+import { readGitInfo } from '../git/read-git-info.ts';
+import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { Instructions } from './instructions.ts';
-import type { ThreadRuntime } from './thread-runtime.ts';
-import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './thread-settings.ts';
+import { Instructions } from './prompt/instructions.ts';
+import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
+import type { ThreadRuntime } from './settings/thread-configuration.ts';
 
 /** What a request says of a thread that it begins, resumes or forks. */
 export interface ThreadRequest {
@@ -102,7 +102,7 @@ async function resolveOrAdvise({ installedModels }: AgentDeps, sources: Settings
     return resolveSettings(sources);
   } catch (error) {
     if (!(error instanceof NoModelError)) throw error;
-    const { missingModelError } = await import('./missing-model.ts');
+    const { missingModelError } = await import('./settings/missing-model-error.ts');
     throw await missingModelError(error, installedModels);
   }
 }

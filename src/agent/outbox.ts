@@ -1,5 +1,5 @@
 import type { Announcement } from '../protocol/announcement.ts';
-import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../store/store.ts';
+import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../store/thread-store.ts';
 
 /** One step of a thread: what is stored, and what is announced once it is. */
 export interface Step {

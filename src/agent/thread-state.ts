@@ -1,9 +1,9 @@
 import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/store.ts';
-import type { ActiveTurn } from './active-turn.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { Step } from './outbox.ts';
-import type { ThreadRuntime } from './thread-runtime.ts';
-import { addUsage } from './token-usage.ts';
+import { addUsage } from './prompt/add-usage.ts';
+import type { ThreadRuntime } from './settings/thread-configuration.ts';
+import type { ActiveTurn } from './turn/active-turn.ts';
 
 /** What a loaded thread is at this moment, in memory. Its parts share it; each changes it at once, where no wait comes between. */
 export class ThreadState {

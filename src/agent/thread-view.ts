@@ -1,7 +1,7 @@
 import type { Thread, ThreadStatus, Turn } from '../protocol/generated/types.ts';
-import type { LogEntry, StoredTurn, ThreadRecord } from '../store/store.ts';
+import type { LogEntry, StoredTurn, ThreadRecord } from '../store/thread-store.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import { seconds, turnView } from './turn-view.ts';
+import { seconds, turnView } from './turn/turn-view.ts';
 
 /** A thread as clients see it. */
 export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Turn[] = []): Thread {

@@ -1,14 +1,14 @@
 import type { Timer } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
-import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/errors.ts';
-import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/store.ts';
+import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
+import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { awaitingUser } from './goal-state.ts';
+import { awaitingUser } from './goal/goal-change.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
-import { keptSettings } from './thread-settings.ts';
+import { keptSettings } from './settings/resolve-settings.ts';
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;

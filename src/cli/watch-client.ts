@@ -1,5 +1,5 @@
 import { fstatSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
-import { systemErrorCode } from '../base/system-error.ts';
+import { systemErrorCode } from '../base/system-error-code.ts';
 
 /** How long a client may be gone before it is noticed. */
 const LOOK_MS = 2_000;

@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
-import { isObject } from '../base/json.ts';
+import type { Env } from '../base/env.ts';
+import { isObject } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
-import { hasErrorCode } from '../base/system-error.ts';
-import type { Env } from '../config/config.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
+import { secretHider } from '../secrets/secret-hider.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
-import { secretHider } from './hide-secrets.ts';
 
 /** When the file has grown so long it becomes `FILE.1`, in place of an earlier one: the two together are all there is. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;

@@ -19,8 +19,8 @@ import type {
   ServerRequestMethod,
   Subscriber,
   SubscriptionOptions,
-} from './client-types.ts';
-import { Connection } from './connection.ts';
+} from './client-options.ts';
+import { Connection } from './server-connection.ts';
 import { ServerRequestHandlers } from './server-request-handlers.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { TurnRun } from './turn-run.ts';

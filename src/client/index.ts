@@ -1,7 +1,6 @@
 /** The package's `heddle/client`: a typed client of an app-server. */
 export type * from '../protocol/generated/types.ts';
 export { Client, type TurnInput } from './client.ts';
-export { ConnectionError, OverflowError, RequestError, type RequestErrorData, RequestTimeoutError } from './client-errors.ts';
 export type {
   ClientOptions,
   ClientTransport,
@@ -16,7 +15,8 @@ export type {
   Subscriber,
   SubscriptionOptions,
   WireMessage,
-} from './client-types.ts';
+} from './client-options.ts';
 export { connect } from './connect.ts';
+export { ConnectionError, OverflowError, RequestError, type RequestErrorData, RequestTimeoutError } from './request-error.ts';
 export { type Exit, SpawnedClient, type SpawnOptions, spawnServer } from './spawn-server.ts';
 export type { TurnResult, TurnRun } from './turn-run.ts';

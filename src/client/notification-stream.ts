@@ -1,4 +1,4 @@
-import { OverflowError } from './client-errors.ts';
+import { OverflowError } from './request-error.ts';
 
 /** How many notifications may wait in an iterator that is not read. */
 const NOTIFICATIONS_WAITING_MAX = 100_000;

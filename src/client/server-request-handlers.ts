@@ -1,5 +1,5 @@
-import type { ServerRequestContext } from './client-types.ts';
-import type { Asked, Connection } from './connection.ts';
+import type { ServerRequestContext } from './client-options.ts';
+import type { Asked, Connection } from './server-connection.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;

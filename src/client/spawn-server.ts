@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { Client } from './client.ts';
-import type { ClientOptions } from './client-types.ts';
+import type { ClientOptions } from './client-options.ts';
 
 export interface SpawnOptions extends ClientOptions {
   /** An app-server's executable; by default heddle, of this package. */

@@ -1,7 +1,7 @@
-import { isObject } from '../base/json.ts';
-import type { ConnectionError } from './client-errors.ts';
-import type { Notification, Subscriber, SubscriptionOptions } from './client-types.ts';
+import { isObject } from '../base/json-value.ts';
+import type { Notification, Subscriber, SubscriptionOptions } from './client-options.ts';
 import { NotificationStream } from './notification-stream.ts';
+import type { ConnectionError } from './request-error.ts';
 
 /** Who hears the notifications of a connection. */
 export class Subscriptions {

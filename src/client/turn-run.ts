@@ -1,8 +1,8 @@
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import type { ThreadItem, Turn, TurnStartResponse } from '../protocol/generated/types.ts';
-import { ConnectionError } from './client-errors.ts';
-import type { Notification, RequestOptions, Subscriber } from './client-types.ts';
+import type { Notification, RequestOptions, Subscriber } from './client-options.ts';
 import { NotificationStream } from './notification-stream.ts';
+import { ConnectionError } from './request-error.ts';
 
 /** What a turn needs of its client. */
 export interface TurnHost {

@@ -1,7 +1,7 @@
 import type { DeprecationNoticeNotification } from '../protocol/generated/types.ts';
 import { ConfigError } from './config-error.ts';
-import { valueAt } from './config-table.ts';
-import type { Layer } from './layer.ts';
+import { valueAt } from './layers/config-table.ts';
+import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 
 const GUARDIAN = ['features', 'guardian_approval'];

@@ -1,10 +1,10 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigPlace } from './config-error.ts';
-import { suggestKey } from './known-keys.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
-import { chooseProvider, definedProviders, providerConfig } from './providers.ts';
+import { chooseProvider, definedProviders, providerConfig } from './providers/choose-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
+import { suggestKey } from './suggest-key.ts';
 
 const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
 

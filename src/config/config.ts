@@ -1,12 +1,10 @@
 import { cutText } from '../base/cut-text.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Env } from '../base/env.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import { ConfigError } from './config-error.ts';
-import { isTable, valueAt } from './config-table.ts';
-import type { Layer } from './layer.ts';
+import { isTable, valueAt } from './layers/config-table.ts';
+import type { Layer } from './layers/layer.ts';
 import { SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts';
-
-/** Environment variables by name. */
-export type Env = Readonly<Record<string, string | undefined>>;
 
 interface ConfigParts {
   home: string;

@@ -1,6 +1,6 @@
-import { isObject } from '../base/json.ts';
-import { providerDefaults } from './built-in-providers.ts';
+import { isObject } from '../base/json-value.ts';
 import type { Config } from './config.ts';
+import { providerDefaults } from './providers/provider-defaults.ts';
 
 /** Which variables commands find in their environment: `[shell_environment_policy]`. */
 export interface EnvironmentPolicy {

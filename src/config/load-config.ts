@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import type { JsonObject } from '../base/json.ts';
-import { Config, type Env } from './config.ts';
-import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
-import { type Layer, readLayer } from './layer.ts';
-import { flagsLayer, requestLayer } from './overrides.ts';
-import { projectLayers } from './project-layers.ts';
-import { loadToml } from './toml.ts';
+import type { Env } from '../base/env.ts';
+import type { JsonObject } from '../base/json-value.ts';
+import { Config } from './config.ts';
+import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './layers/config-table.ts';
+import { type Layer, readLayer } from './layers/layer.ts';
+import { projectLayers } from './layers/project-layers.ts';
+import { flagsLayer, requestLayer } from './layers/request-layer.ts';
+import { loadToml } from './layers/toml.ts';
 
 export interface ConfigSources {
   /** Absolute: the folder of config.toml. */

@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { ConfigLayer, ConfigLayerMetadata, ConfigReadResponse, Config as WireConfig } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
-import { emptyTable, isTable, valueAt } from './config-table.ts';
-import { type Layer, layerVersion } from './layer.ts';
+import { emptyTable, isTable, valueAt } from './layers/config-table.ts';
+import { type Layer, layerVersion } from './layers/layer.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from './settings.ts';
 
 interface ReadConfigOptions {

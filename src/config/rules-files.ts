@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../base/make-folder.ts';
-import { hasErrorCode } from '../base/system-error.ts';
-import { readRegularFile } from './read-file.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
+import { readRegularFile } from './read-regular-file.ts';
 
 /** A file of rules about commands, as it is. */
 export interface RulesFile {

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json-value.ts';
 import type { ApprovalsReviewer, AskForApproval, Personality, ReasoningSummary, SandboxMode } from '../protocol/generated/types.ts';
-import { isTable } from './config-table.ts';
+import { isTable } from './layers/config-table.ts';
 
 /** How a setting is read. */
 export interface Setting<T> {

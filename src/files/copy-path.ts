@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
-import { fileRefused } from '../protocol/errors.ts';
+import { fileRefused } from '../protocol/rpc-error.ts';
 import { notAFile, unlessMissing, withFile } from './file-failure.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 import { removeFolder } from './remove-path.ts';

@@ -1,5 +1,5 @@
-import { hasErrorCode, systemErrorCode } from '../base/system-error.ts';
-import { fileFailed, fileRefused, RpcError } from '../protocol/errors.ts';
+import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
+import { fileFailed, fileRefused, RpcError } from '../protocol/rpc-error.ts';
 
 /** The system's codes that clients are told by a word and a text of their own. */
 const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { tooManyWatches, watchIdTaken } from '../protocol/errors.ts';
 import type { FsChangedNotification } from '../protocol/generated/types.ts';
+import { tooManyWatches, watchIdTaken } from '../protocol/rpc-error.ts';
 import { PathWatch } from './path-watch.ts';
 import { isDraftName } from './replace-file.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasErrorCode } from '../base/system-error.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
 
 /**
  * Makes a folder and those above it that are missing; one that is there is fine. (Node's own `recursive` never returns where

@@ -1,8 +1,8 @@
 import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { hasErrorCode } from '../base/system-error.ts';
-import { fileFailed } from '../protocol/errors.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
+import { fileFailed } from '../protocol/rpc-error.ts';
 import { fileFailure } from './file-failure.ts';
 
 /** How often the watched places may turn out to be others while they are set up, before that is left to the next change. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
-import { fileRefused, type RpcError } from '../protocol/errors.ts';
+import { fileRefused, type RpcError } from '../protocol/rpc-error.ts';
 import { notAFile } from './file-failure.ts';
 
 /** What fits into one message as base64, with room for what is around it: a file that was read can be written back. */

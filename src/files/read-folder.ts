@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileRefused } from '../protocol/errors.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
+import { fileRefused } from '../protocol/rpc-error.ts';
 
 const ENTRIES_MAX = 200_000;
 /** How many links are followed at once. */

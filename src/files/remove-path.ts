@@ -1,6 +1,6 @@
 import { lstat, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fileRefused } from '../protocol/errors.ts';
+import { fileRefused } from '../protocol/rpc-error.ts';
 import { unlessMissing } from './file-failure.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { hasErrorCode } from '../base/system-error.ts';
+import { hasErrorCode } from '../base/system-error-code.ts';
 import { isADirectory, notAFile, unlessMissing } from './file-failure.ts';
 
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;

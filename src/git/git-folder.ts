@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { realPath } from '../config/project-folders.ts';
-import { readRegularFile } from '../config/read-file.ts';
-import { gitConfigValue } from './git-config.ts';
+import { realPath } from '../config/layers/project-folders.ts';
+import { readRegularFile } from '../config/read-regular-file.ts';
+import { gitConfigValue } from './git-config-value.ts';
 
 const SMALL_BYTES_MAX = 64 * 1024;
 const CONFIG_BYTES_MAX = 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ProviderConfig } from '../config/provider.ts';
-import { chooseProvider } from '../config/providers.ts';
+import { chooseProvider } from '../config/providers/choose-provider.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { MethodTable } from './method.ts';
 
 export function accountMethods({ config }: { config: () => Promise<Config> }) {

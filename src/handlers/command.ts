@@ -1,19 +1,20 @@
 import { resolve } from 'node:path';
 import type { Publisher } from '../agent/publisher.ts';
-import type { Config, Env } from '../config/config.ts';
+import type { Env } from '../base/env.ts';
+import type { Config } from '../config/config.ts';
+import { sandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { sandboxPolicy } from '../config/sandbox-policy.ts';
-import { commandEnvironment } from '../policy/command-environment.ts';
-import { defaultPermissionProfile, permissionProfile } from '../policy/permission-profile.ts';
-import { sandboxBounds } from '../policy/sandbox-bounds.ts';
-import { tempDirOf } from '../policy/temp-dir.ts';
-import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/errors.ts';
+import { commandEnvironment } from '../policy/command/command-environment.ts';
+import { defaultPermissionProfile, permissionProfile } from '../policy/permissions/permission-profile.ts';
+import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
-import type { ClientProcessRights } from './client-process.ts';
-import type { ClientProcesses, ProcessName } from './client-processes.ts';
+import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/rpc-error.ts';
+import { checkRequestedSandbox } from './check-requested-sandbox.ts';
+import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
+import type { ClientProcessRights } from './client-processes/client-process.ts';
+import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import type { MethodTable } from './method.ts';
-import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './process-params.ts';
-import { checkRequestedSandbox } from './requested-sandbox.ts';
 
 /** How long a command may run that does not say. */
 export const TIMEOUT_MS_DEFAULT = 10_000;

@@ -9,8 +9,8 @@ import { readableSize, readFile } from '../files/read-file.ts';
 import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { invalidBase64, invalidParams } from '../protocol/errors.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
+import { invalidBase64, invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
 /** Files above this are read one at a time for a connection, each when the client has read what it was sent. */

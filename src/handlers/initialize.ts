@@ -1,7 +1,7 @@
 import { arch, type as osType, release } from 'node:os';
-import { invalidParams } from '../protocol/errors.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
-import { PROTOCOL_VERSION } from '../protocol/version.ts';
+import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
+import { invalidParams } from '../protocol/rpc-error.ts';
 import type { Method } from './method.ts';
 
 /** What may stand in an HTTP header: client names go into the userAgent. */

@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ProviderConfig } from '../config/provider.ts';
-import { chooseProvider, knownProviders, providerConfig } from '../config/providers.ts';
-import { shownUrl } from '../model/endpoint.ts';
+import { chooseProvider, knownProviders, providerConfig } from '../config/providers/choose-provider.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { shownUrl } from '../model/http/endpoint.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
 

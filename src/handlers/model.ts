@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { ProviderConfig } from '../config/provider.ts';
-import { chooseModel, chooseProvider, knownProviders } from '../config/providers.ts';
-import type { InstalledModels } from '../model/installed-models.ts';
-import { invalidCursor, unknownModelProvider } from '../protocol/errors.ts';
+import { chooseModel, chooseProvider, knownProviders } from '../config/providers/choose-provider.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../protocol/generated/types.ts';
+import { invalidCursor, unknownModelProvider } from '../protocol/rpc-error.ts';
 import type { MethodTable } from './method.ts';
 
 /** What Ollama adds to a name that is asked for without a tag. */

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { listPermissionProfiles } from '../policy/permission-profile.ts';
-import { invalidCursor } from '../protocol/errors.ts';
+import { listPermissionProfiles } from '../policy/permissions/permission-profile.ts';
+import { invalidCursor } from '../protocol/rpc-error.ts';
 import type { MethodTable } from './method.ts';
 
 interface PermissionProfileDeps {

@@ -1,12 +1,12 @@
 import { isAbsolute } from 'node:path';
 import { environmentPolicy } from '../config/environment-policy.ts';
-import { commandEnvironment } from '../policy/command-environment.ts';
-import { emptyProcessHandle, invalidParams } from '../protocol/errors.ts';
-import type { ClientProcess } from './client-process.ts';
-import type { ProcessName } from './client-processes.ts';
+import { commandEnvironment } from '../policy/command/command-environment.ts';
+import { emptyProcessHandle, invalidParams } from '../protocol/rpc-error.ts';
+import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
+import type { ClientProcess } from './client-processes/client-process.ts';
+import type { ProcessName } from './client-processes/client-processes.ts';
 import { type ClientProcessPlace, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
 import type { MethodTable } from './method.ts';
-import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './process-params.ts';
 
 export function processMethods(place: ClientProcessPlace) {
   const { clientProcesses, publisher } = place;

@@ -2,7 +2,7 @@ import type { Publisher } from '../agent/publisher.ts';
 import type { Threads } from '../agent/threads.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import type { ThreadStore } from '../store/store.ts';
+import type { ThreadStore } from '../store/thread-store.ts';
 
 /** How the handlers reach the connections that follow a thread. */
 export interface Followers {

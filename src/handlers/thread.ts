@@ -3,9 +3,8 @@ import type { LoadedThread } from '../agent/loaded-thread.ts';
 import type { NewThread, ThreadRequest } from '../agent/new-thread.ts';
 import { threadView } from '../agent/thread-view.ts';
 import { isUuid } from '../base/ids.ts';
-import type { JsonObject } from '../base/json.ts';
-import { withWorkspaceRoots } from '../policy/sandbox-policy.ts';
-import { emptyHistory, invalidParams, invalidThreadId, noRolloutFound } from '../protocol/errors.ts';
+import type { JsonObject } from '../base/json-value.ts';
+import { withWorkspaceRoots } from '../policy/permissions/complete-sandbox-policy.ts';
 import type {
   ThreadForkParams,
   ThreadResumeParams,
@@ -14,11 +13,12 @@ import type {
   ThreadStartResponse,
   ThreadStatus,
 } from '../protocol/generated/types.ts';
-import type { ForkPoint, ThreadRecord } from '../store/store.ts';
+import { emptyHistory, invalidParams, invalidThreadId, noRolloutFound } from '../protocol/rpc-error.ts';
+import type { ForkPoint, ThreadRecord } from '../store/thread-store.ts';
 import { checkDynamicTools } from './check-dynamic-tools.ts';
+import { checkRequestedSandbox } from './check-requested-sandbox.ts';
+import { latestCursors } from './latest-cursors.ts';
 import { type Caller, type MethodTable, pageLimit, perThread } from './method.ts';
-import { checkRequestedSandbox } from './requested-sandbox.ts';
-import { latestCursors } from './thread/latest-cursors.ts';
 import { allTurns, turnsPage } from './thread/turns.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 

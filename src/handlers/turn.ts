@@ -1,6 +1,6 @@
-import { notServed } from '../protocol/errors.ts';
+import { notServed } from '../protocol/rpc-error.ts';
+import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { type MethodTable, perThread } from './method.ts';
-import { checkRequestedSandbox } from './requested-sandbox.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/project-folders.ts';
-import { readRegularFile } from '../config/read-file.ts';
+import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { readRegularFile } from '../config/read-regular-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
 /** In each folder the first of these counts. */

@@ -1,11 +1,11 @@
 import type { CollaborationMode, Personality, ResponseItem } from '../protocol/generated/types.ts';
 import type { AgentsMd } from './agents-md.ts';
-import { collaborationModeText } from './collaboration-mode.ts';
-import { type Environment, environmentText } from './environment-context.ts';
-import { contextMessage } from './message.ts';
-import { type PermissionsInput, permissionsText } from './permissions.ts';
-import { personalityText } from './personality.ts';
-import type { Skill } from './skills.ts';
+import { collaborationModeText } from './collaboration-mode-text.ts';
+import { contextMessage } from './context-message.ts';
+import { type Environment, environmentText } from './environment-text.ts';
+import type { Skill } from './find-skills.ts';
+import { type PermissionsInput, permissionsText } from './permissions-text.ts';
+import { personalityText } from './personality-text.ts';
 import { skillsText } from './skills-text.ts';
 
 /** All that the model is told of a turn's surroundings, as plain data: kept with a turn, it is compared at the next. */

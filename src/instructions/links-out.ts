@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/project-folders.ts';
+import { projectFolders, realPath } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
 const ENTRIES_MAX = 500;

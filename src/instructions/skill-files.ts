@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { realPath } from '../config/project-folders.ts';
+import { realPath } from '../config/layers/project-folders.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;

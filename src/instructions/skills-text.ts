@@ -1,4 +1,4 @@
-import type { Skill } from './skills.ts';
+import type { Skill } from './find-skills.ts';
 
 const LIST_LENGTH_MAX = 16 * 1024;
 

@@ -1,10 +1,10 @@
 import { ConfigError } from '../config/config-error.ts';
-import type { ProviderConfig } from '../config/provider.ts';
-import { chatApi } from './chat.ts';
-import { createEmbeddedModel } from './embedded.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { chatApi } from './chat/chat-api.ts';
+import { createEmbeddedModel } from './embedded/create-embedded-model.ts';
+import { createProviderModel, type ProviderModelDeps } from './http/create-provider-model.ts';
 import type { Model } from './model.ts';
-import { createProviderModel, type ProviderModelDeps } from './provider-model.ts';
-import { responsesApi } from './responses.ts';
+import { responsesApi } from './responses/responses-api.ts';
 import { ScriptError } from './script/script-error.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function createModel(provider: ProviderConfig, deps: ProviderModelD
 }
 
 async function byScript(path: string, deps: ProviderModelDeps): Promise<Model> {
-  const { loadScriptedModel } = await import('./load-scripted-model.ts');
+  const { loadScriptedModel } = await import('./script/load-scripted-model.ts');
   try {
     return loadScriptedModel(path, deps);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ProviderConfig } from '../config/provider.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { Model } from './model.ts';
 
 /** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */

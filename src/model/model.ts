@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { JsonObject, JsonValue } from '../base/json-value.ts';
 import type { ReasoningSummary, ResponseItem, TokenUsageBreakdown, TurnError } from '../protocol/generated/types.ts';
 
 /** A tool as the model sees it. */

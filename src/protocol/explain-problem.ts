@@ -1,5 +1,5 @@
 import { cutText } from '../base/cut-text.ts';
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import type { ValidationError, Validator } from './generated/validate-params.js';
 
 const SHOWN_CHARS_MAX = 60;

@@ -1,7 +1,7 @@
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import type { ResponseItem } from './generated/types.ts';
 import { validateParams } from './generated/validate-params.js';
-import { problemBy } from './validate.ts';
+import { problemBy } from './params-problem.ts';
 
 /** Where params of a served method hold such an item, and so have it validated. */
 const PLACE = 'params.history[0]';

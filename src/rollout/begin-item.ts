@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import type { MessagePhase, ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
 
 /** The item that clients see for what a model begins to say; null for what has none (tool calls make their own). */

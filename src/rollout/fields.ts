@@ -1,4 +1,4 @@
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 
 /** An object out of a file that nobody has checked: what is missing or of another type reads as absent. */
 export class Fields {

@@ -1,6 +1,6 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/store.ts';
+import type { LogEntry } from '../store/thread-store.ts';
 import { beginItem, completeItem, messageText } from './begin-item.ts';
 
 /** Texts with which harnesses tell a model of its surroundings, in a user's name. They are no messages of a user. */

@@ -1,14 +1,14 @@
 import { cutText } from '../base/cut-text.ts';
 import type { Ids } from '../base/ids.ts';
-import { isAbsent } from '../base/system-error.ts';
-import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/errors.ts';
+import { isAbsent } from '../base/system-error-code.ts';
 import type { ThreadTokenUsage } from '../protocol/generated/types.ts';
-import { type LogEntry, NAME_CHARS_MAX } from '../store/store.ts';
+import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/rpc-error.ts';
+import { type LogEntry, NAME_CHARS_MAX } from '../store/thread-store.ts';
 import { findRollout } from './find-rollout.ts';
 import { readLines } from './read-lines.ts';
-import { parseRecord } from './record.ts';
 import { type RolloutMeta, readMeta } from './rollout-meta.ts';
 import { type LastSettings, RolloutReader } from './rollout-reader.ts';
+import { parseRecord } from './rollout-record.ts';
 import { threadName } from './thread-name.ts';
 
 /** How many files a history may lie in, one beginning where another is left. */

@@ -1,6 +1,6 @@
 import type { Ids } from '../base/ids.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/types.ts';
-import type { LogEntry } from '../store/store.ts';
+import type { LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, shownItem } from './history-entries.ts';
 
 /** What a log is made of while it is read. */

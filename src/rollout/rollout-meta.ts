@@ -2,7 +2,7 @@ import { cutText } from '../base/cut-text.ts';
 import { isUuid } from '../base/ids.ts';
 import type { GitInfo, SessionSource, SubAgentSource } from '../protocol/generated/types.ts';
 import { camelCase, type Fields } from './fields.ts';
-import { type RolloutRecord, timeOf } from './record.ts';
+import { type RolloutRecord, timeOf } from './rollout-record.ts';
 
 /** What a rollout says of its thread. Null: the file does not say. */
 export interface RolloutMeta {

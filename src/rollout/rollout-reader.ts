@@ -4,9 +4,9 @@ import { completedItem } from './completed-item.ts';
 import { eventItem } from './event-item.ts';
 import type { Fields } from './fields.ts';
 import { isContext } from './history-entries.ts';
-import type { RolloutRecord } from './record.ts';
-import { responseItem } from './response-item.ts';
 import { RolloutLog } from './rollout-log.ts';
+import type { RolloutRecord } from './rollout-record.ts';
+import { responseItem } from './rollout-response-item.ts';
 import { turnError } from './turn-error.ts';
 
 /** What the last turn ran with. `effort` is null where the model's own was left to it. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { SandboxUnavailableError } from './processes.ts';
+import { SandboxUnavailableError } from './processes/processes.ts';
 import type { Sandbox } from './sandbox.ts';
 
 export interface SandboxDeps {
@@ -24,8 +24,8 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
 }
 
 async function load({ platform, arch, home, clock }: SandboxDeps): Promise<Sandbox> {
-  if (platform === 'linux') return (await import('./bubblewrap.ts')).createBubblewrap({ arch, home, clock });
-  if (platform === 'darwin') return (await import('./seatbelt.ts')).createSeatbelt();
+  if (platform === 'linux') return (await import('./linux/create-bubblewrap.ts')).createBubblewrap({ arch, home, clock });
+  if (platform === 'darwin') return (await import('./macos/create-seatbelt.ts')).createSeatbelt();
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

@@ -1,4 +1,4 @@
-import type { SandboxBounds } from '../policy/sandbox-bounds.ts';
+import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 
 /** What a sandbox is to run: the folder and the program are there. */
 export interface Confined {

@@ -1,8 +1,8 @@
 import type { Audience, Publisher } from '../agent/publisher.ts';
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer } from '../protocol/answer.ts';
-import { answerProblem } from '../protocol/validate.ts';
+import { answerProblem } from '../protocol/params-problem.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
 

@@ -2,8 +2,8 @@ import { createMessageConnection, type MessageConnection, ResponseError } from '
 import { type Clock, sleep } from '../base/clock.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
-import { alreadyInitialized, overloaded, RpcError } from '../protocol/errors.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
+import { alreadyInitialized, overloaded, RpcError } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
 import { RequestIds } from '../transport/request-ids.ts';

@@ -2,6 +2,9 @@ import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { AnyMethod, CallContext, Caller, MethodTable } from '../handlers/method.ts';
+import { methods } from '../protocol/generated/methods.ts';
+import type { ClientRequests } from '../protocol/generated/types.ts';
+import { experimentalField, paramsProblem } from '../protocol/params-problem.ts';
 import {
   configInvalid,
   fromStore,
@@ -12,11 +15,8 @@ import {
   notServed,
   RpcError,
   unknownMethod,
-} from '../protocol/errors.ts';
-import { methods } from '../protocol/generated/methods.ts';
-import type { ClientRequests } from '../protocol/generated/types.ts';
-import { experimentalField, paramsProblem } from '../protocol/validate.ts';
-import { StoreError } from '../store/store.ts';
+} from '../protocol/rpc-error.ts';
+import { StoreError } from '../store/thread-store.ts';
 
 /**
  * Takes a request to its row, or refuses it: is the connection past its handshake, the method known and allowed, are

@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../base/json.ts';
+import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ThreadGoal } from '../protocol/generated/types.ts';
 import type { Tool, ToolResult } from './tool.ts';
 

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
-import { followPath } from '../sandbox/file-facts.ts';
+import { followPath } from '../sandbox/places/follow-path.ts';
 
 /** Where an absolute path leads once links are followed; what does not exist, or cannot be looked at, is taken as it is named. */
 export function realPath(path: string): string {

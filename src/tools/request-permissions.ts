@@ -1,6 +1,6 @@
-import { isObject } from '../base/json.ts';
-import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permission-request.ts';
-import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
+import { isObject } from '../base/json-value.ts';
+import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
+import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
 import { type PermissionPlaces, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';

@@ -1,10 +1,10 @@
-import type { JsonValue } from '../base/json.ts';
+import type { JsonValue } from '../base/json-value.ts';
 import type { ToolSpec } from '../model/model.ts';
-import type { Grants } from '../policy/grants.ts';
+import type { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
-import type { ThreadSettings } from '../store/store.ts';
+import type { ThreadSettings } from '../store/thread-store.ts';
 
 /** What a tool is told of the turn it runs in. */
 export interface ToolContext {

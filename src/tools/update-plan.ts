@@ -1,4 +1,4 @@
-import { isObject, type JsonValue } from '../base/json.ts';
+import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
 import type { Tool } from './tool.ts';
 

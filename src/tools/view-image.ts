@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { isObject, type JsonValue } from '../base/json.ts';
-import type { Env } from '../config/config.ts';
-import { readRegularFile } from '../config/read-file.ts';
+import type { Env } from '../base/env.ts';
+import { isObject, type JsonValue } from '../base/json-value.ts';
+import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
-import { sandboxBounds } from '../policy/sandbox-bounds.ts';
+import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { mayRead } from './may-read.ts';
 import { sandboxPlace } from './sandbox-place.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';

@@ -1,6 +1,6 @@
-import type { JsonValue } from '../base/json.ts';
-import { protectedWrite, readPermissions } from '../policy/permission-request.ts';
-import type { GrantedPermissions } from '../policy/sandbox-bounds.ts';
+import type { JsonValue } from '../base/json-value.ts';
+import { protectedWrite, readPermissions } from '../policy/permissions/read-permissions.ts';
+import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import { realPath, shownPath } from './real-path.ts';
 
 export interface PermissionPlaces {

@@ -1,5 +1,5 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
-import { isObject } from '../base/json.ts';
+import { isObject } from '../base/json-value.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
 import { idText } from '../protocol/id-text.ts';

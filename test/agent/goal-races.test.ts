@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type LogEntry, StoreError } from '../../src/store/store.ts';
+import { type LogEntry, StoreError } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { promptItems } from '../../src/agent/prompt.ts';
+import { promptItems } from '../../src/agent/prompt/prompt-items.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { asked, calls, said } from '../support/test-model.ts';
 

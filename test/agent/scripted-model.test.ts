@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Timer } from '../../src/base/clock.ts';
-import { createScriptedModel } from '../../src/model/scripted.ts';
+import { createScriptedModel } from '../../src/model/script/create-scripted-model.ts';
 import type { ModelScript } from '../../src/protocol/generated/model-script.ts';
 import type { ThreadItem, TurnError } from '../../src/protocol/generated/types.ts';
 import { idOf } from '../support/counting-ids.ts';

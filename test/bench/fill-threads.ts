@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
-import { createSqliteStore } from '../../src/store/sqlite-store.ts';
+import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import { idOf, settings, threadRecord, turnEntries } from '../store/samples.ts';
 
 const WORDS =

@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { namesSecret } from '../../src/cli/secret-names.ts';
+import type { Env } from '../../src/base/env.ts';
 import { WireLog } from '../../src/cli/wire-log.ts';
-import type { Env } from '../../src/config/config.ts';
+import { namesSecret } from '../../src/secrets/names-secret.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

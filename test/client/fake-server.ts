@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { LineSplitter } from '../../src/base/line-splitter.ts';
 import type { Client } from '../../src/client/client.ts';
-import type { ClientOptions } from '../../src/client/client-types.ts';
+import type { ClientOptions } from '../../src/client/client-options.ts';
 import { connect } from '../../src/client/connect.ts';
 
 export interface Sent {

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { USER_ONLY_KEYS } from '../../src/config/layers/project-layers.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { USER_ONLY_KEYS } from '../../src/config/project-layers.ts';
 import { configErrorOf } from './load.ts';
 import { tempFolder, writeFiles } from './temp-folder.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { chooseModel, chooseProvider, providerConfig } from '../../src/config/providers.ts';
+import { chooseModel, chooseProvider, providerConfig } from '../../src/config/providers/choose-provider.ts';
 import { configErrorOf, load } from './load.ts';
 
 const OPENAI = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
-import { commandRules } from '../../src/policy/parse-rules.ts';
+import { commandRules } from '../../src/policy/rules/parse-rules.ts';
 
 let home: string;
 const at = (name: string) => join(home, 'rules', name);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sandboxPolicy } from '../../src/config/configured-sandbox-policy.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { sandboxPolicy } from '../../src/config/sandbox-policy.ts';
 import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
 import { configErrorOf, load } from './load.ts';
 import { tempFolder } from './temp-folder.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readGitInfo } from '../../src/git/git-info.ts';
+import { readGitInfo } from '../../src/git/read-git-info.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 
 const read = (cwd: string) => readGitInfo(cwd);

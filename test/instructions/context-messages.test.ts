@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ContextInput, contextChanges, contextMessages } from '../../src/instructions/context-messages.ts';
-import { describeEnvironment } from '../../src/instructions/environment-context.ts';
+import { describeEnvironment } from '../../src/instructions/environment-text.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 
 const mode = (kind: 'plan' | 'default', developer_instructions: string | null = null) => ({

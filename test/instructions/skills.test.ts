@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { skillBody, skillsUsed } from '../../src/instructions/skill-message.ts';
-import { findSkills, type Skill } from '../../src/instructions/skills.ts';
+import { findSkills, type Skill } from '../../src/instructions/find-skills.ts';
+import { skillBody, skillsUsed } from '../../src/instructions/skill-body.ts';
 import { skillsText } from '../../src/instructions/skills-text.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 

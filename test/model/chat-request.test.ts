@@ -209,7 +209,7 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
 );
 
 test('whatever the history, one system message begins, no neighbours share a role but tools, and no output stands alone', async () => {
-  const { chatMessages } = await import('../../src/model/chat-messages.ts');
+  const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
   fc.assert(
     fc.property(fc.array(items, { maxLength: 15 }), (history) => {
       const messages = chatMessages('sys', history);

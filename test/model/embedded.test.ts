@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { createEmbeddedModel } from '../../src/model/embedded.ts';
+import { createEmbeddedModel } from '../../src/model/embedded/create-embedded-model.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../src/base/json.ts';
+import { isObject } from '../../src/base/json-value.ts';
 import { data } from './chat-stream.ts';
 import { type Reply, refusing } from './provider-server.ts';
 

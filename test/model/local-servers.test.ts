@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { LocalServer } from '../../src/config/provider.ts';
-import { type InstalledModels, installedModels, LISTING_MS_MAX } from '../../src/model/installed-models.ts';
+import type { LocalServer } from '../../src/config/providers/provider-config.ts';
+import { type InstalledModels, installedModels, LISTING_MS_MAX } from '../../src/model/http/installed-models.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../src/config/provider.ts';
+import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import type { Model } from '../../src/model/model.ts';
 import { ModelPool } from '../../src/model/model-pool.ts';
 import { providerAt } from './provider-server.ts';

@@ -1,7 +1,7 @@
 import { createServer as createTcpServer } from 'node:net';
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../src/config/provider.ts';
-import type { ProviderModelDeps } from '../../src/model/provider-model.ts';
+import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
+import type { ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
 import type { CodexErrorInfo } from '../../src/protocol/generated/types.ts';
 import { collect, created, message, modelAt, never, ProviderServer, type Reply, refusing, request, streaming } from './provider-server.ts';
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../../src/base/log.ts';
-import type { ProviderConfig } from '../../src/config/provider.ts';
-import { chatApi } from '../../src/model/chat.ts';
+import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
+import { chatApi } from '../../src/model/chat/chat-api.ts';
+import { createProviderModel, type ProviderModelDeps } from '../../src/model/http/create-provider-model.ts';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import { createProviderModel, type ProviderModelDeps } from '../../src/model/provider-model.ts';
-import { responsesApi } from '../../src/model/responses.ts';
+import { responsesApi } from '../../src/model/responses/responses-api.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /** `body`: what the request's JSON is; null: it has none. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../src/config/provider.ts';
+import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
+import { retryAfterMs, waitInTextMs } from '../../src/model/http/retry-after-ms.ts';
+import { RETRY_WAIT_MS_MAX, RETRYING_MS_MAX, RetryPlan } from '../../src/model/http/retry-plan.ts';
 import type { ModelEvent } from '../../src/model/model.ts';
 import { modelFailure } from '../../src/model/model-failure.ts';
-import { RETRY_WAIT_MS_MAX, RETRYING_MS_MAX, RetryPlan } from '../../src/model/retry.ts';
-import { retryAfterMs, waitInTextMs } from '../../src/model/retry-after.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
   answered,

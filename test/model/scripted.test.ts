@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent, ModelRequest } from '../../src/model/model.ts';
-import { createScriptedModel, type ScriptedModelOptions } from '../../src/model/scripted.ts';
+import { createScriptedModel, type ScriptedModelOptions } from '../../src/model/script/create-scripted-model.ts';
 import type { ModelScript } from '../../src/protocol/generated/model-script.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { FakeClock } from '../support/fake-clock.ts';

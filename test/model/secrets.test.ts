@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../src/config/provider.ts';
+import type { ProviderConfig } from '../../src/config/providers/provider-config.ts';
 import { collect, modelAt, never, ProviderServer, type Reply, request, streaming } from './provider-server.ts';
 
 type Changes = (port: number) => Partial<ProviderConfig>;

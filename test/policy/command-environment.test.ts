@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { EnvironmentPolicy } from '../../src/config/environment-policy.ts';
-import { commandEnvironment } from '../../src/policy/command-environment.ts';
+import { commandEnvironment } from '../../src/policy/command/command-environment.ts';
 
 const ENV = {
   PATH: '/bin',

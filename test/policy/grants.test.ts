@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Grants } from '../../src/policy/grants.ts';
+import { Grants } from '../../src/policy/permissions/grants.ts';
 import { realPath, shownPath } from '../../src/tools/real-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 

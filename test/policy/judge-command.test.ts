@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { commandKey } from '../../src/policy/command-key.ts';
-import type { CommandRules, PrefixRule } from '../../src/policy/command-rules.ts';
-import type { CommandRequest, CommandVerdict } from '../../src/policy/command-verdict.ts';
-import { Grants } from '../../src/policy/grants.ts';
-import { judgeCommand } from '../../src/policy/judge-command.ts';
-import { parseCommand } from '../../src/policy/parse-command.ts';
+import { commandKey } from '../../src/policy/command/command-key.ts';
+import type { CommandRequest, CommandVerdict } from '../../src/policy/command/command-verdict.ts';
+import { judgeCommand } from '../../src/policy/command/judge-command.ts';
+import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import { Grants } from '../../src/policy/permissions/grants.ts';
+import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
 /** What becomes of a command, in a word. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Grants } from '../../src/policy/grants.ts';
-import { grantedPaths, judgePatch, type TouchedFile } from '../../src/policy/judge-patch.ts';
+import { Grants } from '../../src/policy/permissions/grants.ts';
+import { grantedPaths, judgePatch, type TouchedFile } from '../../src/policy/permissions/judge-patch.ts';
 import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 
 const ROOTS = { writableRoots: ['/ws', '/tmp'], home: '/home/me/.heddle' };

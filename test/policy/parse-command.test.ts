@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../src/policy/parse-command.ts';
+import { parseCommand } from '../../src/policy/command/parse-command.ts';
 
 const words = async (script: string) => (await parseCommand(['bash', '-lc', script])).commands?.map((command) => command.words) ?? null;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commandRules, parseRules } from '../../src/policy/parse-rules.ts';
+import { commandRules, parseRules } from '../../src/policy/rules/parse-rules.ts';
 
 const rules = (text: string) => parseRules(text, 'a.rules').rules;
 const problems = (text: string) => parseRules(text, 'a.rules').problems;

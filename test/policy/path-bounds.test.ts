@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isReadable, isWritable } from '../../src/policy/path-bounds.ts';
+import { isReadable, isWritable } from '../../src/policy/permissions/is-writable.ts';
 
 const HOME = '/home/me/.heddle';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readingOnly } from '../../src/policy/sandbox-policy.ts';
+import { readingOnly } from '../../src/policy/permissions/complete-sandbox-policy.ts';
 import type { ReadOnlyAccess } from '../../src/protocol/generated/types.ts';
 
 test('held to reading, a command reads what it could before, writes nothing and reaches nobody', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { PrefixRule } from '../../src/policy/command-rules.ts';
-import { parseCommand } from '../../src/policy/parse-command.ts';
-import { strictRule } from '../../src/policy/strict-rules.ts';
+import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import type { PrefixRule } from '../../src/policy/rules/command-rules.ts';
+import { strictRule } from '../../src/policy/rules/strict-rule.ts';
 
 const forbid = (...pattern: string[][]): PrefixRule => ({ pattern, decision: 'forbidden', justification: null });
 

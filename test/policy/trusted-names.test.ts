@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trustsNames } from '../../src/policy/trusted-names.ts';
+import { trustsNames } from '../../src/policy/command/trusts-names.ts';
 
 const links = (path: string) => path.replace(/^\/link/, '/ws');
 const trusts = (env: Record<string, string>) => trustsNames({ PATH: '/usr/bin', ...env }, ['/link', '/tmp'], links);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import type { ThreadItem, Turn } from '../../src/protocol/generated/types.ts';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { answered, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { type Message, text } from '../support/test-client.ts';

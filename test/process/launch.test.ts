@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadStartResponse } from '../../src/protocol/generated/types.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { EXECUTABLE, environment, type Place, type ProcessOptions, place, startHeddle } from './support.ts';
 
 /** Runs the command to its end, with nothing to read. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readSchema, type Schema } from '../../schema/bundle.ts';
 import { methods } from '../../src/protocol/generated/methods.ts';
-import { paramsProblem } from '../../src/protocol/validate.ts';
+import { paramsProblem } from '../../src/protocol/params-problem.ts';
 import { validateRequired } from '../support/generated/validate-required.js';
 import { validateNotification } from '../support/generated/validate-sent.js';
 import { schemaArbitrary } from '../support/schema-arbitrary.ts';

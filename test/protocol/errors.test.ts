@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import * as errors from '../../src/protocol/errors.ts';
+import * as errors from '../../src/protocol/rpc-error.ts';
 
 test.each([
   [errors.notInitialized(), 'Not initialized'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { experimentalField, paramsProblem } from '../../src/protocol/validate.ts';
+import { experimentalField, paramsProblem } from '../../src/protocol/params-problem.ts';
 
 const long = 'x'.repeat(200);
 const text = { type: 'text', text: 'hi' };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json-value.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json-value.ts';
 
 /** When the rollouts of these tests begin, in Unix milliseconds. */
 export const BEGAN_MS = Date.UTC(2026, 0, 1, 10);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { arch } from 'node:os';
 import { systemClock } from '../../src/base/clock.ts';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 
 /** Runs a script in the sandbox as whoever runs this: `workspace home script` are its arguments. */
 const [workspace = '', home = '', script = ''] = process.argv.slice(2);

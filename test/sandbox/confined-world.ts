@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
-import type { SandboxBounds } from '../../src/policy/sandbox-bounds.ts';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
+import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
+import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { createProcesses } from '../../src/sandbox/system-processes.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
 export interface Ran {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bubblewrapMounts, type PlaceKind, type View } from '../../src/sandbox/bubblewrap-mounts.ts';
-import { mountAliases } from '../../src/sandbox/mount-aliases.ts';
+import { bubblewrapMounts, type PlaceKind, type View } from '../../src/sandbox/linux/bubblewrap-mounts.ts';
+import { mountAliases } from '../../src/sandbox/linux/mount-aliases.ts';
 
 /** How many arguments follow an option. */
 const OPTIONS: Record<string, number> = {

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { ProcessStartError } from '../../src/sandbox/processes.ts';
+import { ProcessStartError } from '../../src/sandbox/processes/processes.ts';
 import { livingWith, uniqueSleep } from './living-with.ts';
 import { PATH, run, systemProcesses } from './processes.ts';
 

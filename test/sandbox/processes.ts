@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { expect, onTestFinished, vi } from 'vitest';
-import type { Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes.ts';
-import type { ProcessesDeps } from '../../src/sandbox/processes-deps.ts';
-import { createProcesses } from '../../src/sandbox/system-processes.ts';
+import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
+import type { Processes, ProcessSpec, RunningProcess } from '../../src/sandbox/processes/processes.ts';
+import type { ProcessesDeps } from '../../src/sandbox/processes/processes-deps.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
 export const PATH = process.env.PATH ?? '';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PROTECTED_NAMES } from '../../src/policy/sandbox-bounds.ts';
+import { PROTECTED_NAMES } from '../../src/policy/permissions/sandbox-bounds.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
 let world: ConfinedWorld;

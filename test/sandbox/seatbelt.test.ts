@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SandboxBounds } from '../../src/policy/sandbox-bounds.ts';
-import { seatbeltProfile } from '../../src/sandbox/seatbelt-profile.ts';
+import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
+import { seatbeltProfile } from '../../src/sandbox/macos/seatbelt-profile.ts';
 
 // There is no Mac among the machines that run these: they hold the text, and that its parentheses and quotes are balanced.
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, symlinkSync }
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ConfinedWorld } from './confined-world.ts';
 

@@ -3,10 +3,10 @@ import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { createSandbox } from '../../src/sandbox/create-sandbox.ts';
-import { SandboxUnavailableError } from '../../src/sandbox/processes.ts';
-import { seccompFilter } from '../../src/sandbox/seccomp-filter.ts';
+import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
+import { seccompFilter } from '../../src/sandbox/linux/seccomp-filter.ts';
+import { SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
 import { ConfinedWorld } from './confined-world.ts';
 import { systemProcesses } from './processes.ts';
 

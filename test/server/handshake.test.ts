@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { CLIENT_INFO, text } from '../support/test-client.ts';
 import { message, response, TestModel } from '../support/test-model.ts';

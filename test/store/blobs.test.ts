@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Blobs } from '../../src/store/blobs.ts';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { migrate } from '../../src/store/sqlite/database/migrate.ts';
+import { Blobs } from '../../src/store/sqlite/history/blobs.ts';
 import { migrationsDir } from './temp-home.ts';
 
 test('any JSON comes back exactly, whatever its strings look like and however long they are', () => {

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import type { ThreadStore, ThreadWriter } from '../../src/store/store.ts';
-import { StoreError } from '../../src/store/store.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import { StoreError } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   idOf,

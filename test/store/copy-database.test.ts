@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { copyDatabase } from '../../src/store/copy-database.ts';
+import { copyDatabase } from '../../src/store/sqlite/database/copy-database.ts';
 import { tempHome } from './temp-home.ts';
 
 const afterCopy = vi.hoisted(() => ({ call: (_from: string) => {} }));

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
-import type { ThreadStore } from '../../src/store/store.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   everyThread,

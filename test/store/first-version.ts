@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { migrationsDir, type TempHome } from './temp-home.ts';
 
 /** Makes a home's database, which no store has open, one that the first version left: its tables, with what they hold. */

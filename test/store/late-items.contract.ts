@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/store.ts';
+import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import { agentMessage, command, idOf, itemEntry, settings, storedItem, threadRecord, turnEnded, turnStarted } from './samples.ts';
 import type { StoreHarness } from './thread-store.contract.ts';
 

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { Connect } from '../../src/store/connect-sqlite.ts';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
+import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 

@@ -1,5 +1,13 @@
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { LogEntry, StoredItem, ThreadQuery, ThreadRecord, ThreadSettings, ThreadStore, ThreadWriter } from '../../src/store/store.ts';
+import type {
+  LogEntry,
+  StoredItem,
+  ThreadQuery,
+  ThreadRecord,
+  ThreadSettings,
+  ThreadStore,
+  ThreadWriter,
+} from '../../src/store/thread-store.ts';
 
 /** The id of the thread or turn with this number: a UUID, in the order of the numbers. */
 export function idOf(number: number): string {

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import type { Connect } from '../../src/store/connect-sqlite.ts';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
+import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import { asFirstVersion } from './first-version.ts';
 import { describeLateItems } from './late-items.contract.ts';
 import {

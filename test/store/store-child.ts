@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/base/clock.ts';
-import { createSqliteStore } from '../../src/store/sqlite-store.ts';
-import { StoreError, type ThreadRecord } from '../../src/store/store.ts';
+import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
+import { StoreError, type ThreadRecord } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   command,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import type { Connect } from '../../src/store/connect-sqlite.ts';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import { createSqliteStore } from '../../src/store/sqlite-store.ts';
-import type { ThreadStore } from '../../src/store/store.ts';
+import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
+import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export const migrationsDir = join(import.meta.dirname, '../../migrations');

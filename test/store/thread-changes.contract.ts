@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { ThreadStore } from '../../src/store/store.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   command,

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/connect-sqlite.ts';
-import type { ThreadQuery, ThreadStore } from '../../src/store/store.ts';
+import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { ThreadQuery, ThreadStore } from '../../src/store/thread-store.ts';
 import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord, turnStarted } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';

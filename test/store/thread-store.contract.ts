@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { ForkPoint, LogEntry, Page, PageQuery, ThreadPatch, ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/store.ts';
+import type {
+  ForkPoint,
+  LogEntry,
+  Page,
+  PageQuery,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRecord,
+  ThreadStore,
+} from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,

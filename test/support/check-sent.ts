@@ -1,4 +1,4 @@
-import { isObject } from '../../src/base/json.ts';
+import { isObject } from '../../src/base/json-value.ts';
 import { validateRequired } from './generated/validate-required.js';
 import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
 

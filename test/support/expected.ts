@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Thread, ThreadItem, ThreadStartResponse, Turn, UserInput } from '../../src/protocol/generated/types.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { CLIENT_INFO } from './test-client.ts';
 import type { TestServer } from './test-server.ts';
 

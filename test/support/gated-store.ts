@@ -1,4 +1,4 @@
-import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/store.ts';
+import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 
 type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;

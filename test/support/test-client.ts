@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
-import type { JsonObject } from '../../src/base/json.ts';
+import type { JsonObject } from '../../src/base/json-value.ts';
 import { Client } from '../../src/client/client.ts';
-import { RequestError } from '../../src/client/client-errors.ts';
-import type { ClientOptions, WireMessage } from '../../src/client/client-types.ts';
+import type { ClientOptions, WireMessage } from '../../src/client/client-options.ts';
+import { RequestError } from '../../src/client/request-error.ts';
 import type {
   ClientRequests,
   InitializeCapabilities,

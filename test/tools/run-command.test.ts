@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Grants } from '../../src/policy/grants.ts';
+import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes.ts';
-import { CommandSessions } from '../../src/tools/command/command-sessions.ts';
+import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
 import { runCommand } from '../../src/tools/command/run-command.ts';
+import { CommandSessions } from '../../src/tools/command/sessions/command-sessions.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';

@@ -1,5 +1,5 @@
 import { type Definitions, definitionName, mapDefinitions, mapSchema, type Schema } from '../../../schema/bundle.ts';
-import { PROTOCOL_VERSION } from '../../protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { type ProtocolSchemas, reachable } from './protocol-schemas.ts';
 
 /** An OpenRPC 1.3 document, as far as it is written here. */

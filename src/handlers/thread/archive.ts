@@ -1,4 +1,4 @@
-import { noRolloutFound, threadEphemeral } from '../../protocol/errors.ts';
+import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
 import { announceGone } from '../announce-gone.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

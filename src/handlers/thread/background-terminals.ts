@@ -1,4 +1,4 @@
-import { invalidCursor } from '../../protocol/errors.ts';
+import { invalidCursor } from '../../protocol/rpc-error.ts';
 import { type MethodTable, pageLimit } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

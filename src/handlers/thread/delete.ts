@@ -1,4 +1,4 @@
-import { noRolloutFound } from '../../protocol/errors.ts';
+import { noRolloutFound } from '../../protocol/rpc-error.ts';
 import { announceGone } from '../announce-gone.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

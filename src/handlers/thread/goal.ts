@@ -1,8 +1,8 @@
-import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from '../../agent/goal-state.ts';
+import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from '../../agent/goal/goal-change.ts';
 import type { Config } from '../../config/config.ts';
-import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/errors.ts';
 import type { ThreadGoalSetParams } from '../../protocol/generated/types.ts';
-import type { ThreadPatch, ThreadRecord } from '../../store/store.ts';
+import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

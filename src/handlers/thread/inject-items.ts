@@ -1,6 +1,6 @@
-import { emptyItems, invalidItem, tooManyItems } from '../../protocol/errors.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
+import { emptyItems, invalidItem, tooManyItems } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -1,5 +1,5 @@
-import { itemIdsOutOfRange } from '../../protocol/errors.ts';
-import { type Page, type StoredItem, StoreError } from '../../store/store.ts';
+import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
+import { type Page, type StoredItem, StoreError } from '../../store/thread-store.ts';
 import { type MethodTable, pageLimit, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

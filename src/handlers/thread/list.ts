@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
 import { threadView } from '../../agent/thread-view.ts';
 import { isUuid } from '../../base/ids.ts';
-import { invalidParams, invalidThreadId } from '../../protocol/errors.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
-import type { ThreadQuery } from '../../store/store.ts';
+import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
+import type { ThreadQuery } from '../../store/thread-store.ts';
 import { type MethodTable, pageLimit } from '../method.ts';
 import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

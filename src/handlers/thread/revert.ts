@@ -1,9 +1,9 @@
 import { threadView } from '../../agent/thread-view.ts';
-import type { ThreadRecord } from '../../store/store.ts';
+import type { ThreadRecord } from '../../store/thread-store.ts';
+import { latestCursors } from '../latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
-import { latestCursors } from './latest-cursors.ts';
 
 /** Takes a turn and what came after it away. Everyone is told: whoever shows the thread has to read it again. */
 export async function revert(

@@ -1,5 +1,5 @@
 import { threadView } from '../../agent/thread-view.ts';
-import { invalidParams, turnActive } from '../../protocol/errors.ts';
+import { invalidParams, turnActive } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

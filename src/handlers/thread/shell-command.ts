@@ -1,4 +1,4 @@
-import { emptyCommand } from '../../protocol/errors.ts';
+import { emptyCommand } from '../../protocol/rpc-error.ts';
 import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';

@@ -1,6 +1,6 @@
 import { storedTurnViews } from '../../agent/thread-view.ts';
 import type { Turn, TurnsPage } from '../../protocol/generated/types.ts';
-import type { Page, PageQuery, StoredTurn } from '../../store/store.ts';
+import type { Page, PageQuery, StoredTurn } from '../../store/thread-store.ts';
 import { type MethodTable, pageLimit, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -1,7 +1,7 @@
 import type { CutStep, ErrorStep, PlanStep, ReasoningStep } from '../../protocol/generated/model-script.ts';
-import { AnswerWriter, type Paced, type Pieces, words } from '../answer-writer.ts';
+import { AnswerWriter, type Paced, type Pieces, words } from '../embedded/answer-writer.ts';
+import { retryingError } from '../http/retrying-error.ts';
 import type { ModelRequest } from '../model.ts';
-import { retryingError } from '../retrying-error.ts';
 import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 

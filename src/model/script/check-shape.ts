@@ -1,5 +1,5 @@
 import { cutText } from '../../base/cut-text.ts';
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json-value.ts';
 
 /** The part of JSON Schema that schema/model-script.schema.json is written in; what is not here is for readers alone. */
 export interface Shape {

@@ -1,4 +1,4 @@
-import { isObject } from '../../base/json.ts';
+import { isObject } from '../../base/json-value.ts';
 import {
   type ModelScript,
   modelScriptSchema,
@@ -9,9 +9,9 @@ import {
   type Step,
 } from '../../protocol/generated/model-script.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
-import { readResponseItem } from '../response-item.ts';
+import { readResponseItem } from '../responses/read-response-item.ts';
 import { checkShape, type ShapePath, type ShapeProblem } from './check-shape.ts';
-import { type Condition, readConditions } from './conditions.ts';
+import { type Condition, readConditions } from './condition.ts';
 import { parseScript } from './parse-script.ts';
 import { ScriptError, type ScriptPlace } from './script-error.ts';
 

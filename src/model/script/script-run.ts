@@ -1,6 +1,6 @@
+import { readConversation } from '../embedded/scripted-conversation.ts';
 import type { ModelRequest } from '../model.ts';
-import { readConversation } from '../scripted-conversation.ts';
-import { type SeenRequest, shown } from './conditions.ts';
+import { type SeenRequest, shown } from './condition.ts';
 import type { ReadScript, ScriptedResponse } from './read-script.ts';
 
 /** How many requests without a response, and how many unused responses, a report tells one by one. */

@@ -1,8 +1,8 @@
 import type { CutStep, ErrorStep } from '../../protocol/generated/model-script.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { brokenStreamFailure } from '../network-error.ts';
-import { httpFailure } from '../provider-error.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { httpFailure } from '../http/http-failure.ts';
+import { brokenStreamFailure } from '../http/unanswered-failure.ts';
 
 /** What stands for a provider in the texts of errors. */
 const ENDPOINT: Endpoint = {

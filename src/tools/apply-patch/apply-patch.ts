@@ -1,22 +1,22 @@
 import { resolve } from 'node:path';
-import { Breaks } from '../../base/breaks.ts';
 import type { Clock } from '../../base/clock.ts';
 import { cutText } from '../../base/cut-text.ts';
-import { isObject, type JsonValue } from '../../base/json.ts';
-import type { Env } from '../../config/config.ts';
-import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/judge-patch.ts';
-import { sandboxBounds } from '../../policy/sandbox-bounds.ts';
+import type { Env } from '../../base/env.ts';
+import { Breaks } from '../../base/event-loop-yield.ts';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
+import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
 import { sandboxPlace } from '../sandbox-place.ts';
 import type { OpenToolItem, Tool, ToolContext, ToolResult } from '../tool.ts';
 import { fileChanges } from './file-changes.ts';
 import { parsePatch } from './parse-patch.ts';
-import { type ResolvedBounds, resolvePatchBounds } from './patch-bounds.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
 import { pathOf } from './place.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
+import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 import { TurnDiff } from './turn-diff.ts';
 import { type Written, writePlan } from './write-plan.ts';
 

@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/breaks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
 import type { FileUpdateChange } from '../../protocol/generated/types.ts';
 import type { PlannedChange } from './plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';

@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/breaks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
 
 const LINES_AT_ONCE = 1_000;
 

@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/breaks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
 import { PatchError } from './patch-error.ts';
 
 /** How many lines are compared for one file at most: about half a second. A patch that means well needs a thousandth. */

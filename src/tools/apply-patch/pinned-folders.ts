@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join, parse, relative, sep } from 'node:path';
-import { hasErrorCode } from '../../base/system-error.ts';
+import { hasErrorCode } from '../../base/system-error-code.ts';
 import { PatchError } from './patch-error.ts';
 
 /** How many folders may stay open from one change to the next. */

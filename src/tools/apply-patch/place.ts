@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isAbsent } from '../../base/system-error.ts';
+import { isAbsent } from '../../base/system-error-code.ts';
 import { PatchError } from './patch-error.ts';
 
 /** As many links as the system follows: behind more, there is no file. */

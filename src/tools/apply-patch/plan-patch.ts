@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import type { Breaks } from '../../base/breaks.ts';
-import { isAbsent, systemErrorCode } from '../../base/system-error.ts';
-import { applyChunks } from './match-chunks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
+import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
+import { applyChunks } from './apply-chunks.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';

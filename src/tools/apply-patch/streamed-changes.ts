@@ -1,4 +1,4 @@
-import { parsedJson } from '../../base/json.ts';
+import { parsedJson } from '../../base/json-value.ts';
 import type { FileUpdateChange } from '../../protocol/generated/types.ts';
 
 const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Breaks } from '../../base/breaks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
 import type { PlannedChange } from './plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 

@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/breaks.ts';
+import type { Breaks } from '../../base/event-loop-yield.ts';
 import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;

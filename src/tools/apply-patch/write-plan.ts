@@ -1,11 +1,11 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, rename, unlink } from 'node:fs/promises';
-import { isAbsent, systemErrorCode } from '../../base/system-error.ts';
+import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import { type Place, pathOf } from './place.ts';
 import type { PlannedChange } from './plan-patch.ts';
-import { putInPlace, replaceFile, writeBeside } from './replace-file.ts';
+import { putInPlace, replaceFile, writeBeside } from './replace-patched-file.ts';
 
 /** What became of a plan. What was written before a failure stays. */
 export interface Written {

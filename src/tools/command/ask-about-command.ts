@@ -1,7 +1,7 @@
 import { appendAllowRule } from '../../config/rules-files.ts';
-import { commandActions } from '../../policy/command-actions.ts';
-import { shownPermissions } from '../../policy/permission-request.ts';
-import { quoteWords } from '../../policy/quote-words.ts';
+import { commandActions } from '../../policy/command/command-actions.ts';
+import { quoteWords } from '../../policy/command/quote-words.ts';
+import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision } from '../../protocol/generated/types.ts';
 import type { CommandRun } from './command-run.ts';
 

@@ -1,7 +1,7 @@
-import { isReadable, isWritable } from '../../policy/path-bounds.ts';
-import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/sandbox-bounds.ts';
-import { readingOnly } from '../../policy/sandbox-policy.ts';
-import { realBounds } from '../../sandbox/real-bounds.ts';
+import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
+import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
+import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { realPath } from '../real-path.ts';
 import { sandboxPlace } from '../sandbox-place.ts';
 import type { ToolContext } from '../tool.ts';

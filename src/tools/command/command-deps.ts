@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Env } from '../../config/config.ts';
-import type { Processes } from '../../sandbox/processes.ts';
+import type { Env } from '../../base/env.ts';
+import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
-import type { CommandCall } from './command-call.ts';
-import type { CommandSessions } from './command-sessions.ts';
+import type { CommandCall } from './call/command-call.ts';
 import type { CommandLimits } from './command-settings.ts';
+import type { CommandSessions } from './sessions/command-sessions.ts';
 
 /** What the commands of a thread run with. */
 export interface CommandDeps {

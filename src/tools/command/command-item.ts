@@ -1,6 +1,6 @@
-import { quoteWords } from '../../policy/quote-words.ts';
+import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { CommandAction } from '../../protocol/generated/types.ts';
-import type { CommandItem } from './shown-command.ts';
+import type { CommandItem } from './sessions/shown-command.ts';
 
 interface CommandFacts {
   id: string;

@@ -1,4 +1,4 @@
-import type { KeptText } from './kept-text.ts';
+import type { KeptText } from './sessions/kept-text.ts';
 
 /** About how many bytes of text a token is. */
 const BYTES_PER_TOKEN = 4;

@@ -1,7 +1,7 @@
-import type { ParsedCommand } from '../../policy/parse-command.ts';
-import type { GrantedPermissions } from '../../policy/sandbox-bounds.ts';
+import type { ParsedCommand } from '../../policy/command/parse-command.ts';
+import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ToolContext } from '../tool.ts';
-import type { CommandCall } from './command-call.ts';
+import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 
 /** A command that may be run, and what it runs in. */

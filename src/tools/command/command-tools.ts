@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json-value.ts';
 import type { Tool, ToolContext, ToolResult } from '../tool.ts';
-import { type ArgumentPlace, ArgumentProblem, execArguments, shellArguments } from './command-arguments.ts';
-import type { CommandCall } from './command-call.ts';
+import { type ArgumentPlace, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
+import type { CommandCall } from './call/command-call.ts';
+import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
-import { execCommandSpec, writeStdinSpec } from './command-specs.ts';
 import { writeToCommand } from './write-to-command.ts';
 
 /** Names that models know for a tool that runs one command to its end. They are taken, and not offered. */

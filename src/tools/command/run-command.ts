@@ -1,25 +1,25 @@
 import { readRuleFiles } from '../../config/rules-files.ts';
-import { commandActions } from '../../policy/command-actions.ts';
-import { commandKey } from '../../policy/command-key.ts';
-import type { CommandVerdict } from '../../policy/command-verdict.ts';
-import { judgeCommand } from '../../policy/judge-command.ts';
-import { parseCommand } from '../../policy/parse-command.ts';
-import { commandRules } from '../../policy/parse-rules.ts';
-import { trustsNames } from '../../policy/trusted-names.ts';
+import { commandActions } from '../../policy/command/command-actions.ts';
+import { commandKey } from '../../policy/command/command-key.ts';
+import type { CommandVerdict } from '../../policy/command/command-verdict.ts';
+import { judgeCommand } from '../../policy/command/judge-command.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
+import { trustsNames } from '../../policy/command/trusts-names.ts';
+import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { realPath } from '../real-path.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { askAboutCommand, type Decision } from './ask-about-command.ts';
+import type { CommandCall } from './call/command-call.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
-import type { CommandCall } from './command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { type CommandState, commandReport } from './command-report.ts';
 import type { CommandRun } from './command-run.ts';
-import { SESSIONS_MAX } from './command-sessions.ts';
-import { KILLED, TIMED_OUT } from './exit-codes.ts';
 import { looksRefused } from './looks-refused.ts';
-import { ShownCommand } from './shown-command.ts';
-import { type CommandOutcome, type Confinement, startCommand } from './start-command.ts';
+import { SESSIONS_MAX } from './sessions/command-sessions.ts';
+import { KILLED, TIMED_OUT } from './sessions/exit-code.ts';
+import { ShownCommand } from './sessions/shown-command.ts';
+import { type CommandOutcome, type Confinement, startCommand } from './sessions/start-command.ts';
 
 /** Runs a command that the model wants, as far as policy and user allow, and gives what the model reads of it. */
 export async function runCommand(call: CommandCall, context: ToolContext, deps: CommandDeps, signal: AbortSignal): Promise<ToolResult> {

@@ -1,15 +1,15 @@
-import { commandActions } from '../../policy/command-actions.ts';
-import { parseCommand } from '../../policy/parse-command.ts';
+import { commandActions } from '../../policy/command/command-actions.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ToolContext } from '../tool.ts';
-import type { CommandCall } from './command-call.ts';
+import type { CommandCall } from './call/command-call.ts';
+import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
-import { KILLED, TIMED_OUT } from './exit-codes.ts';
-import { shellArgv, userShell } from './shell.ts';
-import { ShownCommand } from './shown-command.ts';
-import { startCommand } from './start-command.ts';
+import { KILLED, TIMED_OUT } from './sessions/exit-code.ts';
+import { ShownCommand } from './sessions/shown-command.ts';
+import { startCommand } from './sessions/start-command.ts';
 
 /** How long a command of the user's may run when nobody says. */
 export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;

@@ -1,14 +1,14 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json-value.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
-import { forbidden } from '../../policy/judge-command.ts';
-import { parseCommand } from '../../policy/parse-command.ts';
-import { commandRules } from '../../policy/parse-rules.ts';
-import { strictRule } from '../../policy/strict-rules.ts';
+import { forbidden } from '../../policy/command/judge-command.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
+import { commandRules } from '../../policy/rules/parse-rules.ts';
+import { strictRule } from '../../policy/rules/strict-rule.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
-import { ArgumentProblem, writeArguments } from './command-arguments.ts';
+import { ArgumentProblem, writeArguments } from './call/argument-problem.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
-import type { CommandSession } from './command-session.ts';
+import type { CommandSession } from './sessions/command-session.ts';
 
 /** What a terminal takes as the wish to end. */
 const INTERRUPT = '\u0003';

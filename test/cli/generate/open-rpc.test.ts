@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readMethodTable } from '../../../schema/bundle.ts';
 import { type OpenRpcMethod, openRpc } from '../../../src/cli/generate/open-rpc.ts';
 import { readProtocolSchemas } from '../../../src/cli/generate/protocol-schemas.ts';
-import { PROTOCOL_VERSION } from '../../../src/protocol/version.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/protocol-version.ts';
 
 const schemaDir = join(dirname(dirname(dirname(import.meta.dirname))), 'schema');
 const document = openRpc(readProtocolSchemas(schemaDir, true));

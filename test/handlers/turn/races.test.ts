@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelEvent } from '../../../src/model/model.ts';
 import type { ThreadItem } from '../../../src/protocol/generated/types.ts';
-import { type LogEntry, StoreError } from '../../../src/store/store.ts';
+import { type LogEntry, StoreError } from '../../../src/store/thread-store.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Breaks } from '../../../src/base/breaks.ts';
+import { Breaks } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { type PlannedChange, planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';

@@ -1,8 +1,8 @@
 import { createTwoFilesPatch } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/breaks.ts';
-import { applyChunks } from '../../../src/tools/apply-patch/match-chunks.ts';
+import { Breaks } from '../../../src/base/event-loop-yield.ts';
+import { applyChunks } from '../../../src/tools/apply-patch/apply-chunks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 
 /** The text that a file has after an update by these lines. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/breaks.ts';
+import { Breaks } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/breaks.ts';
+import { Breaks } from '../../../src/base/event-loop-yield.ts';
 import { unifiedDiff } from '../../../src/tools/apply-patch/unified-diff.ts';
 
 test('a change with the three lines on each side of it', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isDraftName } from '../../../src/files/replace-file.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
-import { writeBeside } from '../../../src/tools/apply-patch/replace-file.ts';
+import { writeBeside } from '../../../src/tools/apply-patch/replace-patched-file.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { apply, folderWith, patchOf, tree } from './apply-to-files.ts';
 

@@ -1,0 +1,126 @@
+import { cutText } from '../../base/cut-text.ts';
+import { readRegularFile } from '../../config/read-regular-file.ts';
+import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
+import type {
+  AdditionalContextEntry,
+  ContentItem,
+  ImageDetail,
+  ResponseItem,
+  ThreadItem,
+  UserInput,
+} from '../../protocol/generated/types.ts';
+import { emptyInput, inputTooLarge } from '../../protocol/rpc-error.ts';
+
+type LocalImage = Extract<UserInput, { type: 'localImage' }>;
+
+/** The longest text that one request may bring, in characters, its parts together. */
+export const INPUT_CHARS_MAX = 1_048_576;
+
+/** The longest preview that is kept, in characters. */
+const PREVIEW_CHARS_MAX = 500;
+
+/** How much is read of the pictures of one request, all together. */
+const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Refuses input that is too long; with `required`, also input that is none. */
+export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
+  if (required && input.length === 0) throw emptyInput();
+  let length = 0;
+  for (const part of input) if (part.type === 'text') length += part.text.length;
+  if (length <= INPUT_CHARS_MAX) return;
+  // Characters are counted as Unicode does: the length of a text in UTF-16 is never less.
+  let characters = 0;
+  for (const part of input) if (part.type === 'text') for (const _ of part.text) characters++;
+  if (characters > INPUT_CHARS_MAX) throw inputTooLarge(INPUT_CHARS_MAX, characters);
+}
+
+/** The item that clients see: what was given, with its defaults filled in. */
+export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
+  return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
+}
+
+/** Of a picture's details, clients of the older protocol read only these two. */
+function shownPart(part: UserInput): UserInput {
+  if (part.type === 'text') return { ...part, text_elements: part.text_elements ?? [] };
+  if ((part.type === 'image' || part.type === 'localImage') && (part.detail === 'auto' || part.detail === 'low'))
+    return { ...part, detail: null };
+  return part;
+}
+
+/** The preview of a thread that begins with this input: its text, if it is not too long. */
+export function previewOf(input: readonly UserInput[]): string {
+  return previewOfText(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'));
+}
+
+/** The same for a text. */
+export function previewOfText(text: string): string {
+  return cutText(text, PREVIEW_CHARS_MAX);
+}
+
+/** What a client adds for the model alone, each under its name; what is not trusted is said to be so by its role. */
+export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
+  return Object.entries(context ?? {}).map(([key, { kind, value }]) => ({
+    type: 'message',
+    role: kind === 'application' ? 'developer' : 'user',
+    content: [{ type: 'input_text', text: `<context name=${JSON.stringify(key)}>\n${value}\n</context>` }],
+  }));
+}
+
+/** The message that the model reads; null when the input has nothing for it. Pictures are read now, and kept so. */
+export function userMessageForModel(input: readonly UserInput[]): ResponseItem | null {
+  let imageBytesLeft = IMAGES_BYTES_MAX;
+  const content = input.flatMap((part) => {
+    if (part.type !== 'localImage') return contentOf(part);
+    const image = localImage(part, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
+    imageBytesLeft -= image.bytes;
+    return [image.content];
+  });
+  return content.length === 0 ? null : { type: 'message', role: 'user', content };
+}
+
+function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentItem[] {
+  switch (part.type) {
+    case 'text':
+      return [{ type: 'input_text', text: part.text }];
+    case 'image':
+      return 'url' in part && typeof part.url === 'string'
+        ? [{ type: 'input_image', image_url: part.url, ...detailOf(part.detail) }]
+        : [{ type: 'input_image', file_id: String(part.fileId), ...detailOf(part.detail) }];
+    case 'audio':
+      return 'url' in part && typeof part.url === 'string'
+        ? [{ type: 'input_audio', audio_url: part.url }]
+        : [{ type: 'input_audio', file_id: String(part.fileId) }];
+    case 'localAudio':
+      return [{ type: 'input_text', text: `[The user gave the audio file ${part.path}.]` }];
+    // Skills and mentions point at what stands elsewhere in the prompt.
+    case 'skill':
+    case 'mention':
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+/** How closely the model looks at a picture, where the client says so. */
+function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetail } {
+  return detail ? { detail } : {};
+}
+
+/** A picture as a data URL, and its size. One that cannot be read is said to be missing: it does not fail the turn. */
+function localImage({ path, detail }: LocalImage, bytesMax: number): { content: ContentItem; bytes: number } {
+  try {
+    const file = readRegularFile(path, bytesMax);
+    if (file === null) return missing(path, 'there is no such file');
+    if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
+    const type = imageType(file.bytes);
+    if (type === null) return missing(path, 'it is no PNG, JPEG, GIF, WebP or BMP');
+    const image_url = `data:${type};base64,${file.bytes.toString('base64')}`;
+    return { content: { type: 'input_image', image_url, ...detailOf(detail) }, bytes: file.size };
+  } catch (error) {
+    return missing(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function missing(path: string, why: string): { content: ContentItem; bytes: number } {
+  return { content: { type: 'input_text', text: `[The picture ${path} could not be read: ${why}.]` }, bytes: 0 };
+}

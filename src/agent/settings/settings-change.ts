@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
+
+/** What tells clients that a thread's next turn runs with other settings; nothing where they are the same. */
+export function settingsChange(threadId: string, before: ThreadSettings, now: ThreadSettings): Announcement[] {
+  if (isDeepStrictEqual(before, now)) return [];
+  const threadSettings = {
+    cwd: now.cwd,
+    approvalPolicy: now.approvalPolicy,
+    approvalsReviewer: now.approvalsReviewer,
+    sandboxPolicy: withWorkspaceRoots(now.sandboxPolicy, now.workspaceRoots ?? []),
+    activePermissionProfile: now.permissionProfile ?? null,
+    model: now.model,
+    modelProvider: now.modelProvider,
+    serviceTier: now.serviceTier,
+    effort: now.effort,
+    summary: now.summary,
+    personality: now.personality,
+    collaborationMode: now.collaborationMode,
+    multiAgentMode: 'explicitRequestOnly' as const,
+    disabledPluginIds: [],
+    environments: null,
+  };
+  return [{ method: 'thread/settings/updated', params: { threadId, threadSettings } }];
+}

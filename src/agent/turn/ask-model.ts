@@ -1,0 +1,162 @@
+import type { ModelEvent } from '../../model/model.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/thread-store.ts';
+import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
+import { PatchPreviews } from '../items/patch-previews.ts';
+import { ResponseItems } from '../items/response-items.ts';
+import { otherError, type TurnRun } from './turn-deps.ts';
+
+/** The longest answer that is taken from a model, in characters of its deltas. */
+const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
+/** The most items in one answer, however short: each is stored and shown. */
+const RESPONSE_ITEMS_MAX = 1_000;
+
+/** What came of one model request. `stopped`: by an interrupt, or because new input came. */
+export type Response =
+  | { ended: 'completed'; calls: ToolCall[] }
+  | { ended: 'stopped'; cutOff: StoredItem[] }
+  | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
+
+/** Asks the model once and lets clients see what it says. Rejects with the store's error alone. */
+export async function askModel(run: TurnRun): Promise<Response> {
+  const { host, turn } = run;
+  const request = await host.request(turn);
+  const signal = turn.beginRequest();
+  const items = new ResponseItems({
+    threadId: host.threadId,
+    turnId: turn.id,
+    clock: host.clock,
+    outbox: host.outbox,
+    announce: (announcement) => host.announce(announcement),
+    newId: () => host.newId(),
+    showRawReasoning: host.showRawReasoning,
+    planMode: turn.settings.collaborationMode.mode === 'plan',
+    onMessage: (item) => {
+      run.lastMessage = item;
+    },
+  });
+  const previews = new PatchPreviews({
+    threadId: host.threadId,
+    turnId: turn.id,
+    clock: host.clock,
+    announce: (announcement) => host.announce(announcement),
+  });
+  try {
+    return await listen(run, { items, previews, events: host.model.stream(request, signal), signal });
+  } catch (error) {
+    run.cutOff = items.openItems();
+    throw error;
+  } finally {
+    turn.endRequest();
+    items.drop();
+  }
+}
+
+interface Listening {
+  items: ResponseItems;
+  previews: PatchPreviews;
+  events: AsyncIterable<ModelEvent>;
+  signal: AbortSignal;
+}
+
+async function listen(run: TurnRun, { items, previews, events, signal }: Listening): Promise<Response> {
+  const calls: ToolCall[] = [];
+  const passed = responseLimits();
+  for await (const event of events) {
+    if (signal.aborted) break;
+    const limit = passed(event);
+    if (limit !== null) return { ended: 'failed', error: tooLong(limit), cutOff: items.openItems() };
+    const taken = take(run, event, { items, previews, calls });
+    const ended = taken instanceof Promise ? await taken : taken;
+    if (ended !== null) return ended;
+    const backlog = run.host.drained();
+    if (backlog !== null) await orAborted(backlog, signal);
+  }
+  if (!signal.aborted) return { ended: 'failed', error: otherError('The model said no end of its answer.'), cutOff: items.openItems() };
+  return { ended: 'stopped', cutOff: items.openItems() };
+}
+
+/** Counts what a model says, event by event; names the limit that one passes. */
+function responseLimits(): (event: ModelEvent) => string | null {
+  let chars = 0;
+  let begun = 0;
+  let completed = 0;
+  return (event) => {
+    if (event.type === 'retrying') [chars, begun, completed] = [0, 0, 0];
+    else if ('delta' in event) chars += event.delta.length;
+    else if (event.type === 'itemStarted') begun++;
+    else if (event.type === 'itemCompleted') completed++;
+    if (chars > RESPONSE_CHARS_MAX) return `${RESPONSE_CHARS_MAX} characters`;
+    return Math.max(begun, completed) > RESPONSE_ITEMS_MAX ? `${RESPONSE_ITEMS_MAX} items` : null;
+  };
+}
+
+/** Takes one event; gives the response when this was its end. Deltas, of which there are many, need no promise. */
+function take(
+  run: TurnRun,
+  event: ModelEvent,
+  { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
+): Response | null | Promise<Response | null> {
+  switch (event.type) {
+    case 'started':
+      return null;
+    case 'retrying':
+      calls.length = 0;
+      previews.drop();
+      return announceRetry(run, event.error, items.drop());
+    case 'callDelta':
+      previews.take(event);
+      return null;
+    case 'completed':
+      return complete(run, event.usage, calls);
+    case 'failed':
+      return { ended: 'failed', error: event.error, cutOff: items.openItems() };
+    case 'itemCompleted':
+      if (isToolCall(event.item)) {
+        previews.complete(event.item.call_id);
+        calls.push(event.item);
+      } else if (isKnown(event.item)) {
+        if (event.item.type.endsWith('_call')) run.acted = true;
+        return items.take(event)?.then(() => null) ?? null;
+      }
+      return null;
+    default:
+      return items.take(event)?.then(() => null) ?? null;
+  }
+}
+
+async function announceRetry({ host, turn }: TurnRun, error: TurnError, dropped: StoredItem[]): Promise<null> {
+  await host.outbox.commit({
+    dropped,
+    announce: [{ method: 'error', params: { error, willRetry: true, threadId: host.threadId, turnId: turn.id } }],
+  });
+  return null;
+}
+
+async function complete({ host, turn }: TurnRun, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
+  if (usage !== null) await host.outbox.commit(host.tokensStep(turn, usage));
+  return { ended: 'completed', calls };
+}
+
+function tooLong(limit: string): TurnError {
+  return otherError(`The model's answer passed ${limit} and was stopped.`);
+}
+
+/** What a model may say that belongs into the history. What else it sends is newer than this server, and left out. */
+const KNOWN = new Set<ResponseItem['type']>(['message', 'reasoning', 'web_search_call', 'image_generation_call', 'compaction']);
+
+function isKnown(item: ResponseItem): boolean {
+  return KNOWN.has(item.type);
+}
+
+function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    signal.addEventListener('abort', done);
+    void promise.then(done);
+  });
+}

@@ -1,0 +1,39 @@
+import type { Ids } from '../../base/ids.ts';
+import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import type { LogEntry, ThreadSettings } from '../../store/thread-store.ts';
+import type { Instructions } from '../prompt/instructions.ts';
+import { additionalContext, userMessageForModel, userMessageItem } from '../prompt/user-message.ts';
+import type { TurnInput } from './active-turn.ts';
+
+export interface TurnInputContext {
+  settings: ThreadSettings;
+  instructions: Instructions;
+  ids: Ids;
+  atMs: number;
+}
+
+/** What a request brings into a turn; null when it brings nothing at all. */
+export async function turnInput(
+  params: TurnStartParams | TurnSteerParams,
+  { settings, instructions, ids, atMs }: TurnInputContext,
+): Promise<TurnInput | null> {
+  const model = [
+    ...additionalContext(params.additionalContext ?? null),
+    userMessageForModel(params.input),
+    ...(await instructions.skillsNamedIn(params.input, settings.cwd)),
+  ].filter((item) => item !== null);
+  if (params.input.length === 0 && model.length === 0) return null;
+  return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
+}
+
+/** What is stored of it. */
+export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
+  if (input === null) return [];
+  const { item, model, atMs } = input;
+  return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
+}
+
+/** Items for the model, as they are stored. */
+export function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
+  return items.map((item) => ({ kind: 'model', turnId, item }));
+}

@@ -1,0 +1,120 @@
+import type { JsonValue } from '../../base/json-value.ts';
+import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ResponseItem, Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import type { GoalKeeper } from '../goal/goal-keeper.ts';
+import type { Outbox } from '../outbox.ts';
+import { previewOf } from '../prompt/user-message.ts';
+import { settingsChange } from '../settings/settings-change.ts';
+import type { ThreadState } from '../thread-state.ts';
+import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
+import type { TurnOpening } from './turn-deps.ts';
+import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
+import { turnView } from './turn-view.ts';
+
+/** A request's part in a turn: the answer, and what to do once the answer has left. */
+export interface Joined {
+  turn: Turn;
+  afterAnswer: () => void;
+}
+
+export interface TurnStarterHost {
+  readonly state: ThreadState;
+  readonly outbox: Outbox;
+  readonly goal: GoalKeeper;
+  readonly deps: AgentDeps;
+  /** What users have granted for the session. */
+  granted(): readonly GrantedPermissions[];
+  /** Runs a turn that has been begun, to its end. */
+  run(turn: ActiveTurn, opening: TurnOpening | null): void;
+}
+
+/** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
+export class TurnStarter {
+  readonly #host: TurnStarterHost;
+
+  constructor(host: TurnStarterHost) {
+    this.#host = host;
+  }
+
+  /** `opening`: what the model reads first in a turn that nobody asked for; `before`: what the turn does before the model is asked. */
+  async begin(
+    params: TurnStartParams,
+    { settings, opening = null, before = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null; before?: TurnOpening | null },
+  ): Promise<Joined> {
+    const { state, outbox, goal, deps } = this.#host;
+    const { clock, ids } = deps;
+    const now = clock.now();
+    const turnId = ids.next();
+    const change = this.#settingsChange(settings);
+    const { instructions } = state.runtime;
+    const { told, messages } = await instructions.news({ settings, granted: this.#host.granted(), told: state.record.told, now });
+    const input = await turnInput(params, { settings, instructions, ids, atMs: now });
+    const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
+    if (state.record.preview === '') patch.preview = previewOf(params.input);
+    await outbox.commit({
+      entries: [
+        { kind: 'turnStarted', turnId, startedAtMs: now },
+        ...modelEntries(turnId, [...messages, ...(opening ?? [])]),
+        ...inputEntries(turnId, input),
+      ],
+      patch: { ...patch, ...(opening === null ? goal.heard() : {}) },
+    });
+    state.keep(patch);
+    const turn = new ActiveTurn({
+      id: turnId,
+      startedAtMs: now,
+      settings: params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings,
+      outputSchema: (params.outputSchema ?? null) as JsonValue,
+    });
+    if (input !== null) turn.takePlace()?.deliver(input);
+    state.turn = turn;
+    state.status = 'active';
+    goal.turnBegan(turnId, { alone: opening !== null });
+    const afterAnswer = () => {
+      this.#announce(change.news);
+      this.#host.run(turn, before);
+    };
+    return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** Adds input to a turn that runs; the settings are the thread's from now on. */
+  async join(
+    turn: ActiveTurn,
+    { place, params, settings }: { place: InputPlace; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+  ): Promise<Joined> {
+    const { state, outbox, goal, deps } = this.#host;
+    const { clock, ids } = deps;
+    const change = this.#settingsChange(settings);
+    let input: TurnInput | null;
+    try {
+      input = await turnInput(params, { settings, instructions: state.runtime.instructions, ids, atMs: clock.now() });
+      // What the model was saying has ended here: what was deferred comes before the input that ended it.
+      const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
+      await outbox.commit({ entries: [...deferred, ...inputEntries(turn.id, input)], patch: { ...change.patch, ...goal.heard() } });
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+    state.keep(change.patch);
+    const afterAnswer = () => {
+      this.#announce(change.news);
+      if (input === null) place.release();
+      else place.deliver(input);
+    };
+    return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** What these settings change of those that the thread has now. */
+  #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; news: Announcement[] } {
+    const { state } = this.#host;
+    return { patch: settings === state.settings ? {} : { settings }, news: settingsChange(state.id, state.settings, settings) };
+  }
+
+  #announce(news: Announcement[]): void {
+    const { state, deps } = this.#host;
+    for (const { method, params } of news) deps.publisher.publish({ threadId: state.id }, method, params);
+  }
+}

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isBelow } from '../../base/is-within.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
+import { emptyTable, isTable, valueAt } from './config-table.ts';
+import { type Layer, readLayer } from './layer.ts';
+import { projectFolders, realPath } from './project-folders.ts';
+import type { Toml } from './toml.ts';
+
+/**
+ * What a project can never set, trusted or not: what starts programs, what chooses where prompts and keys go, what names files
+ * outside of it, who decides what is allowed, what a sandbox lets through, and what decides about trust itself. A new setting
+ * of one of these kinds belongs here.
+ */
+export const USER_ONLY_KEYS = [
+  'allow_login_shell',
+  'approvals_reviewer',
+  'apps',
+  'chatgpt_base_url',
+  'cli_auth_credentials_store',
+  'default_permissions',
+  'forced_chatgpt_workspace_id',
+  'forced_login_method',
+  'history',
+  'hooks',
+  'log_dir',
+  'mcp_oauth_callback_url',
+  'mcp_oauth_credentials_store',
+  'mcp_servers',
+  'model_catalog_json',
+  'model_instructions_file',
+  'model_provider',
+  'model_providers',
+  'notify',
+  'openai_base_url',
+  'oss_provider',
+  'otel',
+  'permissions',
+  'plugins',
+  'preferred_auth_method',
+  'profile',
+  'profiles',
+  'projects',
+  'sandbox_workspace_write',
+  'shell_environment_policy',
+  'sqlite_home',
+  'zsh_path',
+] as const;
+
+/**
+ * The `.codex/config.toml` of each folder from the project's root down to `cwd`, outermost first. One in a folder that
+ * the user's own settings do not call trusted is not even read, nor is one that a link puts there: its layer is disabled.
+ */
+export function projectLayers({ cwd, home, user }: { cwd: string; home: string; user: JsonObject }, toml: Toml): Layer[] {
+  const { root, folders } = projectFolders(cwd);
+  const homeFile = realPath(join(home, 'config.toml'));
+  return folders.flatMap((folder) => {
+    const dotCodexFolder = join(folder, '.codex');
+    const file = join(dotCodexFolder, 'config.toml');
+    if (!existsSync(file) || realPath(file) === homeFile) return [];
+    const name: ConfigLayerSource = { type: 'project', dotCodexFolder };
+    if (!isTrusted(folder, root, user)) return [disabled(name, file, untrustedReason(folder))];
+    if (!isBelow(realPath(file), root)) return [disabled(name, file, `${file} is a link that leads out of the project`)];
+    return [withoutUserOnlyKeys(readLayer(file, name, toml))];
+  });
+}
+
+/** The entry of the nearest folder decides, up to the project's root. */
+function isTrusted(folder: string, root: string, user: JsonObject): boolean {
+  const levels = trustLevels(user);
+  for (let at = folder; ; at = dirname(at)) {
+    if (levels.has(at)) return levels.get(at) === 'trusted';
+    if (at === root) return false;
+  }
+}
+
+function trustLevels(user: JsonObject): Map<string, unknown> {
+  const projects = valueAt(user, ['projects']);
+  const levels = new Map<string, unknown>();
+  for (const [path, entry] of Object.entries(isTable(projects) ? projects : {})) {
+    if (isAbsolute(path) && isTable(entry)) levels.set(realPath(path), entry.trust_level);
+  }
+  return levels;
+}
+
+function withoutUserOnlyKeys(layer: Layer): Layer {
+  const isOpen = layer.config.sandbox_mode === 'danger-full-access';
+  const ignoredKeys: string[] = USER_ONLY_KEYS.filter((key) => Object.hasOwn(layer.config, key));
+  // A project may ask for a sandbox, not for none.
+  if (isOpen) ignoredKeys.push('sandbox_mode');
+  const config = Object.assign(emptyTable(), layer.config);
+  for (const key of ignoredKeys) delete config[key];
+  // The old way to name who decides what is allowed.
+  if (isTable(config.features) && Object.hasOwn(config.features, 'guardian_approval')) {
+    const { guardian_approval: _, ...features } = config.features;
+    config.features = features;
+    ignoredKeys.push('features.guardian_approval');
+  }
+  return { ...layer, config, ignoredKeys };
+}
+
+function untrustedReason(folder: string): string {
+  return `${folder} is not trusted: set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the home's config.toml`;
+}
+
+function disabled(name: ConfigLayerSource, file: string, reason: string): Layer {
+  return {
+    name,
+    config: emptyTable(),
+    disabledReason: reason,
+    ignoredKeys: [],
+    label: null,
+    place: () => ({ path: file, range: null }),
+  };
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import { ConfigError, type ConfigPlace } from '../config-error.ts';
+import { toTable } from './config-table.ts';
+import { locateKey } from './locate-key.ts';
+
+export interface Toml {
+  /** Throws a ConfigError that names the place and what is wrong there. */
+  parse(text: string, file: string): JsonObject;
+  /** Null where the text does not parse. */
+  tryParse(text: string): JsonObject | null;
+  /** Where a key stands in the text of a file. */
+  locate(text: string, file: string, path: readonly string[]): ConfigPlace;
+}
+
+let loading: Promise<Toml> | null = null;
+
+/** The TOML reader, its parser loaded at first use: a server that only answers `initialize` does without. */
+export function loadToml(): Promise<Toml> {
+  loading ??= importToml();
+  return loading;
+}
+
+async function importToml(): Promise<Toml> {
+  const { parse, TomlError } = await import('smol-toml');
+  const read = (text: string, place: ConfigPlace) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), place);
+  const tryParse = (text: string) => {
+    try {
+      return read(text, { path: null, range: null });
+    } catch (error) {
+      if (error instanceof TomlError || error instanceof ConfigError) return null;
+      throw error;
+    }
+  };
+  return {
+    parse(text, file) {
+      try {
+        return read(text, { path: file, range: null });
+      } catch (error) {
+        if (!(error instanceof TomlError)) throw error;
+        const start = { line: error.line, column: error.column };
+        throw new ConfigError(problemOf(error.message), { path: file, range: { start, end: start } }, { cause: error });
+      }
+    },
+    tryParse,
+    locate: (text, file, path) => ({ path: file, range: locateKey(text, path, tryParse) }),
+  };
+}
+
+/** The parser's own message goes on to show the lines around; they may hold what should not be shown. */
+function problemOf(message: string): string {
+  const [first = ''] = message.split('\n');
+  return `not valid TOML: ${first.replace('Invalid TOML document: ', '')}`;
+}

@@ -1,0 +1,205 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
+import { name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import type { ProviderConfig } from './provider-config.ts';
+import { providerDefaults } from './provider-defaults.ts';
+
+const RETRIES_MAX = 100;
+const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
+const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
+const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
+
+export interface ChosenProvider {
+  provider: ProviderConfig;
+  /** Nobody chose it: without configuration and key, the embedded model answers. */
+  embeddedDefault: boolean;
+}
+
+/**
+ * The provider of a thread: the requested one, else `model_provider`, else openai where its key is in the environment,
+ * else the embedded one. Throws a ConfigError for a name that nothing defines, or one defined wrongly. Where the
+ * server was given a model, a name is but a name: nothing is looked up.
+ */
+export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
+  const chosen = requested ?? config.get('model_provider');
+  if (config.modelGiven) return { provider: scriptedProvider(chosen ?? 'scripted'), embeddedDefault: false };
+  if (chosen !== null) return { provider: providerConfig(config, chosen), embeddedDefault: false };
+  if (config.env.OPENAI_API_KEY) return { provider: providerConfig(config, 'openai'), embeddedDefault: false };
+  return { provider: providerConfig(config, 'scripted'), embeddedDefault: true };
+}
+
+/** The model of a thread: the requested one, else `model`, else the provider's default. */
+export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
+  const chosen = requested ?? config.get('model');
+  if (chosen !== null) return chosen;
+  if (provider.wireApi === 'scripted') return 'scripted';
+  if (provider.id === 'openai') return OPENAI_MODEL_DEFAULT;
+  throw new NoModelError(provider);
+}
+
+/** Nobody said which model of a provider is meant. */
+export class NoModelError extends ConfigError {
+  readonly provider: ProviderConfig;
+
+  /** `hint`: where to find one. */
+  constructor(provider: ProviderConfig, hint = 'set model in config.toml') {
+    super(`no model is set for the provider ${provider.id}: ${hint}`);
+    this.provider = provider;
+  }
+}
+
+/** The names of all providers: those under `[model_providers]`, then the built-in ones. */
+export function knownProviders(config: Config): string[] {
+  return [...new Set([...definedProviders(config), ...BUILT_IN])];
+}
+
+/** The names under `[model_providers]`. */
+export function definedProviders(config: Config): string[] {
+  return config.keys(['model_providers']);
+}
+
+/** One provider by its name, defaults filled in. A definition with the name of a built-in one changes or replaces it. */
+export function providerConfig(config: Config, id: string): ProviderConfig {
+  const defined = definedProviders(config);
+  if (defined.includes(id)) return readProvider(config, id);
+  if (id === 'scripted') return scriptedProvider(id);
+  if (BUILT_IN.includes(id)) return readProvider(config, id);
+  const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
+  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
+}
+
+function readProvider(config: Config, id: string): ProviderConfig {
+  const path = ['model_providers', id];
+  config.keys(path);
+  const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
+  const defaults = providerDefaults(id, config.env);
+  const script = scriptPath(config, path);
+  const isScripted = (id === 'scripted' || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
+  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isScripted ? 'scripted' : defaults.wireApi });
+  if (wireApi === 'scripted') {
+    const embedded = scriptedProvider(id);
+    return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
+  }
+  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" has a script');
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
+  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https address of the API');
+  return {
+    id,
+    name: read('name', nullable(name())) ?? defaults.name,
+    baseUrl,
+    envKey: read('env_key', nullable(ENV_KEY)) ?? defaults.envKey,
+    wireApi,
+    localServer: defaults.localServer,
+    script: null,
+    httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
+    queryParams: read('query_params', TEXTS),
+    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
+    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
+    streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
+  };
+}
+
+function scriptedProvider(id: string): ProviderConfig {
+  return {
+    id,
+    name: id === 'scripted' ? 'Embedded model' : id,
+    baseUrl: null,
+    envKey: null,
+    wireApi: 'scripted',
+    localServer: null,
+    script: null,
+    httpHeaders: {},
+    queryParams: {},
+    requestMaxRetries: 0,
+    streamMaxRetries: 0,
+    streamIdleTimeoutMs: 300_000,
+  };
+}
+
+/** Where the script of a provider lies: a relative path goes from the folder of the file that names it. */
+function scriptPath(config: Config, providerPath: string[]): string | null {
+  const path = [...providerPath, 'script'];
+  const script = config.read(path, nullable(name()));
+  if (script === null || isAbsolute(script)) return script;
+  const file = config.layerOf(path)?.place(path).path ?? null;
+  if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
+  return resolve(dirname(file), script);
+}
+
+/** A header whose variable is not set, or empty, is not sent. */
+function headersFromEnv(config: Config, path: string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
+    const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
+    if (!value) continue;
+    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} is not on one line`);
+    headers[header] = value;
+  }
+  return headers;
+}
+
+function isHeaderText(text: string): boolean {
+  return !/[\r\n\0]/.test(text);
+}
+
+const WIRE_API: Setting<ProviderConfig['wireApi']> = {
+  expected: '"responses", "chat" or "scripted"',
+  absent: 'responses',
+  read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
+};
+
+const HTTP_URL: Setting<string> = {
+  expected: 'an http or https address',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
+const ENV_KEY: Setting<string> = {
+  expected: 'the name of an environment variable, not a key itself',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && isVariableName(value) ? value : undefined),
+};
+
+const TEXTS: Setting<Record<string, string>> = {
+  expected: 'a table of texts',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, () => true),
+};
+
+const HEADERS: Setting<Record<string, string>> = {
+  expected: 'a table of header names and their texts, each on one line',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
+};
+
+const HEADER_VARIABLES: Setting<Record<string, string>> = {
+  expected: 'a table of header names and the names of environment variables',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
+};
+
+function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+}
+
+/** Names that are used; systems would take more, and a key in the place of a name is to be noticed. */
+function isVariableName(text: string): boolean {
+  return /^[a-z_]\w*$/i.test(text);
+}
+
+function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  const texts: [string, string][] = [];
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text !== 'string' || !accepts(key, text)) return undefined;
+    texts.push([key, text]);
+  }
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,73 @@
+import { projectFolders } from '../config/layers/project-folders.ts';
+import type { GitInfo } from '../protocol/generated/types.ts';
+import { gitConfigValue } from './git-config-value.ts';
+import { type GitFolder, gitFolder, readGitConfig, readGitFile } from './git-folder.ts';
+
+const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;
+/** How often a ref may name another. */
+const REFS_MAX = 5;
+const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
+const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x7f/.]$/;
+
+/**
+ * Commit, branch and remote of the repository that `cwd` lies in; null where there is none. What cannot be told is null, such
+ * as the commit in a repository that keeps its refs in tables.
+ *
+ * The repository may belong to anyone, so its files are read as data, and git, which would run what they name, is not.
+ */
+export function readGitInfo(cwd: string): GitInfo | null {
+  const { root, isRepository } = projectFolders(cwd);
+  if (!isRepository) return null;
+  const folder = gitFolder(root);
+  if (folder === null) return { sha: null, branch: null, originUrl: null };
+  const head = readGitFile(folder.own, 'HEAD')?.trim() ?? '';
+  const ref = refIn(head);
+  const originUrl = gitConfigValue(readGitConfig(folder), ['remote', 'origin', 'url']);
+  return {
+    sha: ref === null ? shaIn(head) : commitOf(ref, folder),
+    branch: branchOf(ref),
+    originUrl: originUrl === null || originUrl === '' ? null : withoutCredentials(originUrl),
+  };
+}
+
+/** The ref that a file names; null where it names none, or one that is no ref's name. */
+function refIn(text: string): string | null {
+  const ref = /^ref: *(\S+)$/.exec(text)?.[1] ?? '';
+  return REF.test(ref) ? ref : null;
+}
+
+function shaIn(text: string): string | null {
+  return SHA.test(text) ? text : null;
+}
+
+function branchOf(ref: string | null): string | null {
+  return ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null;
+}
+
+function commitOf(ref: string, { own, shared }: GitFolder): string | null {
+  let name = ref;
+  for (let refs = 0; refs < REFS_MAX; refs++) {
+    const text = (readGitFile(shared, name) ?? readGitFile(own, name))?.trim();
+    if (text === undefined) return packedCommitOf(name, shared);
+    const next = refIn(text);
+    if (next === null) return shaIn(text);
+    name = next;
+  }
+  return null;
+}
+
+function packedCommitOf(ref: string, shared: string): string | null {
+  const text = readGitFile(shared, 'packed-refs', PACKED_REFS_BYTES_MAX) ?? '';
+  const end = text.indexOf(` ${ref}\n`);
+  return end === -1 ? null : shaIn(text.slice(text.lastIndexOf('\n', end) + 1, end));
+}
+
+/** A remote may carry a user and a token; the name before an ssh host is part of the address and stays. */
+function withoutCredentials(remote: string): string {
+  if (!URL.canParse(remote)) return remote.replace(/\/\/[^/@]*@/, '//');
+  const url = new URL(remote);
+  if (url.password === '' && url.username === '') return remote;
+  url.password = '';
+  if (url.protocol !== 'ssh:') url.username = '';
+  return url.href;
+}

@@ -1,0 +1,132 @@
+import type { Publisher } from '../../agent/publisher.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
+import {
+  type Processes,
+  ProcessStartError,
+  type RunningProcess,
+  SandboxUnavailableError,
+  type TerminalSize,
+} from '../../sandbox/processes/processes.ts';
+import { KILLED, TIMED_OUT } from '../../tools/command/sessions/exit-code.ts';
+import { type OutputDelta, ProcessOutput } from './process-output.ts';
+
+/** As long as a timer can wait: more is for ever. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+
+export interface ClientProcessDeps {
+  processes: Processes;
+  publisher: Publisher;
+  clock: Clock;
+}
+
+/** What a client wants to run. */
+export interface ClientProcessSpec {
+  connection: number;
+  argv: readonly string[];
+  cwd: string;
+  input: boolean;
+  terminal: TerminalSize | null;
+  /** Null: as long as it wants. */
+  timeoutMs: number | null;
+  /** Of each stream; null: none. */
+  outputBytesCap: number | null;
+  /** Null: the output is kept for the end. */
+  tell: ((delta: OutputDelta) => void) | null;
+  /** What it is to run with, which may take a moment to find out. */
+  rights: Promise<ClientProcessRights>;
+}
+
+export interface ClientProcessRights {
+  env: Readonly<Record<string, string>>;
+  bounds: SandboxBounds | null;
+}
+
+export interface ClientProcessEnd {
+  exitCode: number;
+  output: ProcessOutput;
+  /** False: what it started still held its output open. */
+  allRead: boolean;
+}
+
+/** A process of a client's, from when it is asked for. */
+export class ClientProcess {
+  readonly spec: ClientProcessSpec;
+  /** Resolves when it runs. Rejects with an RpcError when it could not be started. */
+  readonly begun: Promise<RunningProcess>;
+  /** Resolves when it has ended and all its output has been told or kept. Rejects as `begun` does. */
+  readonly ended: Promise<ClientProcessEnd>;
+  inputClosed = false;
+  readonly #deps: ClientProcessDeps;
+  readonly #output: ProcessOutput;
+  #running: RunningProcess | null = null;
+  #killed = false;
+
+  constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
+    this.spec = spec;
+    this.#deps = deps;
+    this.#output = new ProcessOutput(spec.outputBytesCap, spec.tell);
+    this.begun = this.#begin();
+    this.ended = this.#end();
+    this.ended.catch(() => {});
+  }
+
+  /** Kills it and all that it started; where it has not begun, it does not. */
+  async kill(): Promise<void> {
+    this.#killed = true;
+    await this.#running?.kill();
+  }
+
+  async #begin(): Promise<RunningProcess> {
+    const { argv, cwd, input, terminal, connection } = this.spec;
+    const { env, bounds } = await this.spec.rights;
+    if (this.#killed) throw processNotStarted('it was ended before it began');
+    const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection) };
+    this.#running = await this.#deps.processes
+      .start(spec, (stream, bytes) => {
+        this.#output.take(stream, bytes);
+        this.#waitForReader();
+      })
+      .catch(throwRpcError);
+    if (this.#killed) void this.#running.kill();
+    return this.#running;
+  }
+
+  async #end(): Promise<ClientProcessEnd> {
+    const running = await this.begun;
+    const { timeoutMs } = this.spec;
+    let timedOut = false;
+    const timer =
+      timeoutMs === null || timeoutMs > TIMEOUT_MS_MAX
+        ? null
+        : this.#deps.clock.setTimer(() => {
+            timedOut = true;
+            void running.kill();
+          }, timeoutMs);
+    const { exitCode, allRead } = await running.ended;
+    timer?.clear();
+    // One that ended by itself in the last moment says so.
+    return { exitCode: timedOut && exitCode === KILLED ? TIMED_OUT : exitCode, output: this.#output, allRead };
+  }
+
+  /** A client that does not read holds the process up: nothing piles up. */
+  #waitForReader(): void {
+    const running = this.#running;
+    const backlog = this.spec.tell === null ? null : this.#deps.publisher.drained({ connection: this.spec.connection });
+    if (backlog === null || running === null) return;
+    running.pause();
+    void backlog.then(() => running.resume());
+  }
+}
+
+/** Whom the processes of a connection belong to. */
+export function ownerOf(connection: number): string[] {
+  return ['connection', String(connection)];
+}
+
+function throwRpcError(error: unknown): never {
+  if (error instanceof ProcessStartError) throw processNotStarted(error.message);
+  if (error instanceof SandboxUnavailableError) throw sandboxUnavailable(error.message);
+  throw error;
+}

@@ -1,0 +1,51 @@
+import type { OutputStream } from '../../sandbox/processes/processes.ts';
+
+/** How much is kept of a stream that is not streamed and has no cap: one line is made of it all, which nobody is answered beside. */
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
+
+interface StreamState {
+  bytesLeft: number;
+  capReached: boolean;
+  kept: Buffer[];
+}
+
+export interface OutputDelta {
+  stream: OutputStream;
+  deltaBase64: string;
+  capReached: boolean;
+}
+
+/** The two output streams of a process, each up to its cap: told as it comes, or kept for the end. */
+export class ProcessOutput {
+  readonly #streams: Record<OutputStream, StreamState>;
+  readonly #tell: ((delta: OutputDelta) => void) | null;
+
+  /** `bytesCap` null: none. `tell` null: the output is kept. */
+  constructor(bytesCap: number | null, tell: ((delta: OutputDelta) => void) | null) {
+    const bytesMax = bytesCap ?? (tell === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
+    const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [] });
+    this.#streams = { stdout: state(), stderr: state() };
+    this.#tell = tell;
+  }
+
+  /** Keeps nothing of `bytes` itself. */
+  take(stream: OutputStream, bytes: Buffer): void {
+    const state = this.#streams[stream];
+    if (state.capReached) return;
+    const taken = bytes.subarray(0, Math.min(state.bytesLeft, bytes.length));
+    state.bytesLeft -= taken.length;
+    state.capReached = state.bytesLeft === 0;
+    if (this.#tell === null) state.kept.push(Buffer.from(taken));
+    else this.#tell({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
+  }
+
+  /** What was kept, as UTF-8; a character that the cap cuts is left out. */
+  text(stream: OutputStream): string {
+    const { kept, capReached } = this.#streams[stream];
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(kept), { stream: capReached });
+  }
+
+  capReached(stream: OutputStream): boolean {
+    return this.#streams[stream].capReached;
+  }
+}

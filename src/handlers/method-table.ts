@@ -1,0 +1,90 @@
+import type { Env } from '../base/env.ts';
+import type { Config } from '../config/config.ts';
+import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import type { FileWatches } from '../files/file-watches.ts';
+import type { InstalledModels } from '../model/http/installed-models.ts';
+import { absentMethods } from './absent.ts';
+import { accountMethods } from './account.ts';
+import type { ClientProcesses } from './client-processes/client-processes.ts';
+import { commandMethods } from './command.ts';
+import { configMethods } from './config.ts';
+import { fsMethods } from './fs.ts';
+import { type InitializeDeps, initialize } from './initialize.ts';
+import type { MethodTable } from './method.ts';
+import { modelMethods } from './model.ts';
+import { modelProviderMethods } from './model-provider.ts';
+import { permissionProfileMethods } from './permission-profile.ts';
+import { processMethods } from './process.ts';
+import { type DiagnosticsDeps, serverMethods } from './server.ts';
+import { archiveMethods } from './thread/archive.ts';
+import { backgroundTerminalMethods } from './thread/background-terminals.ts';
+import { deleteMethods } from './thread/delete.ts';
+import { goalMethods } from './thread/goal.ts';
+import { injectItemsMethods } from './thread/inject-items.ts';
+import { itemsMethods } from './thread/items.ts';
+import { listMethods } from './thread/list.ts';
+import { loadedMethods } from './thread/loaded/list.ts';
+import { memoryModeMethods } from './thread/memory-mode/set.ts';
+import { metadataMethods } from './thread/metadata/update.ts';
+import { nameMethods } from './thread/name/set.ts';
+import { revertMethods } from './thread/revert.ts';
+import { rollbackMethods } from './thread/rollback.ts';
+import { settingsMethods } from './thread/settings/update.ts';
+import { shellCommandMethods } from './thread/shell-command.ts';
+import { turnsMethods } from './thread/turns.ts';
+import { unarchiveMethods } from './thread/unarchive.ts';
+import { threadMethods } from './thread.ts';
+import type { ThreadDeps } from './thread-deps.ts';
+import { turnMethods } from './turn.ts';
+
+export interface MethodDeps extends ThreadDeps {
+  handshake: InitializeDeps;
+  diagnostics: DiagnosticsDeps;
+  fileWatches: FileWatches;
+  clientProcesses: ClientProcesses;
+  /** The server's own environment. */
+  env: Env;
+  /** The server's own folder. */
+  cwd: string;
+  /** The settings in effect in a folder, by default the server's own; read anew. */
+  config: (cwd?: string | null) => Promise<Config>;
+  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
+}
+
+/** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
+export function methodTable(deps: MethodDeps): MethodTable {
+  const place = { ...deps, home: deps.handshake.home };
+  return {
+    initialize: initialize(deps.handshake),
+    ...threadMethods(deps),
+    ...turnsMethods(deps),
+    ...itemsMethods(deps),
+    ...listMethods(deps),
+    ...loadedMethods(deps),
+    ...nameMethods(deps),
+    ...archiveMethods(deps),
+    ...unarchiveMethods(deps),
+    ...deleteMethods(deps),
+    ...revertMethods(deps),
+    ...rollbackMethods(deps),
+    ...metadataMethods(deps),
+    ...settingsMethods(deps),
+    ...memoryModeMethods(deps),
+    ...injectItemsMethods(deps),
+    ...goalMethods(deps),
+    ...backgroundTerminalMethods(deps),
+    ...shellCommandMethods(deps),
+    ...turnMethods(deps),
+    ...modelMethods(deps),
+    ...modelProviderMethods(deps),
+    ...permissionProfileMethods(deps),
+    ...accountMethods(deps),
+    ...configMethods(deps),
+    ...fsMethods(deps),
+    ...serverMethods(deps.diagnostics),
+    ...commandMethods(place),
+    ...processMethods(place),
+    ...absentMethods(),
+  };
+}

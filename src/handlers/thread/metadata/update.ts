@@ -1,0 +1,43 @@
+import { threadView } from '../../../agent/thread-view.ts';
+import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../../protocol/generated/types.ts';
+import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
+import { type MethodTable, perThread } from '../../method.ts';
+import { statusOf } from '../../thread.ts';
+import type { ThreadDeps } from '../../thread-deps.ts';
+import { updateRecord } from '../../update-record.ts';
+
+const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
+
+export function metadataMethods(deps: ThreadDeps) {
+  return {
+    'thread/metadata/update': {
+      queue: perThread,
+      async handle(params) {
+        check(params);
+        const { threadId, gitInfo, daybreakEnabled } = params;
+        const record = await updateRecord(deps, threadId, (before) => ({
+          ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
+          ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
+        }));
+        return { thread: threadView(record, statusOf(deps, record.id)) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** Throws where nothing is said, or nothing that can be done. There are no projects, so that no thread can enter one. */
+function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
+  const said = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
+  if (!said) throw emptyMetadataUpdate('thread metadata update');
+  if (projectId) throw projectNotFound(projectId);
+  if (!gitInfo) return;
+  if (GIT_FIELDS.every((field) => gitInfo[field] === undefined)) throw emptyMetadataUpdate('gitInfo');
+  for (const field of GIT_FIELDS) if (gitInfo[field]?.trim() === '') throw emptyMetadataField(`gitInfo.${field}`);
+}
+
+/** Null where no field is left. */
+function patched(before: GitInfo | null, patch: ThreadMetadataGitInfoUpdateParams): GitInfo | null {
+  const field = (name: keyof GitInfo) => (patch[name] === undefined ? (before?.[name] ?? null) : (patch[name]?.trim() ?? null));
+  const gitInfo = { sha: field('sha'), branch: field('branch'), originUrl: field('originUrl') };
+  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
+}

@@ -1,0 +1,21 @@
+import { emptyThreadName, threadNameTooLong } from '../../../protocol/rpc-error.ts';
+import { NAME_CHARS_MAX } from '../../../store/thread-store.ts';
+import { type MethodTable, perThread } from '../../method.ts';
+import type { ThreadDeps } from '../../thread-deps.ts';
+import { updateRecord } from '../../update-record.ts';
+
+export function nameMethods(deps: ThreadDeps) {
+  return {
+    'thread/name/set': {
+      queue: perThread,
+      async handle({ threadId, name }, { after }) {
+        const threadName = name.trim();
+        if (threadName === '') throw emptyThreadName();
+        if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
+        const { id } = await updateRecord(deps, threadId, { name: threadName });
+        after(() => deps.publisher.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

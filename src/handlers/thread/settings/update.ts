@@ -1,0 +1,27 @@
+import { notServed } from '../../../protocol/rpc-error.ts';
+import { checkRequestedSandbox } from '../../check-requested-sandbox.ts';
+import { type MethodTable, perThread } from '../../method.ts';
+import type { ThreadDeps } from '../../thread-deps.ts';
+
+export function settingsMethods({ threads, publisher }: ThreadDeps) {
+  return {
+    'thread/settings/update': {
+      queue: perThread,
+      async handle({ threadId, ...overrides }, { after }) {
+        const thread = threads.require(threadId);
+        if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
+        checkRequestedSandbox(overrides, 'sandboxPolicy');
+        const news = await thread.changeSettings({
+          ...overrides,
+          model: overrides.model?.trim() ? overrides.model : null,
+        });
+        after(() => {
+          for (const { method, params } of news) publisher.publish({ threadId }, method, params);
+          // Out of plan mode, for one.
+          threads.continueGoal(threadId);
+        });
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { isBelow } from '../base/is-within.ts';
+import { isObject } from '../base/json-value.ts';
+import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { readRegularFile } from '../config/read-regular-file.ts';
+import { skillFiles } from './skill-files.ts';
+
+const SKILLS_MAX = 500;
+const FRONT_MATTER_BYTES_MAX = 32 * 1024;
+const NAME_LENGTH_MAX = 64;
+const DESCRIPTION_LENGTH_MAX = 1024;
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
+
+/** A folder with instructions for one kind of task. The model learns name and description; the body only on use. */
+export interface Skill {
+  name: string;
+  description: string;
+  /** Absolute, of the SKILL.md. */
+  path: string;
+  scope: 'user' | 'repo';
+}
+
+/** A SKILL.md that cannot be used, and why. */
+export interface SkillError {
+  path: string;
+  message: string;
+}
+
+export interface FoundSkills {
+  skills: Skill[];
+  errors: SkillError[];
+}
+
+/**
+ * Looks for skills in the home's `skills` folder, at any depth within reason, and in `.agents/skills` of the project's
+ * folders from its root down to the cwd. Folders of a project are followed only inside the project.
+ */
+export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
+  const { root, folders } = projectFolders(cwd);
+  const files = [
+    ...skillFiles(join(home, 'skills'), null).map((path) => ({ path, scope: 'user' as const })),
+    ...folders.flatMap((folder) => skillFiles(join(folder, '.agents', 'skills'), root).map((path) => ({ path, scope: 'repo' as const }))),
+  ];
+  const skills: Skill[] = [];
+  const errors: SkillError[] = [];
+  if (files.length === 0) return { skills, errors };
+
+  const { parse } = await import('yaml');
+  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPath(file.path), file]));
+  for (const { path, scope } of byRealPath.values()) {
+    const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
+    const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
+    if (typeof read === 'string') errors.push({ path, message: read });
+    else skills.push({ ...read, path, scope });
+  }
+  return { skills, errors };
+}
+
+/** The skill's name and description, or what is wrong with the file. */
+function readSkill(
+  path: string,
+  mayLieAt: (real: string) => boolean,
+  parseYaml: (text: string) => unknown,
+): { name: string; description: string } | string {
+  let head: string;
+  try {
+    head = readRegularFile(path, FRONT_MATTER_BYTES_MAX, mayLieAt)?.bytes.toString('utf8') ?? '';
+  } catch (error) {
+    return `cannot be read: ${messageOf(error)}`;
+  }
+  const found = FRONT_MATTER.exec(head);
+  if (found === null) return 'no front matter: expected name and description between two lines of ---';
+  let matter: unknown;
+  try {
+    matter = parseYaml(found[1] ?? '');
+  } catch (error) {
+    return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
+  }
+  if (!isObject(matter)) return 'front matter: expected name and description';
+  const name = oneLine(matter.name);
+  const description = oneLine(matter.description);
+  if (name === null || name.length > NAME_LENGTH_MAX) return `front matter: expected a name of at most ${NAME_LENGTH_MAX} characters`;
+  if (description === null || description.length > DESCRIPTION_LENGTH_MAX) {
+    return `front matter: expected a description of at most ${DESCRIPTION_LENGTH_MAX} characters`;
+  }
+  return { name, description };
+}
+
+/** A text without line breaks, since it goes into a list; null for anything else, and for nothing. */
+function oneLine(value: unknown): string | null {
+  const line = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+  return line === '' ? null : line;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,173 @@
+import { isObject } from '../../base/json-value.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { streamFailure } from '../http/http-failure.ts';
+import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { ModelEvent, ModelRequest } from '../model.ts';
+import { modelFailure } from '../model-failure.ts';
+import { ChatToolCalls } from './chat-tool-calls.ts';
+import { chatUsage } from './chat-usage.ts';
+
+type Fields = Record<string, unknown>;
+
+/** What a finish reason says of an answer that is not whole. */
+const INCOMPLETE = new Map([
+  ['length', 'the limit of tokens of the model or the server is reached'],
+  ['content_filter', 'the provider held back the rest for its content (content_filter)'],
+]);
+
+/** A text that grows: a message, or reasoning. */
+interface OpenText {
+  id: string;
+  pieces: string[];
+}
+
+/**
+ * Translates the chunks of one Chat Completions answer, or the whole of one that did not come as a stream. The API knows no
+ * items: reasoning is one until text or calls begin, all text is one message, and calls are told when the answer is over.
+ */
+export class ChatTranslator implements AnswerTranslator {
+  readonly takesWhole = true;
+  readonly skipsNoise = false;
+  readonly #endpoint: Endpoint;
+  readonly #calls: ChatToolCalls;
+  #reasoning: OpenText | null = null;
+  #message: OpenText | null = null;
+  #itemsMade = 0;
+  #finished = false;
+  #usage: TokenUsageBreakdown | null = null;
+
+  constructor(endpoint: Endpoint, request: ModelRequest) {
+    this.#endpoint = endpoint;
+    const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
+    // A thread's input grows with every answer, so the same id does not come twice.
+    this.#calls = new ChatToolCalls({ customNames, makeId: (number) => `call_${request.input.length}_${number}` });
+  }
+
+  get finished(): boolean {
+    return this.#finished;
+  }
+
+  translate(chunk: Fields): Translation[] {
+    if (isStated(chunk.error)) return [streamFailure(this.#endpoint, chunk.error)];
+    const usage = chatUsage(chunk.usage);
+    this.#usage = usage ?? this.#usage;
+    const events: Translation[] = [];
+    const choice = firstChoice(chunk.choices);
+    if (choice !== null && !this.#finished) this.#takeChoice(choice, events);
+    // Counts that came before may have been those so far.
+    if (this.#finished && usage !== null) events.push({ type: 'completed', usage });
+    return events;
+  }
+
+  /** Some servers say that they are done without a reason; one that just ends has to have given one. */
+  end(said: boolean): Translation[] {
+    if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
+    if (!said || (this.#message === null && !this.#calls.any)) return [];
+    const events: Translation[] = [];
+    this.#finish(events);
+    return [...events, { type: 'completed', usage: this.#usage }];
+  }
+
+  #takeChoice(choice: Fields, events: Translation[]): void {
+    const delta = isObject(choice.delta) ? choice.delta : choice.message;
+    const problem = isObject(delta) ? this.#takeDelta(delta, events) : null;
+    if (problem !== null) {
+      events.push(this.#garbage(problem));
+      return;
+    }
+    const reason = choice.finish_reason;
+    if (typeof reason !== 'string' || reason === '') return;
+    const why = INCOMPLETE.get(reason);
+    if (why !== undefined) events.push(this.#incomplete(why));
+    else if (reason === 'error') events.push(streamFailure(this.#endpoint, choice.error));
+    else this.#finish(events);
+  }
+
+  /** Gives what is wrong with a delta, as a text without a subject, or null. */
+  #takeDelta(delta: Fields, events: Translation[]): string | null {
+    const reasoning = delta.reasoning_content ?? delta.reasoning ?? '';
+    const content = delta.content ?? '';
+    const refusal = delta.refusal ?? '';
+    if (typeof reasoning === 'string') this.#reason(reasoning, events);
+    const text = contentText(content);
+    if (text === null) return 'sent a "content" that is not a text';
+    if (typeof refusal !== 'string') return 'sent a "refusal" that is not a text';
+    this.#say(text + refusal, events);
+    const { function_call: legacy } = delta;
+    const calledBefore = this.#calls.any;
+    const news: ModelEvent[] = [];
+    const problem = this.#calls.add(delta.tool_calls, news) ?? this.#calls.add(isObject(legacy) ? [{ function: legacy }] : null, news);
+    if (!calledBefore && this.#calls.any) this.#completeReasoning(events);
+    events.push(...news);
+    return problem;
+  }
+
+  #reason(delta: string, events: Translation[]): void {
+    if (delta === '') return;
+    if (this.#reasoning === null) {
+      this.#reasoning = { id: `rs_${this.#itemsMade++}`, pieces: [] };
+      events.push({ type: 'itemStarted', item: { type: 'reasoning', id: this.#reasoning.id, summary: [] } });
+    }
+    this.#reasoning.pieces.push(delta);
+    events.push({ type: 'reasoningDelta', itemId: this.#reasoning.id, index: 0, delta });
+  }
+
+  #say(delta: string, events: Translation[]): void {
+    if (delta === '') return;
+    if (this.#message === null) {
+      this.#completeReasoning(events);
+      this.#message = { id: `msg_${this.#itemsMade++}`, pieces: [] };
+      events.push({ type: 'itemStarted', item: { type: 'message', id: this.#message.id, role: 'assistant', content: [] } });
+    }
+    this.#message.pieces.push(delta);
+    events.push({ type: 'textDelta', itemId: this.#message.id, delta });
+  }
+
+  #completeReasoning(events: Translation[]): void {
+    if (this.#reasoning === null) return;
+    const { id, pieces } = this.#reasoning;
+    this.#reasoning = null;
+    const content = [{ type: 'reasoning_text' as const, text: pieces.join('') }];
+    events.push({ type: 'itemCompleted', item: { type: 'reasoning', id, summary: [], content } });
+  }
+
+  /** Tells all that was said in full; the counts may still come. */
+  #finish(events: Translation[]): void {
+    this.#finished = true;
+    this.#completeReasoning(events);
+    if (this.#message !== null) {
+      const { id, pieces } = this.#message;
+      const content = [{ type: 'output_text' as const, text: pieces.join('') }];
+      events.push({ type: 'itemCompleted', item: { type: 'message', id, role: 'assistant', content } });
+    }
+    const calls = this.#calls.items();
+    if (typeof calls === 'string') events.push(this.#garbage(calls));
+    else events.push(...calls.map((item): ModelEvent => ({ type: 'itemCompleted', item })));
+  }
+
+  #incomplete(why: string): Translation {
+    return modelFailure(`${this.#endpoint.label} left its response incomplete: ${why}.`, 'other', 'never');
+  }
+
+  #garbage(problem: string): Translation {
+    return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
+  }
+}
+
+function firstChoice(choices: unknown): Fields | null {
+  if (!Array.isArray(choices)) return null;
+  const first: unknown = choices.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
+  return isObject(first) ? first : null;
+}
+
+/** A text, or a list of parts of which those of text count; null: neither. */
+function contentText(content: unknown): string | null {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return null;
+  return content.map((part) => (isObject(part) && part.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+}
+
+function isStated(error: unknown): boolean {
+  return error !== undefined && error !== null;
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../../base/clock.ts';
+import { cutText } from '../../base/cut-text.ts';
+import { streamFailure } from '../http/http-failure.ts';
+import type { Model, ModelRequest } from '../model.ts';
+import { AnswerWriter, type Paced, paced, words } from './answer-writer.ts';
+import { type EmbeddedStep, readEmbeddedSteps } from './embedded-step.ts';
+import { readConversation, type ScriptedConversation } from './scripted-conversation.ts';
+
+const LABEL = 'The embedded model';
+const QUOTED_CHARS_MAX = 400;
+
+/**
+ * The embedded model: offline, and the same input always gets the same events. It does what the lines of the last user
+ * message ask for; docs/scripted-model.md is its manual.
+ */
+export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
+  return { stream: (request, signal) => paced(answer(request), clock, signal) };
+}
+
+/** The whole answer to a request, waits included. */
+function* answer(request: ModelRequest): Generator<Paced, void, undefined> {
+  const conversation = readConversation(request.input);
+  const writer = new AnswerWriter(request);
+  yield { type: 'started' };
+  const steps = stepsOfThisResponse(readEmbeddedSteps(conversation.userText), conversation.calls.length);
+  for (const step of steps) {
+    if (step.do === 'fail') {
+      yield {
+        type: 'failed',
+        error: streamFailure({ label: LABEL, secrets: [] }, { code: step.code, message: `asked to fail with ${step.code}` }).error,
+      };
+      return;
+    }
+    yield* act(writer, step);
+  }
+  if (!steps.some((step) => step.do === 'say' || step.do === 'repeat' || step.do === 'call')) yield* closing(writer, conversation, steps);
+  yield { type: 'completed', usage: writer.usage() };
+}
+
+/** Steps are done in order; a response ends with a run of calls, and the next one goes on behind it. */
+function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): EmbeddedStep[] {
+  let calls = 0;
+  const start = callsMade === 0 ? 0 : steps.findIndex((step) => step.do === 'call' && ++calls === callsMade) + 1;
+  const rest = callsMade > 0 && start === 0 ? [] : steps.slice(start);
+  const end = rest.findIndex((step, index) => step.do === 'call' && rest[index + 1]?.do !== 'call');
+  return end === -1 ? rest : rest.slice(0, end + 1);
+}
+
+/** A response always has something to read. */
+function* closing(
+  writer: AnswerWriter,
+  { userText, calls }: ScriptedConversation,
+  steps: EmbeddedStep[],
+): Generator<Paced, void, undefined> {
+  if (calls.length > 0) {
+    yield* writer.message(words(calls.map(({ name, output }) => `${name} answered: ${quoted(output ?? 'nothing')}`).join('\n\n')));
+    return;
+  }
+  if (!steps.some((step) => step.do === 'think'))
+    yield* writer.reasoning({ summary: [words('**Reading the message** I look for lines that ask me for something.')] });
+  yield* writer.message(words(introduction(userText)));
+}
+
+function introduction(userText: string): string {
+  return [
+    'I am the embedded model: I work offline and do what a message asks for.',
+    userText === '' ? '' : `You wrote: ${quoted(userText)}`,
+    'Ask me for more, one request a line: `call NAME {"json": "arguments"}`, `say TEXT`, `think TEXT`, `repeat N WORD`, `wait MS`, `fail CODE`. For a real model, set model_provider in config.toml.',
+  ]
+    .filter((paragraph) => paragraph !== '')
+    .join('\n\n');
+}
+
+function* act(writer: AnswerWriter, step: Exclude<EmbeddedStep, { do: 'fail' }>): Generator<Paced, void, undefined> {
+  switch (step.do) {
+    case 'say':
+      return yield* writer.message(words(step.text));
+    case 'repeat':
+      return yield* writer.message(repeated(step.word, step.times));
+    case 'think':
+      return yield* writer.reasoning({ summary: [words(step.text)] });
+    case 'wait':
+      return yield { waitMs: step.ms };
+    case 'call':
+      return yield* writer.call({ name: step.name, arguments: step.arguments });
+    default:
+      return step satisfies never;
+  }
+}
+
+function* repeated(word: string, times: number): Generator<string, void, undefined> {
+  for (let index = 0; index < times; index++) yield `${word} `;
+}
+
+function quoted(text: string): string {
+  const characters = text.length > QUOTED_CHARS_MAX ? `${cutText(text, QUOTED_CHARS_MAX)}…` : text;
+  return `"${characters}"`;
+}

@@ -1,0 +1,194 @@
+import type { Clock } from '../../base/clock.ts';
+import { cutText } from '../../base/cut-text.ts';
+import type { Log } from '../../base/log.ts';
+import type { ModelEvent } from '../model.ts';
+import { type ModelFailure, modelFailure } from '../model-failure.ts';
+import { AnswerReader } from './answer-reader.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ReadEvents } from './event-reader.ts';
+import type { AnswerHead, Break, HttpClient, HttpExchange, HttpQuestion } from './http-exchange.ts';
+import { httpFailure, wholeFailure } from './http-failure.ts';
+import type { AnswerTranslator, Translation } from './provider-api.ts';
+import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts';
+
+const ERROR_BODY_CHARS_MAX = 64 * 1024;
+/** A stream that is not silent, yet says nothing of use, may go on for this many times the idle limit. */
+const EVENTLESS_IDLE_LIMITS_MAX = 10;
+/** How long the end of a stream is waited for once all that matters was said: counts of tokens may still come. */
+const FINISHED_MS_MAX = 2_000;
+const SUCCESS = 200;
+const HTML_TYPE = /^\s*text\/html\b/i;
+const JSON_TYPE = /^\s*application\/json\b/i;
+
+export interface AttemptOptions {
+  endpoint: Endpoint;
+  /** As it is asked for; errors may have to name it. */
+  model: string;
+  client: HttpClient;
+  clock: Clock;
+  log: Log;
+  question: HttpQuestion;
+  translator: () => AnswerTranslator;
+  signal: AbortSignal;
+}
+
+/** One request for an answer and what came of it. To be closed by its owner. */
+export class Attempt {
+  readonly #options: AttemptOptions;
+  readonly #translator: AnswerTranslator;
+  readonly #reader: AnswerReader;
+  #exchange: HttpExchange | null = null;
+  #over = false;
+  #failure: ModelFailure | null = null;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#translator = options.translator();
+    this.#reader = new AnswerReader(this.#translator);
+  }
+
+  /** Why the attempt failed, once `next` gave null; null: it completed, or the signal aborted. */
+  get failure(): ModelFailure | null {
+    return this.#failure;
+  }
+
+  /** The next events, as they come from the network; null when the attempt is over. */
+  async next(): Promise<ModelEvent[] | null> {
+    if (!this.#over && this.#exchange === null) await this.#open();
+    const { clock, question } = this.#options;
+    const waitingSince = clock.monotonic();
+    while (!this.#over && this.#exchange !== null) {
+      const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : question.idleMsMax);
+      const events = typeof chunk === 'string' ? this.#take(this.#reader.feed(chunk)) : this.#end(chunk);
+      const found = events.length > 0 ? events : this.#endWhereOverdue(clock.monotonic() - waitingSince);
+      if (found.length > 0) return found;
+    }
+    return null;
+  }
+
+  /** Ends the attempt at once; a completed one leaves its connection for later requests. */
+  close(): void {
+    if (this.#over && this.#failure === null) this.#exchange?.finish();
+    else this.#exchange?.close();
+  }
+
+  async #open(): Promise<void> {
+    const { client, endpoint, question, signal } = this.#options;
+    this.#exchange = await client.ask(question, signal);
+    const head = await this.#exchange.head();
+    if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, question.idleMsMax));
+    else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
+    else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));
+  }
+
+  async #refused(head: AnswerHead, exchange: HttpExchange): Promise<void> {
+    const body = await this.#shortBody(exchange);
+    const { endpoint, model, clock } = this.#options;
+    this.#fail(httpFailure(endpoint, { ...head, body, model, now: clock.now() }));
+  }
+
+  /** A missing type is given the benefit of the doubt, as are servers that call a stream plain text. */
+  #isReadable({ headers }: AnswerHead): boolean {
+    const type = headers['content-type'] ?? '';
+    const isJson = JSON_TYPE.test(type);
+    return isPlain(headers) && (isJson ? this.#translator.takesWhole : !HTML_TYPE.test(type));
+  }
+
+  async #unreadable({ headers }: AnswerHead, exchange: HttpExchange): Promise<ModelFailure> {
+    const type = headers['content-type'] ?? '';
+    const { endpoint, model } = this.#options;
+    if (isPlain(headers) && JSON_TYPE.test(type)) {
+      const failure = wholeFailure(endpoint, { body: await this.#shortBody(exchange), model });
+      if (failure !== null) return failure;
+    }
+    const form = isPlain(headers) ? type : `${headers['content-encoding']} encoding`;
+    return modelFailure(
+      `${endpoint.label} answered with ${form}, not with an event stream. Check base_url of the provider.`,
+      'other',
+      'never',
+    );
+  }
+
+  /** What can be had of an answer that is no stream: as much as an error needs, in no more than the time of one silence. */
+  async #shortBody(exchange: HttpExchange): Promise<string> {
+    const { clock, question } = this.#options;
+    const startedAt = clock.monotonic();
+    let body = '';
+    while (body.length < ERROR_BODY_CHARS_MAX && clock.monotonic() - startedAt < question.idleMsMax) {
+      const chunk = await exchange.read();
+      if (typeof chunk !== 'string') break;
+      body += chunk;
+    }
+    return cutText(body, ERROR_BODY_CHARS_MAX);
+  }
+
+  #take({ events: read, skipped, done, problem }: ReadEvents): ModelEvent[] {
+    const { endpoint, log } = this.#options;
+    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'events of the model that are no JSON objects are skipped');
+    const events: ModelEvent[] = [];
+    for (const event of read) {
+      this.#pass(this.#translator.translate(event), events);
+      if (this.#over) return events;
+    }
+    if (problem !== null) this.#fail(this.#brokenBy(problem));
+    else if (done) this.#conclude({ said: true, why: null }, events);
+    return events;
+  }
+
+  /** The answer ended (null) or broke off. */
+  #end(why: Break | null): ModelEvent[] {
+    const events: ModelEvent[] = [];
+    const { endpoint, model } = this.#options;
+    const { events: last } = this.#reader.end();
+    for (const event of why === null ? last : []) {
+      const failure = this.#reader.isWhole ? wholeFailure(endpoint, { body: event, model }) : null;
+      if (!this.#over) this.#pass(failure === null ? this.#translator.translate(event) : [failure], events);
+    }
+    if (!this.#over) this.#conclude({ said: this.#reader.isWhole, why }, events);
+    return events;
+  }
+
+  /** Ends what is not silent and yet says nothing. */
+  #endWhereOverdue(waitedMs: number): ModelEvent[] {
+    if (this.#over) return [];
+    if (this.#translator.finished) return waitedMs > FINISHED_MS_MAX ? this.#end(null) : [];
+    if (waitedMs > this.#options.question.idleMsMax * EVENTLESS_IDLE_LIMITS_MAX) {
+      this.#fail(this.#brokenBy('sends on and on without an answer'));
+    }
+    return [];
+  }
+
+  /** Takes the answer for complete, if it is that. */
+  #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
+    if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
+    if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.question.idleMsMax));
+  }
+
+  /** Adds what was said to `events`, up to what ends the attempt. */
+  #pass(translations: Translation[], events: ModelEvent[]): void {
+    for (const translation of translations) {
+      if ('retry' in translation) {
+        this.#fail(translation);
+        return;
+      }
+      events.push(translation);
+      if (translation.type === 'completed') {
+        this.#over = true;
+        return;
+      }
+    }
+  }
+
+  #brokenBy(problem: string): ModelFailure {
+    return modelFailure(`${this.#options.endpoint.label} ${problem}.`, 'other', 'stream');
+  }
+
+  #fail(failure: ModelFailure): void {
+    this.#over = true;
+    this.#failure ??= failure;
+  }
+}
+
+function isPlain({ 'content-encoding': encoding = 'identity' }: AnswerHead['headers']): boolean {
+  return encoding === 'identity';
+}

@@ -1,0 +1,125 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import { secretsOf } from '../../secrets/redact.ts';
+
+/** Where a provider's requests go, and how its errors may speak of it. */
+export interface Endpoint {
+  url: URL;
+  headers: Record<string, string>;
+  /** The provider and its URL as people may see them: no credentials, no query. */
+  label: string;
+  /** Where the key is set, as it reads in a sentence; null: none is sent. */
+  keySource: string | null;
+  /** Which program answers there, where it is one that can be advised about. */
+  localServer: ProviderConfig['localServer'];
+  /** The environment variable that names a proxy for this URL, which is not used; null: none does. */
+  unusedProxy: string | null;
+  /** What must never be shown, also when a provider repeats it in an error; for `redact`. */
+  secrets: string[];
+}
+
+/** The endpoint for a path below the provider's `base_url`; or, where the configuration does not allow a request, why. */
+export function resolveEndpoint(
+  provider: ProviderConfig,
+  path: string,
+  { env, userAgent }: { env: Readonly<Record<string, string | undefined>>; userAgent: string },
+): Endpoint | TurnError {
+  const { baseUrl } = provider;
+  const url = baseUrl !== null && URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return configError(`The base_url of model provider "${provider.id}" is not an http or https URL.`, 'badRequest');
+  }
+  if (!isDecodable(url.username) || !isDecodable(url.password)) {
+    return configError(`The user or password in the base_url of model provider "${provider.id}" is not percent-encoded.`, 'badRequest');
+  }
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  for (const [name, value] of Object.entries(provider.queryParams)) url.searchParams.set(name, value);
+
+  const key = provider.envKey === null ? null : (ownValue(env, provider.envKey) ?? '').trim();
+  if (key === '') {
+    return configError(
+      `The key of model provider "${provider.name}" is missing: set the environment variable ${provider.envKey}.`,
+      'unauthorized',
+    );
+  }
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    'user-agent': userAgent,
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...lowerCaseNames(provider.httpHeaders),
+  };
+  const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
+  if (bad !== undefined) return configError(badHeaderText(provider, bad[0]), 'badRequest');
+  return {
+    url,
+    headers,
+    label: `${provider.name} (${shownUrl(url)})`,
+    keySource: keySource(provider, url),
+    localServer: provider.localServer,
+    unusedProxy: unusedProxy(url, env),
+    secrets: secretsOf(url, [key ?? '', ...Object.values(provider.httpHeaders)]),
+  };
+}
+
+/** A URL without what may be secret in it: credentials, query, fragment. */
+export function shownUrl(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
+
+function configError(message: string, codexErrorInfo: TurnError['codexErrorInfo']): TurnError {
+  return { message, codexErrorInfo, additionalDetails: null };
+}
+
+function badHeaderText(provider: ProviderConfig, name: string): string {
+  const fromEnv = name === 'authorization' && !hasAuthorizationHeader(provider);
+  const source = fromEnv ? `the environment variable ${provider.envKey}` : 'http_headers';
+  return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow: correct ${source}.`;
+}
+
+/** Of several keys, the one that is sent: http_headers stand above env_key, and both above the URL. */
+function keySource(provider: ProviderConfig, url: URL): string | null {
+  if (hasAuthorizationHeader(provider)) return 'http_headers of the provider';
+  if (provider.envKey !== null) return `the environment variable ${provider.envKey}`;
+  return url.username === '' && url.password === '' ? null : 'base_url of the provider';
+}
+
+function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
+  return Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization');
+}
+
+/** Not what every object inherits: names come from the configuration. */
+function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+/** People who need a proxy are helped by knowing that theirs is not asked. */
+function unusedProxy(url: URL, env: Readonly<Record<string, string | undefined>>): string | null {
+  if (/^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return null;
+  const name = `${url.protocol.slice(0, -1)}_proxy`;
+  return [name, name.toUpperCase(), 'all_proxy', 'ALL_PROXY'].find((each) => ownValue(env, each)) ?? null;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,181 @@
+import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+
+/** Shorter than what common servers keep open (5 s), so that no request meets a connection that is just closing. */
+const IDLE_SOCKET_MS_MAX = 4_000;
+const IDLE_SOCKETS_MAX = 8;
+const WRITE_BYTES_MAX = 64 * 1024;
+/** How long the rest of an answer may take whose end was already understood. */
+const DRAIN_MS_MAX = 1_000;
+
+export interface HttpQuestion {
+  method: 'GET' | 'POST';
+  url: URL;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** How long the other side may be silent, from connecting to the answer's end. */
+  idleMsMax: number;
+}
+
+export interface AnswerHead {
+  status: number;
+  headers: IncomingHttpHeaders;
+}
+
+/** Why an exchange broke: silence, the signal, or what the network says. */
+export type Break = { broken: 'idle' } | { broken: 'aborted' } | { broken: 'network'; cause: NodeJS.ErrnoException };
+
+type Send = (url: URL, options: RequestOptions) => ClientRequest;
+
+/** Asks over kept connections. Hold one per provider: its idle connections are bounded and do not keep the process alive. */
+export class HttpClient {
+  readonly #clock: Clock;
+  readonly #lookup: LookupFunction | undefined;
+  readonly #senders = new Map<string, Send>();
+
+  constructor(clock: Clock, lookup?: LookupFunction) {
+    this.#clock = clock;
+    this.#lookup = lookup;
+  }
+
+  /** Starts an exchange, which the caller closes. */
+  async ask(question: HttpQuestion, signal: AbortSignal): Promise<HttpExchange> {
+    const send = this.#senders.get(question.url.protocol) ?? (await this.#createSender(question.url.protocol));
+    return new HttpExchange(question, { send, clock: this.#clock, signal });
+  }
+
+  async #createSender(protocol: string): Promise<Send> {
+    const https = protocol === 'https:' ? await import('node:https') : null;
+    const options = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
+    const agent = https === null ? new Agent(options) : new https.Agent(options);
+    const lookup = this.#lookup;
+    const fixed: RequestOptions = lookup === undefined ? { agent } : { agent, lookup };
+    const send: Send = (url, options) => (https?.request ?? request)(url, { ...fixed, ...options });
+    this.#senders.set(protocol, send);
+    return send;
+  }
+}
+
+/**
+ * One request and its answer. The answer is read from the network only as fast as `read` is called. Silence is measured
+ * only while this side waits. Once broken, it stays so.
+ */
+export class HttpExchange {
+  readonly #question: HttpQuestion;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #request: ClientRequest;
+  #response: IncomingMessage | null = null;
+  #break: Break | null = null;
+  #ended = false;
+  #wake: () => void = () => {};
+
+  constructor(question: HttpQuestion, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
+    this.#question = question;
+    this.#clock = clock;
+    this.#signal = signal;
+    const { method, url, headers, body } = question;
+    this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
+    this.#request.on('response', (response) => this.#receive(response));
+    this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
+    this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
+    signal.addEventListener('abort', this.#abort);
+    if (signal.aborted) this.#abort();
+    else this.#write(0);
+  }
+
+  /** Resolves with the answer's status and headers. */
+  async head(): Promise<AnswerHead | Break> {
+    while (this.#response === null && this.#break === null) await this.#change(this.#question.idleMsMax);
+    if (this.#break !== null) return this.#break;
+    const { statusCode = 0, headers } = this.#response as unknown as IncomingMessage;
+    return { status: statusCode, headers };
+  }
+
+  /**
+   * The next piece of the answer's body, whole characters of UTF-8; null at its end. To be called after `head`. `idleMsMax`:
+   * how long to wait for it, where that is not what was agreed at the start.
+   */
+  async read(idleMsMax = this.#question.idleMsMax): Promise<string | Break | null> {
+    for (;;) {
+      if (this.#break?.broken === 'aborted') return this.#break;
+      const chunk: string | null = this.#response?.read() ?? null;
+      if (chunk !== null) return chunk;
+      if (this.#ended) return null;
+      if (this.#break !== null) return this.#break;
+      await this.#change(idleMsMax);
+    }
+  }
+
+  /** Ends the exchange at once, whatever its state. */
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#abort);
+    if (!this.#ended) this.#request.destroy();
+  }
+
+  /** Ends an exchange whose answer was understood: its last bytes arrive unread, so that the connection can be used again. */
+  finish(): void {
+    this.#signal.removeEventListener('abort', this.#abort);
+    const response = this.#response;
+    if (response === null || this.#ended || this.#break !== null || response.destroyed) return;
+    response.removeAllListeners('readable');
+    response.resume();
+    if (response.complete) return;
+    const timer = this.#clock.setTimer(() => this.#request.destroy(), DRAIN_MS_MAX);
+    response.on('close', () => timer.clear());
+  }
+
+  readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
+
+  /** Large bodies go out in pieces, so that progress can be told from silence. */
+  #write(start: number): void {
+    const end = start + WRITE_BYTES_MAX;
+    if (end >= this.#question.body.length) {
+      this.#request.end(this.#question.body.subarray(start));
+      return;
+    }
+    this.#request.write(this.#question.body.subarray(start, end), (error) => {
+      if (error || this.#break !== null) return;
+      this.#wake();
+      this.#write(end);
+    });
+  }
+
+  #receive(response: IncomingMessage): void {
+    this.#response = response;
+    response.setEncoding('utf8');
+    response.on('readable', () => this.#wake());
+    response.on('end', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+    response.on('error', (cause) => this.#breakOff({ broken: 'network', cause }));
+    response.on('close', () => this.#breakOff({ broken: 'network', cause: new Error('closed before its end') }));
+    this.#wake();
+  }
+
+  /** Once there is an answer, what it says counts for more than how the request went; its own end tells of a cut. */
+  #breakOffUnanswered(cause: Error): void {
+    if (this.#response === null) this.#breakOff({ broken: 'network', cause });
+  }
+
+  #breakOff(why: Break): void {
+    if (this.#ended || this.#break !== null) return;
+    this.#break = why;
+    this.#request.destroy();
+    this.#wake();
+  }
+
+  /** Waits until something happened; silence for too long is something, too. */
+  #change(idleMsMax: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.setTimer(() => this.#breakOff({ broken: 'idle' }), idleMsMax);
+      this.#wake = () => {
+        timer.clear();
+        this.#wake = () => {};
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,149 @@
+import { cutText } from '../../base/cut-text.ts';
+import { isObject, parsedJson } from '../../base/json-value.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
+import { redact } from '../../secrets/redact.ts';
+import { type ModelFailure, modelFailure } from '../model-failure.ts';
+import type { Endpoint } from './endpoint.ts';
+import { refusalAdvice } from './refusal-advice.ts';
+import { retryAfterMs, waitInTextMs } from './retry-after-ms.ts';
+import { RETRY_WAIT_MS_MAX } from './retry-plan.ts';
+
+const TEXT_CHARS_MAX = 2_000;
+
+interface Meaning {
+  info: TurnError['codexErrorInfo'];
+  /** Whether asking again later can help. */
+  passes: boolean;
+}
+
+/** What a provider's error codes mean. Codes that are not here may pass. */
+const CODES = new Map<string, Meaning>([
+  ['context_length_exceeded', { info: 'contextWindowExceeded', passes: false }],
+  ['insufficient_quota', { info: 'usageLimitExceeded', passes: false }],
+  ['usage_limit_reached', { info: 'usageLimitExceeded', passes: false }],
+  ['usage_not_included', { info: 'usageLimitExceeded', passes: false }],
+  ['server_is_overloaded', { info: 'serverOverloaded', passes: true }],
+  ['slow_down', { info: 'rateLimitExceeded', passes: true }],
+  ['rate_limit_exceeded', { info: 'rateLimitExceeded', passes: true }],
+  ['cyber_policy', { info: 'cyberPolicy', passes: false }],
+  ['content_policy_violation', { info: 'other', passes: false }],
+  ['invalid_prompt', { info: 'other', passes: false }],
+  ['invalid_request_error', { info: 'other', passes: false }],
+  ['invalid_api_key', { info: 'other', passes: false }],
+  ['model_not_found', { info: 'other', passes: false }],
+]);
+/** Codes that say less than the status of an HTTP answer does. */
+const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
+
+/** How servers refuse an effort for a model that does not reason. That a model knows other efforts is not meant. */
+const NO_REASONING =
+  /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
+/** Somewhere in a refusal that may be for what a request says about reasoning. */
+const ABOUT_REASONING = /reasoning|encrypted|\binclude\b/i;
+
+export interface HttpRefusal {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** As far as it was read. */
+  body: string;
+  /** The model that was asked for. */
+  model: string;
+  /** Unix milliseconds, for a wait that is given as a date. */
+  now: number;
+}
+
+/** The failure behind an answer that is not a stream. */
+export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFailure {
+  const { status, headers, body } = refusal;
+  const stated = statedError(body, endpoint.secrets);
+  const known = knownMeaning(stated.codes.filter((code) => !CODES_BEHIND_STATUS.has(code)));
+  const meaning = known ?? statusMeaning(status);
+  const said = stated.text === '' ? '' : ` ${sentence(stated.text)}`;
+  const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
+  const advice = refusalAdvice(endpoint, { ...stated, status, location: headers.location, model: refusal.model, quotaIsUsedUp });
+  const message = `${endpoint.label} answered HTTP ${status}.${said}${advice}`;
+  const waitMs = retryAfterMs(headers, refusal.now) ?? waitInTextMs(stated.text);
+  const final = known ? 'never' : finalRetry(status, { body, text: stated.text });
+  return waitingFailure(modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : final), waitMs);
+}
+
+function finalRetry(status: number, { body, text }: { body: string; text: string }): ModelFailure['retry'] {
+  if (status === 400 && NO_REASONING.test(text)) return 'withoutReasoning';
+  return (status === 400 || status === 422) && ABOUT_REASONING.test(body) ? 'withoutExtras' : 'never';
+}
+
+/** The failure that a provider tells inside a stream, in `response.failed` or an `error` event. */
+export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error: unknown): ModelFailure {
+  const stated = statedError({ error }, source.secrets);
+  const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: true };
+  const said = stated.text === '' ? stated.codes.join(', ') : stated.text;
+  const message = `${source.label} could not answer${said === '' ? '.' : `: ${sentence(said)}`}`;
+  const failure = modelFailure(redact(message, source.secrets), meaning.info, meaning.passes ? 'stream' : 'never');
+  return waitingFailure(failure, waitInTextMs(stated.text));
+}
+
+/** The failure that an answer in one piece, a text or its JSON, tells though its status is that of success; null: it tells none. */
+export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknown; model: string }): ModelFailure | null {
+  const value = typeof body === 'string' ? parsedJson(body) : body;
+  if (!isObject(value) || value.error === undefined || value.error === null) return null;
+  const stated = statedError(value, endpoint.secrets);
+  const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: false };
+  const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
+  const refused = { ...stated, status: statedStatus(value.error), location: undefined, model, quotaIsUsedUp };
+  const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
+  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'it gives no reason')}${advice}`;
+  return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
+}
+
+/** What the error says to be its status; else that of the answer which it came in. */
+function statedStatus(error: unknown): number {
+  const code = isObject(error) ? Number(error.code) : 0;
+  return Number.isInteger(code) && code >= 400 && code < 600 ? code : 200;
+}
+
+function knownMeaning(codes: string[]): Meaning | undefined {
+  return codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
+}
+
+function statusMeaning(status: number): Meaning {
+  if (status === 400) return { info: 'other', passes: false };
+  if (status === 429) return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
+  if (status === 500) return { info: 'internalServerError', passes: true };
+  return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
+}
+
+/** A provider that asks for a longer wait than is waited has failed. */
+function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFailure {
+  if (waitMs === null || waitMs <= RETRY_WAIT_MS_MAX) return { ...failure, waitMs };
+  const message = `${failure.error.message} It asks to wait ${Math.ceil(waitMs / 1000)} s, which is too long to wait here.`;
+  return { error: { ...failure.error, message }, retry: 'never', waitMs };
+}
+
+/** Text and codes of an error in the shapes in use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
+function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
+  const value = typeof body === 'string' ? parsedJson(body) : body;
+  if (!isObject(value)) return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
+  const error = isObject(value.error) ? value.error : value;
+  const texts = [error.message, value.error, value.message, value.detail];
+  const text = texts.find((each): each is string => typeof each === 'string') ?? '';
+  const codes = [error.code, error.type].filter((code) => typeof code === 'string');
+  return { text: short(text, secrets), codes: codes.map((code) => short(code, secrets)) };
+}
+
+/** Of a web page, its title; other texts as they are. */
+function pageTitle(text: string): string {
+  if (!/^\s*<(?:!doctype html|html)\b/i.test(text)) return text;
+  return `It is a web page: ${/<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() || 'without a title'}`;
+}
+
+/** Secrets go before the text is cut, which could leave a part of one. */
+function short(text: string, secrets: string[]): string {
+  const line = cutText(redact(text, secrets), TEXT_CHARS_MAX * 2)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > TEXT_CHARS_MAX ? `${cutText(line, TEXT_CHARS_MAX)}…` : line;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../../base/clock.ts';
+import { isObject, parsedJson } from '../../base/json-value.ts';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { type Endpoint, resolveEndpoint } from './endpoint.ts';
+import { type Break, HttpClient, type HttpExchange } from './http-exchange.ts';
+import { httpFailure, wholeFailure } from './http-failure.ts';
+import { startAdvice } from './refusal-advice.ts';
+import { unansweredFailure } from './unanswered-failure.ts';
+
+/** How long a server on this machine may take to say what it has. */
+export const LISTING_MS_MAX = 1_000;
+const LISTING_CHARS_MAX = 1024 * 1024;
+const MODELS_MAX = 200;
+const SUCCESS = 200;
+/** Models that make vectors of texts are listed too, and cannot hold a conversation. */
+const EMBEDS = /(?:^|[-_/])embed/i;
+
+interface ListingDeps {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  userAgent: string;
+}
+
+/** The ids of what is installed; or, where a server did not say, why: sentences for people, without secrets. */
+export type InstalledModels = string[] | { problem: string };
+
+/** The models for conversations that a provider says it has. Never rejects. */
+export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
+  const endpoint = resolveEndpoint(provider, 'models', deps);
+  if ('message' in endpoint) return { problem: endpoint.message };
+  const { url, headers } = endpoint;
+  const tooLate = new AbortController();
+  const timer = deps.clock.setTimer(() => tooLate.abort(), LISTING_MS_MAX);
+  const question = {
+    method: 'GET' as const,
+    url,
+    headers: { ...headers, accept: 'application/json' },
+    body: Buffer.alloc(0),
+    idleMsMax: LISTING_MS_MAX,
+  };
+  const exchange = await new HttpClient(deps.clock).ask(question, tooLate.signal);
+  try {
+    return await readListing(endpoint, exchange, deps.clock.now());
+  } finally {
+    timer.clear();
+    exchange.close();
+  }
+}
+
+async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: number): Promise<InstalledModels> {
+  const head = await exchange.head();
+  if ('broken' in head) return { problem: unansweredText(endpoint, head) };
+  const body = await wholeBody(exchange);
+  if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
+  const ids = modelIds(body);
+  if (ids !== null) return ids;
+  const told = wholeFailure(endpoint, { body, model: 'NAME' });
+  return { problem: told?.error.message ?? `${endpoint.label} answered with no list of models. Check base_url of the provider.` };
+}
+
+function unansweredText(endpoint: Endpoint, why: Break): string {
+  if (why.broken === 'network') return unansweredFailure(endpoint, why, LISTING_MS_MAX).error.message;
+  return `${endpoint.label} did not answer within ${LISTING_MS_MAX / 1_000} s. ${startAdvice(endpoint.localServer)}`;
+}
+
+/** Empty where it is too long, or breaks off. */
+async function wholeBody(exchange: HttpExchange): Promise<string> {
+  let text = '';
+  while (text.length < LISTING_CHARS_MAX) {
+    const chunk = await exchange.read();
+    if (chunk === null) return text;
+    if (typeof chunk !== 'string') break;
+    text += chunk;
+  }
+  return '';
+}
+
+/** Of `{data: [{id}]}`; a server that has none may say null in place of the list. */
+function modelIds(text: string): string[] | null {
+  const listing = parsedJson(text);
+  if (!isObject(listing) || listing.data === undefined) return null;
+  const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];
+  const ids = entries.flatMap((entry) => (isObject(entry) && typeof entry.id === 'string' && entry.id !== '' ? [entry.id] : []));
+  return [...new Set(ids)].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
+}

@@ -1,0 +1,16 @@
+import type { TurnError } from '../../protocol/generated/types.ts';
+
+/**
+ * An error as it is told while the model is asked again: as a broken stream, with the HTTP status if there is one. What
+ * it was counts only when it is the end. The details tell one retry from the next.
+ */
+export function retryingError(error: TurnError, additionalDetails: string): TurnError {
+  return { ...error, codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: statusOf(error) } }, additionalDetails };
+}
+
+function statusOf({ codexErrorInfo: info }: TurnError): number | null {
+  if (typeof info !== 'object' || info === null) return null;
+  if ('httpConnectionFailed' in info) return info.httpConnectionFailed.httpStatusCode ?? null;
+  if ('responseTooManyFailedAttempts' in info) return info.responseTooManyFailedAttempts.httpStatusCode ?? null;
+  return null;
+}

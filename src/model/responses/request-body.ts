@@ -1,0 +1,89 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { ReasoningSent } from '../http/provider-api.ts';
+import type { ModelRequest } from '../model.ts';
+
+/** The item types that a Responses API takes; what else a thread keeps is not for it. */
+const SENT_TYPES: ReadonlySet<string> = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+  'image_generation_call',
+  'compaction',
+]);
+
+/**
+ * The body of a Responses API request. What is not set is absent: some providers refuse a null. Nothing is stored there,
+ * so reasoning has to come with the answer for the model to have it again.
+ */
+export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
+  const reasoning = reasoningSettings(request, reasoningSent);
+  const asksReasoning = reasoningSent === 'full' || Object.keys(reasoning).length > 0;
+  const text = {
+    ...(request.verbosity === null ? {} : { verbosity: request.verbosity }),
+    ...(request.outputSchema === null
+      ? {}
+      : { format: { type: 'json_schema', strict: true, name: 'output', schema: request.outputSchema } }),
+  };
+  return {
+    model: request.model,
+    instructions: request.instructions,
+    input: withoutEarlierRawReasoning(request.input.filter((item) => SENT_TYPES.has(item.type))).map(inputItem),
+    tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    ...(Object.keys(reasoning).length > 0 ? { reasoning } : {}),
+    store: false,
+    stream: true,
+    include: asksReasoning ? ['reasoning.encrypted_content'] : [],
+    ...(request.serviceTier === null ? {} : { service_tier: wireServiceTier(request.serviceTier) }),
+    prompt_cache_key: request.promptCacheKey,
+    ...(Object.keys(text).length > 0 ? { text } : {}),
+  };
+}
+
+/**
+ * Raw reasoning that only shows what a model thought is refused by providers that did not write it, and of use to others
+ * only within the turn that it led to: it stays behind the last message that is not the model's.
+ */
+function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
+  const turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant');
+  return input.filter((item, index) => index > turnStart || !isRawReasoning(item));
+}
+
+function isRawReasoning(item: ResponseItem): boolean {
+  return item.type === 'reasoning' && !item.encrypted_content && item.summary.length === 0 && (item.content ?? []).length > 0;
+}
+
+function reasoningSettings({ effort, summary }: ModelRequest, sent: ReasoningSent): JsonObject {
+  if (sent === 'none') return {};
+  const summarized = summary ?? (sent === 'full' ? 'auto' : 'none');
+  return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
+}
+
+/** Without the id: nothing is stored with the provider that an id could name, and ids made elsewhere are refused. */
+function inputItem(item: ResponseItem): JsonObject {
+  const fields: Record<string, unknown> = { ...item };
+  if (item.type !== 'image_generation_call') delete fields.id;
+  delete fields.end_turn;
+  for (const [name, value] of Object.entries(fields)) if (value === null || value === undefined) delete fields[name];
+  if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') fields.output = outputBody(item.output);
+  return fields as JsonObject;
+}
+
+/** A tool's output may be kept with its success; the model reads the body. */
+function outputBody(output: unknown): unknown {
+  return typeof output === 'object' && output !== null && 'body' in output ? output.body : output;
+}
+
+/** The protocol says `fast` where the API says `priority`. */
+export function wireServiceTier(tier: string): string {
+  return tier === 'fast' ? 'priority' : tier;
+}

@@ -1,0 +1,172 @@
+import { cutText } from '../../base/cut-text.ts';
+import { isObject } from '../../base/json-value.ts';
+import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import { redact } from '../../secrets/redact.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { streamFailure } from '../http/http-failure.ts';
+import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { ModelEvent } from '../model.ts';
+import { type ModelFailure, modelFailure } from '../model-failure.ts';
+import { readResponseItem } from './read-response-item.ts';
+
+type Fields = Record<string, unknown>;
+
+const REASON_CHARS_MAX = 100;
+
+/** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
+export class ResponseTranslator implements AnswerTranslator {
+  readonly takesWhole = false;
+  readonly skipsNoise = true;
+  readonly finished = false;
+  readonly #endpoint: Endpoint;
+  readonly #open = new Map<string, { item: ResponseItem; index: number }>();
+  #namesMade = 0;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  translate(event: Fields): Translation[] {
+    const meaning = this.#meaning(event);
+    return meaning === null ? [] : [meaning];
+  }
+
+  /** Only an event of its own completes a response. */
+  end(): Translation[] {
+    return [];
+  }
+
+  #meaning(event: Fields): Translation | null {
+    switch (event.type) {
+      case 'response.output_item.added':
+        return this.#itemAdded(event);
+      case 'response.output_item.done':
+        return this.#itemDone(event);
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        return this.#delta(event, (itemId, delta) => ({ type: 'textDelta', itemId, delta }));
+      case 'response.reasoning_summary_part.added':
+        return this.#inItem(event, (itemId) => ({ type: 'reasoningSummaryPart', itemId, index: place(event, 'summary_index') }));
+      case 'response.reasoning_summary_text.delta':
+        return this.#delta(event, (itemId, delta) => ({
+          type: 'reasoningSummaryDelta',
+          itemId,
+          index: place(event, 'summary_index'),
+          delta,
+        }));
+      case 'response.reasoning_text.delta':
+        return this.#delta(event, (itemId, delta) => ({ type: 'reasoningDelta', itemId, index: place(event, 'content_index'), delta }));
+      case 'response.custom_tool_call_input.delta':
+      case 'response.function_call_arguments.delta':
+        return this.#callDelta(event);
+      case 'response.completed':
+        return { type: 'completed', usage: tokenUsage(event.response) };
+      case 'response.failed':
+        return streamFailure(this.#endpoint, isObject(event.response) ? event.response.error : null);
+      case 'response.incomplete':
+        return this.#incomplete(event.response);
+      case 'error':
+        return streamFailure(this.#endpoint, isObject(event.error) ? event.error : event);
+      case undefined:
+        return isObject(event.error) ? streamFailure(this.#endpoint, event.error) : null;
+      default:
+        return null;
+    }
+  }
+
+  #itemAdded(event: Fields): Translation | null {
+    const read = readResponseItem(event.item);
+    // An item may begin unfinished; whether it is sound shows when it is done.
+    if (read === null || read.problem !== null) return null;
+    const id = itemId(read.item) ?? `item_${this.#namesMade++}`;
+    if (this.#open.has(id)) return null;
+    this.#open.set(id, { item: read.item, index: place(event, 'output_index') });
+    return { type: 'itemStarted', item: { ...read.item, id } };
+  }
+
+  #itemDone(event: Fields): Translation | null {
+    const read = readResponseItem(event.item);
+    if (read === null) return null;
+    if (read.problem !== null) return this.#garbage(read.problem);
+    const ownId = itemId(read.item);
+    const id = ownId !== null && this.#open.has(ownId) ? ownId : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
+    if (id === null) return { type: 'itemCompleted', item: read.item };
+    this.#open.delete(id);
+    const item: ResponseItem & { id: string } = { ...read.item, id };
+    return { type: 'itemCompleted', item };
+  }
+
+  #delta(event: Fields, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
+    const { delta } = event;
+    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a text`);
+    return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
+  }
+
+  /** Only shown while it streams, so what is wrong with it is left to the call's end. */
+  #callDelta({ item_id: id, output_index: index, delta, type }: Fields): Translation | null {
+    const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
+    const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
+    const item = this.#open.get(openId ?? '')?.item;
+    if (item?.type !== 'custom_tool_call' && item?.type !== 'function_call') return null;
+    if (typeof delta !== 'string' || delta === '') return null;
+    return { type: 'callDelta', callId: item.call_id, name: item.name, custom: item.type === 'custom_tool_call', delta };
+  }
+
+  /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
+  #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation | null {
+    const id = event.item_id ?? null;
+    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" with a wrong "item_id"`);
+    if (id !== null && this.#open.has(id)) return make(id);
+    const type = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? 'message' : 'reasoning';
+    const found = this.#openAt(place(event, 'output_index'), type);
+    return found === null ? null : make(found);
+  }
+
+  #openAt(index: number, type: string): string | null {
+    for (const [id, open] of this.#open) if (open.index === index && open.item.type === type) return id;
+    return null;
+  }
+
+  #incomplete(response: unknown): ModelFailure {
+    const details = isObject(response) ? response.incomplete_details : null;
+    const stated = isObject(details) && typeof details.reason === 'string' ? details.reason : 'no reason given';
+    const reason = cutText(redact(stated, this.#endpoint.secrets), REASON_CHARS_MAX);
+    return modelFailure(`${this.#endpoint.label} left its response incomplete: ${reason}.`, 'other', 'never');
+  }
+
+  #garbage(problem: string): ModelFailure {
+    return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
+  }
+}
+
+function itemId(item: ResponseItem): string | null {
+  return 'id' in item && typeof item.id === 'string' && item.id !== '' ? item.id : null;
+}
+
+function place(event: Fields, name: string): number {
+  const value = event[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+/** The counts of a finished response; null where they were not told in a form that can be added up. */
+function tokenUsage(response: unknown): TokenUsageBreakdown | null {
+  const usage = isObject(response) ? response.usage : null;
+  if (!isObject(usage)) return null;
+  const inputTokens = count(usage.input_tokens);
+  const outputTokens = count(usage.output_tokens);
+  if (inputTokens === null || outputTokens === null) return null;
+  const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
+  const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  return {
+    inputTokens,
+    cachedInputTokens: count(input.cached_tokens) ?? 0,
+    cacheWriteInputTokens: count(input.cache_write_tokens) ?? 0,
+    outputTokens,
+    reasoningOutputTokens: count(output.reasoning_tokens) ?? 0,
+    totalTokens: count(usage.total_tokens) ?? inputTokens + outputTokens,
+  };
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}

@@ -1,0 +1,10 @@
+import type { ProviderApi } from '../http/provider-api.ts';
+import { requestBody } from './request-body.ts';
+import { ResponseTranslator } from './response-translator.ts';
+
+/** APIs in the form of OpenAI's Responses. */
+export const responsesApi: ProviderApi = {
+  path: 'responses',
+  body: requestBody,
+  translator: (endpoint) => new ResponseTranslator(endpoint),
+};

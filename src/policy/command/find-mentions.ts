@@ -1,0 +1,186 @@
+import type { Node } from 'web-tree-sitter';
+import type { ReadBash } from './bash-reader.ts';
+import { looseWord } from './loose-word.ts';
+import { programName } from './program-name.ts';
+import { RUNNERS, SHELLS } from './runners.ts';
+
+type Words = readonly string[];
+
+const READS_ARGUMENTS: ReadonlySet<string> = new Set(['xargs', 'parallel']);
+/** Of programs that look for files: what comes before what they run. */
+const FD_RUNS = /^(?:-[A-WYZa-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
+const FINDERS: ReadonlyMap<string, RegExp> = new Map([
+  ['find', /^-(?:exec|ok)(?:dir)?$/],
+  ['fd', FD_RUNS],
+  ['fdfind', FD_RUNS],
+]);
+/** What in git's arguments comes before a program, and settings, which may name one. */
+const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
+const GIT_SETTING = /^-?[\w-]+\..*=/;
+/** Options of other programs whose value is run. */
+const RUN_OPTION_NAMES =
+  'checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|' +
+  'to-command|use-compress-program';
+const RUN_OPTIONS = new RegExp(`^--(?:${RUN_OPTION_NAMES})(?:=(?:exec=)?|$)`);
+/** The same of options of one letter, by program. */
+const SHORT_RUN_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ['tar', /^-[a-z]*[IF]$/],
+  ['rsync', /^-[a-zA-Z]*e$/],
+  ['man', /^-P$/],
+]);
+/** What the shell itself runs of their arguments: substitutions in the subscript of a variable. */
+const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local printf read readonly test typeset unset'.split(' '));
+const SUBSTITUTION = /\$\(|`/;
+const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
+const DEPTH_MAX = 8;
+const MENTIONS_MAX = 1000;
+/** What stands behind so many words may be anything. */
+const WORDS_MAX = 200;
+const NODE_DEPTH_MAX = 500;
+/** May be anything: what was too much to read. */
+const UNKNOWN: Words = ['\0', '\0'];
+
+/**
+ * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few;
+ * text that only the shell knows is `\0` in them.
+ */
+export async function findMentions(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
+  const found: Words[] = [];
+  const scripts: { text: string; depth: number }[] = [];
+  if (typeof command === 'string') addScript(command, 0);
+  else addCommand(command, 0);
+  // What is found in them is read as well.
+  for (const { text, depth } of scripts) {
+    if (found.length >= MENTIONS_MAX) {
+      found.push(UNKNOWN);
+      break;
+    }
+    const read = await readBash(text, (root) => {
+      addNode(root, depth, 0);
+      return true;
+    });
+    if (read === null) found.push(UNKNOWN);
+  }
+  return found;
+
+  function addCommand(words: Words, depth: number): void {
+    const [program = ''] = words;
+    if (program === '') return;
+    if (found.length >= MENTIONS_MAX || depth > DEPTH_MAX) {
+      found.push(UNKNOWN);
+      return;
+    }
+    found.push(words.length > WORDS_MAX ? [...words.slice(0, WORDS_MAX), '\0'] : words);
+    const args = run(programName(program), words.slice(1));
+    if (args !== null) addArguments(args, depth + 1);
+  }
+
+  /** Each argument may be what is run, or a script, or hold either behind a `=`; or all of them together are a script. */
+  function addArguments(args: Words, depth: number): void {
+    for (const [index, arg] of args.entries()) {
+      if (found.length >= MENTIONS_MAX) return;
+      addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
+    }
+    if (args.length > 1) addScript(args.join(' '), depth);
+  }
+
+  function addArgument(arg: string, following: Words, depth: number): void {
+    const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
+    // As in `su -c'rm x'` and `env -iS'rm x'`.
+    const glued = /^-[A-Za-z]+\s/.test(arg) ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')] : [];
+    for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
+      if (SCRIPT_LIKE.test(text)) addScript(text, depth);
+      else addCommand([text, ...following], depth);
+    }
+  }
+
+  /** Twice where lines are continued: the parser and the shells do not agree on a word that is cut so. */
+  function addScript(script: string, depth: number): void {
+    for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
+      if (scripts.length >= MENTIONS_MAX) {
+        found.push(UNKNOWN);
+        return;
+      }
+      scripts.push({ text, depth });
+    }
+  }
+
+  /** What is written to a shell, as by `echo 'rm x' | sh`, stands in the words before it. */
+  function addPiped(pipeline: Node, depth: number): void {
+    const parts = pipeline.namedChildren.map(commandWords);
+    if (!parts.some(readsScript)) return;
+    for (const [, ...args] of parts) for (const text of new Set([...args, args.join(' ')])) addScript(text, depth);
+  }
+
+  function addNode(node: Node, depth: number, nodeDepth: number): void {
+    if (nodeDepth > NODE_DEPTH_MAX) {
+      found.push(UNKNOWN);
+      return;
+    }
+    if (node.type === 'command') addCommand(commandWords(node), depth);
+    else if (node.type === 'pipeline' && depth <= DEPTH_MAX) addPiped(node, depth + 1);
+    else if (INPUTS.has(node.type) && depth <= DEPTH_MAX && runsInput(node)) addScript(inputText(node), depth + 1);
+    for (const child of node.children) if (child.isNamed) addNode(child, depth, nodeDepth + 1);
+  }
+}
+
+/** What of a program's arguments is run, or may be; null: nothing. */
+function run(program: string, args: Words): Words | null {
+  const finderRuns = FINDERS.get(program);
+  if (finderRuns !== undefined) {
+    const at = args.findIndex((arg) => finderRuns.test(arg));
+    return at === -1 ? null : args.slice(at + 1);
+  }
+  if (program === 'git') {
+    const at = args.findIndex((arg) => GIT_RUNS.test(arg));
+    return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
+  }
+  if (READ_SUBSCRIPTS.has(program)) return args.filter((arg) => SUBSTITUTION.test(arg));
+  if (!RUNNERS.has(program)) return optionsThatRun(program, args);
+  return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
+}
+
+function commandWords(node: Node): string[] {
+  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(looseWord);
+}
+
+function readsScript([program = '', ...args]: Words): boolean {
+  const name = programName(program);
+  return SHELLS.has(name) || (RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+}
+
+const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
+
+function inputText(node: Node): string {
+  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
+}
+
+function optionsThatRun(program: string, args: Words): Words | null {
+  const short = SHORT_RUN_OPTIONS.get(program);
+  const values = args.flatMap((arg, index) => {
+    if (short?.test(arg)) return args.slice(index + 1, index + 2);
+    const [option] = RUN_OPTIONS.exec(arg) ?? [];
+    if (option === undefined) return [];
+    return option === arg ? args.slice(index + 1, index + 2) : [arg.slice(option.length)];
+  });
+  return values.length === 0 ? null : values;
+}
+
+/** Whether what is given to a command's input, here in the script, may be run by it. */
+function runsInput(node: Node): boolean {
+  for (let at = node.parent; at !== null; at = at.parent) {
+    if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
+    const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
+    if (commands.some((command) => RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+  }
+  return false;
+}
+
+/** What a command has beside its words. */
+const NO_WORDS: ReadonlySet<string> = new Set([
+  'variable_assignment',
+  'file_redirect',
+  'herestring_redirect',
+  'heredoc_redirect',
+  'comment',
+]);

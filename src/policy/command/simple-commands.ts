@@ -1,0 +1,64 @@
+import type { Node } from 'web-tree-sitter';
+import type { ReadBash } from './bash-reader.ts';
+import { decodeWord } from './decode-word.ts';
+
+type Words = readonly string[];
+
+const OPERATORS: ReadonlySet<string> = new Set(['&&', '||', '|', ';', '\n']);
+const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
+// A continued line alone does not part two words, or what makes up an operator.
+const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
+const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
+/** Blanks and line ends other than the plain ones, control characters, and what cannot be seen: read differently by whoever reads it. */
+const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/u;
+/** What bash or zsh takes for syntax where a command's name stands. */
+const RESERVED: ReadonlySet<string> = new Set(
+  (
+    '! { } [[ ]] - case coproc do done elif else esac fi for function if in select then time until while ' +
+    'always end foreach nocorrect noglob repeat'
+  ).split(' '),
+);
+const DEPTH_MAX = 100;
+
+/**
+ * The words of each simple command of a script, in order; null when there is anything in it but plain commands, joined by `&&`, `||`,
+ * `;`, `|` and line ends. Redirections, expansions, patterns, assignments and the like are such things.
+ */
+export async function readScript(script: string, readBash: ReadBash): Promise<readonly Words[] | null> {
+  if (STRANGE.test(script)) return null;
+  return readBash(script, (root) => {
+    if (root.hasError) return null;
+    const found: Words[] = [];
+    return gaps(root, 0, script.length).every((gap) => BETWEEN_COMMANDS.test(gap)) && readList(root, found, 0) ? found : null;
+  });
+
+  /** What lies between the parts of a node, and around them. */
+  function gaps(node: Node, start = node.startIndex, end = node.endIndex): string[] {
+    const edges = [start, ...node.children.flatMap((child) => [child.startIndex, child.endIndex]), end];
+    return edges.flatMap((edge, index) => (index % 2 === 0 ? [script.slice(edge, edges[index + 1])] : []));
+  }
+
+  function readList(list: Node, found: Words[], depth: number): boolean {
+    return list.children.every((child) => {
+      if (!child.isNamed) return OPERATORS.has(child.type);
+      if (child.type === 'comment') return true;
+      if (child.type === 'command') return readCommand(child, found);
+      if (!LISTS.has(child.type) || depth > DEPTH_MAX) return false;
+      return gaps(child).every((gap) => BETWEEN_COMMANDS.test(gap)) && readList(child, found, depth + 1);
+    });
+  }
+
+  function readCommand(node: Node, found: Words[]): boolean {
+    const [first, ...others] = gaps(node);
+    const last = others.pop();
+    if (first !== '' || last !== '' || !others.every((gap) => BETWEEN_WORDS.test(gap))) return false;
+    const words = node.children.map((child, index) => {
+      if (index > 0) return decodeWord(child);
+      const name = child.type === 'command_name' && child.childCount === 1 ? child.child(0) : null;
+      return name === null || RESERVED.has(name.text) || name.text.includes('=') ? null : decodeWord(name);
+    });
+    if (words.length === 0 || !words.every((word) => word !== null)) return false;
+    found.push(words);
+    return true;
+  }
+}

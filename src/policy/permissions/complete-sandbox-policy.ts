@@ -1,0 +1,53 @@
+import { isAbsolute } from 'node:path';
+import type { SandboxPolicy } from '../../protocol/generated/types.ts';
+
+/** A policy with everything said that it leaves to its defaults; what a client set stays as it was set. */
+export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
+  switch (policy.type) {
+    case 'dangerFullAccess':
+      return policy;
+    case 'readOnly':
+      return { ...policy, networkAccess: policy.networkAccess ?? false };
+    case 'externalSandbox':
+      return { ...policy, networkAccess: policy.networkAccess ?? 'restricted' };
+    case 'workspaceWrite':
+      return {
+        ...policy,
+        writableRoots: policy.writableRoots ?? [],
+        networkAccess: policy.networkAccess ?? false,
+        excludeTmpdirEnvVar: policy.excludeTmpdirEnvVar ?? false,
+        excludeSlashTmp: policy.excludeSlashTmp ?? false,
+      };
+    default:
+      return policy satisfies never;
+  }
+}
+
+/** A policy as clients see it: with the further folders of the workspace among what can be written. */
+export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
+  if (policy.type !== 'workspaceWrite' || roots.length === 0) return policy;
+  return { ...policy, writableRoots: [...new Set([...(policy.writableRoots ?? []), ...roots])] };
+}
+
+/** A policy as it is for what may only read: it reads what it could before, writes nothing and reaches nobody. */
+export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
+  const access = policy.type === 'readOnly' ? policy.access : policy.type === 'workspaceWrite' ? policy.readOnlyAccess : undefined;
+  return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
+}
+
+/** The first path of a policy that is not absolute, with its place; null when all are. */
+export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
+  const lists: [string, readonly string[]][] = [];
+  if (policy.type === 'workspaceWrite')
+    lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
+  if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
+  for (const [name, paths] of lists) {
+    const index = paths.findIndex((path) => !isAbsolute(path));
+    if (index !== -1) return { place: `${name}[${index}]`, path: paths[index] ?? '' };
+  }
+  return null;
+}
+
+function readableRoots(access: { type: string; readableRoots?: readonly string[] | null } | null | undefined): readonly string[] {
+  return access?.readableRoots ?? [];
+}

@@ -1,0 +1,35 @@
+import type { ParsedCommand } from '../command/parse-command.ts';
+import { programName } from '../command/program-name.ts';
+import { INTERPRETERS, RUNNERS } from '../command/runners.ts';
+
+/** What a longer command of the same beginning may do with them is anything. */
+const NEVER: ReadonlySet<string> = new Set([
+  ...RUNNERS,
+  ...'find fd fdfind rm rmdir dd shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
+]);
+/** They do what the next word says, as interpreters do. */
+const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
+  (
+    'apt apt-get aws az brew bun cargo curl docker gcloud gh git go helm just kubectl make npm npx pip pip3 pnpm podman poetry sed ' +
+    'systemctl tar terraform uv wget yarn'
+  ).split(' '),
+);
+
+/**
+ * The beginning of commands that may be allowed from now on, with the one command that is asked about: all its words, or
+ * the fewer that the model proposes. Null where the command is not understood, is several, or would allow too much.
+ */
+export function proposeAmendment({ commands }: ParsedCommand, proposed: readonly string[] | null): readonly string[] | null {
+  const [command, ...others] = commands ?? [];
+  if (command === undefined || others.length > 0) return null;
+  const { words } = command;
+  const isPrefix = proposed !== null && proposed.length > 0 && proposed.every((word, index) => word === words[index]);
+  return [...(isPrefix ? [proposed] : []), words].find(isNarrow) ?? null;
+}
+
+function isNarrow(words: readonly string[]): boolean {
+  const [program = '', second = '-'] = words;
+  const name = programName(program);
+  if (name === '' || NEVER.has(name)) return false;
+  return !(INTERPRETERS.test(name) || BY_SUBCOMMAND.has(name)) || !second.startsWith('-');
+}

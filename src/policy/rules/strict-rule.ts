@@ -1,0 +1,104 @@
+import type { ParsedCommand } from '../command/parse-command.ts';
+import { programName } from '../command/program-name.ts';
+import { INTERPRETERS } from '../command/runners.ts';
+import type { CommandRules, PrefixRule } from './command-rules.ts';
+
+/** The rule that stands in a command's way, and what it comes to. */
+export interface StrictRule {
+  decision: 'prompt' | 'forbidden';
+  rule: PrefixRule;
+  /** Whether it cannot be told that the command does what the rule is about, nor that it does not. */
+  uncertain: boolean;
+}
+
+type Match = 'certain' | 'possible' | null;
+
+/** What only the shell knows, in the words of what a command mentions. */
+const ANYTHING = '\0';
+
+/**
+ * The strictest of the rules that forbid a command or ask about it. They see through shells, runners and quotes, and go by
+ * a program's name in whatever folder. What a command may do without that it can be told is asked about, not forbidden.
+ */
+export function strictRule(command: ParsedCommand, { rules }: CommandRules): StrictRule | null {
+  const found: StrictRule[] = [];
+  for (const rule of rules) {
+    if (rule.decision === 'allow') continue;
+    const match = matchAnywhere(command, rule);
+    if (match === 'certain') found.push({ decision: rule.decision, rule, uncertain: false });
+    if (match === 'possible') found.push({ decision: 'prompt', rule, uncertain: true });
+  }
+  return found.find(({ decision }) => decision === 'forbidden') ?? found.find(({ uncertain }) => !uncertain) ?? found[0] ?? null;
+}
+
+function matchAnywhere({ commands, mentioned, text }: ParsedCommand, rule: PrefixRule): Match {
+  const matches = mentioned.map(({ words }) => match(words, rule.pattern));
+  if (matches.includes('certain')) return 'certain';
+  const isOpaque = commands === null || commands.some(({ words }) => runsCode(words));
+  return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern)) ? 'possible' : null;
+}
+
+/** Whether code stands among the arguments, in some other language: `python -c "…"`. */
+function runsCode([program = '', ...args]: readonly string[]): boolean {
+  return INTERPRETERS.test(programName(program)) && args.some((arg) => /[\s()'"`;]/.test(arg));
+}
+
+/** Options, with a value behind each or without, may stand between the words of a pattern. */
+function match([program = '', ...args]: readonly string[], [names = [], ...rest]: PrefixRule['pattern']): Match {
+  const name = programName(program);
+  const isNamed = names.some((other) => programName(other) === name);
+  if (isNamed && follows(args, rest, (word, other) => word === other)) return 'certain';
+  const mayBeNamed = isNamed || names.some((other) => mayBe(name, programName(other)));
+  return mayBeNamed && follows(args, rest, mayBe) ? 'possible' : null;
+}
+
+function follows(args: readonly string[], pattern: PrefixRule['pattern'], fits: (word: string, other: string) => boolean): boolean {
+  let places = new Set([0]);
+  for (const alternatives of pattern) {
+    const fitting = [...skipOptions(args, places)].filter((place) => alternatives.some((other) => fits(args[place] ?? '', other)));
+    // What only the shell knows may be several words.
+    if (fitting.some((place) => args[place]?.includes(ANYTHING))) return true;
+    places = new Set(fitting.map((place) => place + 1));
+  }
+  return places.size > 0;
+}
+
+function skipOptions(args: readonly string[], places: ReadonlySet<number>): ReadonlySet<number> {
+  const reached = new Set(places);
+  // What is added while it is gone through is gone through as well.
+  for (const place of reached) if (args[place]?.startsWith('-')) reached.add(place + 1).add(place + 2);
+  return reached;
+}
+
+/** Whether a word may become another once the shell has put in what only it knows. */
+function mayBe(word: string, other: string): boolean {
+  if (!word.includes(ANYTHING)) return word === other;
+  const start = word.slice(0, word.indexOf(ANYTHING));
+  const end = word.slice(word.lastIndexOf(ANYTHING) + 1);
+  return other.length >= start.length + end.length && other.startsWith(start) && other.endsWith(end);
+}
+
+/** Whether the words of a pattern stand anywhere in a text, in their order. */
+function namesInOrder(text: string, pattern: PrefixRule['pattern']): boolean {
+  const plain = text
+    .replace(/\\\n/g, '')
+    .replace(/['"\\]/g, '')
+    .toLowerCase();
+  let from = 0;
+  return pattern.every((alternatives, index) => {
+    const ends = alternatives
+      .map((word) => endOf(plain, index === 0 ? programName(word) : word.toLowerCase(), from))
+      .filter((end) => end !== -1);
+    from = Math.min(...ends);
+    return ends.length > 0;
+  });
+}
+
+/** Where a word ends that stands by itself in a text; -1 where it does not. */
+function endOf(text: string, word: string, from: number): number {
+  for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    if (!/[\w-]/.test(text[at - 1] ?? ' ') && !/[\w-]/.test(text[end] ?? ' ')) return end;
+  }
+  return -1;
+}

@@ -1,0 +1,320 @@
+import { cutText } from '../base/cut-text.ts';
+import type { JsonObject } from '../base/json-value.ts';
+
+/** A refusal or failure as a client reads it. `data.code` is a stable word; texts may be matched by clients, so they stay. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data: JsonObject & { code: string },
+  ) {
+    super(message);
+  }
+}
+
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+const SERVER_OVERLOADED = -32001;
+
+/** How much of a client's own text comes back to it in an error. */
+const SHOWN_CHARS_MAX = 100;
+
+/** Store errors that are the request's fault; any other is the server's. */
+const REFUSED_BY_STORE = new Set([
+  'thread_not_found',
+  'thread_archived',
+  'thread_not_archived',
+  'turn_not_found',
+  'item_not_found',
+  'active_writer',
+  'invalid_cursor',
+]);
+
+export function notInitialized(): RpcError {
+  return refused('not_initialized', 'Not initialized');
+}
+
+export function alreadyInitialized(): RpcError {
+  return refused('already_initialized', 'Already initialized');
+}
+
+export function unknownMethod(method: string): RpcError {
+  return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}`);
+}
+
+/** For methods of the protocol that this server leaves out. */
+export function notServed(method: string): RpcError {
+  return refused('not_supported', `${method} is not supported by this server`);
+}
+
+/** `problem` is a sentence that names the field, as `paramsProblem` makes it. */
+export function invalidParams(problem: string): RpcError {
+  return refused('invalid_params', problem);
+}
+
+/** `what` is a method, or `method.field`. */
+export function needsExperimentalApi(what: string): RpcError {
+  return refused('experimental_api_required', `${what} requires experimentalApi capability`);
+}
+
+export function threadNotFound(threadId: string): RpcError {
+  return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
+}
+
+/** For what needs a thread's history on record, loaded or not. */
+export function noRolloutFound(threadId: string): RpcError {
+  return refused('thread_not_found', `no rollout found for thread id ${threadId}`, { threadId });
+}
+
+export function noRolloutFoundAt(path: string): RpcError {
+  return refused('rollout_not_found', `no rollout found at ${path}`, { path });
+}
+
+/** `problem` says what is wrong with the file. */
+export function rolloutInvalid(path: string, problem: string): RpcError {
+  return refused('rollout_invalid', `${path} cannot be read as a rollout: ${problem}`, { path });
+}
+
+export function emptyHistory(): RpcError {
+  return refused('empty_history', 'history must not be empty');
+}
+
+export function emptyThreadName(): RpcError {
+  return refused('empty_name', 'thread name must not be empty');
+}
+
+export function threadNameTooLong(charsMax: number, charsFound: number): RpcError {
+  const text = `thread name must be at most ${charsMax} characters, not ${charsFound}`;
+  return refused('name_too_long', text, { maxChars: charsMax, actualChars: charsFound });
+}
+
+export function emptyObjective(): RpcError {
+  return refused('empty_objective', 'goal objective must not be empty');
+}
+
+export function objectiveTooLong(charsMax: number, charsFound: number): RpcError {
+  const text = `goal objective must be at most ${charsMax} characters, not ${charsFound}`;
+  return refused('objective_too_long', text, { maxChars: charsMax, actualChars: charsFound });
+}
+
+export function invalidTokenBudget(): RpcError {
+  return refused('invalid_token_budget', 'goal token budget must be positive: leave it out for none');
+}
+
+/** For a change that needs a goal to be there. */
+export function noGoal(threadId: string): RpcError {
+  return refused('goal_not_found', `cannot update the goal of thread ${threadId}: no goal exists, and no objective was given`, {
+    threadId,
+  });
+}
+
+export function goalsDisabled(): RpcError {
+  return refused('goals_disabled', 'goals feature is disabled: features.goals is false');
+}
+
+export function noGoalsInEphemeral(threadId: string): RpcError {
+  return refused('thread_ephemeral', `ephemeral thread does not support goals: ${threadId}`, { threadId });
+}
+
+export function invalidThreadId(text: string): RpcError {
+  return refused('invalid_thread_id', `invalid thread id: ${JSON.stringify(cutText(text, SHOWN_CHARS_MAX))} is not a UUID`);
+}
+
+export function threadArchived(threadId: string): RpcError {
+  return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
+}
+
+/** For what is kept in memory only. */
+export function threadEphemeral(threadId: string): RpcError {
+  return refused('thread_ephemeral', `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`, { threadId });
+}
+
+export function turnActive(turnId: string): RpcError {
+  return refused('turn_active', 'cannot roll back while a turn is in progress: interrupt it first', { turnId });
+}
+
+export function noActiveTurnToSteer(): RpcError {
+  return refused('turn_not_active', 'no active turn to steer');
+}
+
+export function noActiveTurnToInterrupt(): RpcError {
+  return refused('turn_not_active', 'no active turn to interrupt');
+}
+
+export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcError {
+  const text = `expected active turn id \`${expectedTurnId}\` but found \`${foundTurnId}\``;
+  return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
+}
+
+/** For command/exec, process/spawn and thread/shellCommand. */
+export function emptyCommand(): RpcError {
+  return refused('empty_command', 'command must not be empty');
+}
+
+/** For thread/inject_items. */
+export function emptyItems(): RpcError {
+  return refused('empty_items', 'items must not be empty');
+}
+
+/** For thread/inject_items. */
+export function tooManyItems(itemsMax: number, itemsFound: number): RpcError {
+  const text = `items must be at most ${itemsMax}, not ${itemsFound}: inject them in several requests`;
+  return refused('too_many_items', text, { maxItems: itemsMax, actualItems: itemsFound });
+}
+
+/** `problem` says which of the item's fields is wrong. */
+export function invalidItem(index: number, problem: string): RpcError {
+  return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, { index });
+}
+
+/** `what` could change something, and names nothing. */
+export function emptyMetadataUpdate(what: string): RpcError {
+  return refused('empty_update', `${what} must include at least one field`);
+}
+
+export function emptyMetadataField(field: string): RpcError {
+  return refused('empty_field', `${field} must not be empty`);
+}
+
+export function projectNotFound(projectId: string): RpcError {
+  return refused('project_not_found', `project not found: ${cutText(projectId, SHOWN_CHARS_MAX)}`);
+}
+
+export function itemIdsOutOfRange(idsMax: number): RpcError {
+  return refused('invalid_params', `itemIds must contain 1 to ${idsMax} IDs`);
+}
+
+export function emptyInput(): RpcError {
+  return refused('empty_input', 'input must not be empty');
+}
+
+/** Both in characters of text, over all parts of the input. */
+export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
+  return new RpcError(INVALID_PARAMS, `Input exceeds the maximum length of ${charsMax} characters.`, {
+    code: 'input_too_large',
+    input_error_code: 'input_too_large',
+    max_chars: charsMax,
+    actual_chars: charsFound,
+  });
+}
+
+export function invalidCursor(cursor: string): RpcError {
+  return refused('invalid_cursor', `invalid cursor: ${cursor}`);
+}
+
+export function unknownPermissionProfile(id: string, known: readonly string[]): RpcError {
+  const text = `unknown permission profile \`${cutText(id, SHOWN_CHARS_MAX)}\`: there are ${known.join(', ')}`;
+  return refused('permission_profile_not_found', text);
+}
+
+export function unknownEnvironment(id: string): RpcError {
+  return refused('environment_not_found', `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``);
+}
+
+/** `data.type` is what clients know the refusal by. */
+export function unknownModelProvider(modelProvider: string): RpcError {
+  const shown = cutText(modelProvider, SHOWN_CHARS_MAX);
+  const details = { type: 'modelProviderNotConfigured', modelProvider: shown };
+  return refused('model_provider_not_found', `unknown model provider: ${shown}, which is not configured`, details);
+}
+
+export function emptyProcessHandle(): RpcError {
+  return refused('empty_process_handle', 'processHandle must not be empty');
+}
+
+/** For params that are each well formed, and cannot be had together or mean nothing. */
+export function contradictoryParams(problem: string): RpcError {
+  return new RpcError(INVALID_PARAMS, problem, { code: 'invalid_params' });
+}
+
+/** `what` is what the client names its processes by. */
+export function duplicateProcess(what: string, id: string): RpcError {
+  return refused('process_id_taken', `duplicate active ${what}: ${shownId(id)}`);
+}
+
+export function processNotFound(what: string, id: string): RpcError {
+  return refused('process_not_found', `there is no active ${what} ${shownId(id)}`);
+}
+
+export function needsProcessId(): RpcError {
+  return refused('process_id_required', 'command/exec with tty, streamStdin or streamStdoutStderr needs a processId');
+}
+
+export function stdinNotStreamed(id: string): RpcError {
+  return refused('stdin_not_streamed', `${shownId(id)} was started without streamStdin: its stdin cannot be written to`);
+}
+
+export function stdinClosed(id: string): RpcError {
+  return refused('stdin_closed', `the stdin of ${shownId(id)} has been closed`);
+}
+
+export function noTerminal(id: string): RpcError {
+  return refused('no_terminal', `${shownId(id)} has no terminal that could be resized`);
+}
+
+export function tooManyProcesses(max: number): RpcError {
+  return refused('too_many_processes', `a connection can have ${max} processes at once: end some first`);
+}
+
+/** `problem` says which of program, folder or system was in the way. */
+export function processNotStarted(problem: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, problem, { code: 'process_not_started' });
+}
+
+/** `problem` says what is missing and how to get it. */
+export function sandboxUnavailable(problem: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, problem, { code: 'sandbox_unavailable' });
+}
+
+function shownId(id: string): string {
+  return JSON.stringify(cutText(id, SHOWN_CHARS_MAX));
+}
+
+/** `problem` names the file, the line and the key. */
+export function configInvalid(problem: string): RpcError {
+  return refused('config_invalid', problem);
+}
+
+/** For what a request wants of a file that is not to be had so. `code` and `message` are of `files/`. */
+export function fileRefused(code: string, message: string, path: string): RpcError {
+  return refused(code, message, { path });
+}
+
+/** For what the system did not let the server do with a file. */
+export function fileFailed(code: string, message: string, path: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, { code, path });
+}
+
+export function invalidBase64(problem: string): RpcError {
+  return refused('invalid_encoding', `fs/writeFile requires valid base64 dataBase64: ${problem}`);
+}
+
+export function watchIdTaken(watchId: string): RpcError {
+  return refused('watch_id_taken', `watchId already exists: ${cutText(watchId, SHOWN_CHARS_MAX)}`);
+}
+
+export function tooManyWatches(watchesMax: number): RpcError {
+  return refused('too_many_watches', `a connection has at most ${watchesMax} watches: end some with fs/unwatch`, {
+    maxWatches: watchesMax,
+  });
+}
+
+export function overloaded(): RpcError {
+  return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
+}
+
+export function internal(message: string): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, { code: 'internal_error' });
+}
+
+/** The error for what a store refused: its code, text and details come from the store. */
+export function fromStore(code: string, message: string, details: JsonObject): RpcError {
+  const rpcCode = REFUSED_BY_STORE.has(code) ? INVALID_REQUEST : INTERNAL_ERROR;
+  return new RpcError(rpcCode, message, { ...details, code });
+}
+
+function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+  return new RpcError(INVALID_REQUEST, message, { ...details, code });
+}

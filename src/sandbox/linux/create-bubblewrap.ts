@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { closeSync, openSync, readlinkSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { GuardedPlaces } from '../places/guarded-places.ts';
+import { NestedNames } from '../places/nested-names.ts';
+import { SandboxUnavailableError } from '../processes/processes.ts';
+import { requireFolder, requirePlainPaths, splitEnvironment } from '../require-folder.ts';
+import type { Confined, Confinement, Sandbox } from '../sandbox.ts';
+import { sandboxProgram } from '../sandbox-program.ts';
+import { bubblewrapMounts } from './bubblewrap-mounts.ts';
+import { bubblewrapProblem } from './bubblewrap-problem.ts';
+import { closeInheritedFiles, type InheritedFiles } from './inherited-files.ts';
+import { makeUnnamedFile } from './make-unnamed-file.ts';
+import { sandboxView, type ViewDeps } from './sandbox-view.ts';
+import { seccompFilter } from './seccomp-filter.ts';
+
+export interface BubblewrapDeps {
+  /** Node's name of the processor. */
+  arch: string;
+  /** heddle's home, which no confined process can write to. */
+  home: string;
+  clock: Clock;
+  /** In place of the bubblewrap that is installed; null: there is none. */
+  program?: string | null;
+}
+
+const ALWAYS = [
+  ...['--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent'],
+];
+const FILTER_FD = 3;
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The sandbox of Linux: bubblewrap with a filter of system calls. Whether it works is found out when it is first used. */
+export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps): Sandbox {
+  const filters = new Map<boolean, number>();
+  let looked: ViewDeps | null = null;
+  let inherited: InheritedFiles | null = null;
+  let probed: Promise<Probed> | null = null;
+
+  function viewDeps(): ViewDeps {
+    looked ??= { guardedPlaces: new GuardedPlaces(), nestedNames: new NestedNames(clock) };
+    return looked;
+  }
+
+  const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
+
+  function probe(): Promise<Probed> {
+    probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
+      // What is missing may be brought while the server runs.
+      if ('problem' in result) probed = null;
+      return result;
+    });
+    return probed;
+  }
+
+  /** Each use needs one that is read from its start. */
+  function openFilter(network: boolean): number {
+    let kept = filters.get(network);
+    if (kept === undefined) {
+      const filter = seccompFilter({ arch, network });
+      if (filter === null) throw new SandboxUnavailableError(`There is no sandbox for processors of the kind ${arch}.`);
+      kept = keepFilter(home, filter);
+      filters.set(network, kept);
+    }
+    return openSync(`/proc/self/fd/${kept}`, 'r');
+  }
+
+  return {
+    async available() {
+      const result = await probe();
+      return 'problem' in result ? result : { name: 'bubblewrap' };
+    },
+    async confine(what, bounds) {
+      const result = await probe();
+      if ('problem' in result) throw new SandboxUnavailableError(result.problem);
+      inherited ??= closeInheritedFiles();
+      const filter = openFilter(bounds.network);
+      try {
+        return await confine({ what, bounds, program: result.program, filter, inherited, view: viewDeps() });
+      } catch (error) {
+        closeSync(filter);
+        throw error;
+      }
+    },
+  };
+}
+
+type Probed = { program: string } | { problem: string };
+
+interface Confining {
+  what: Confined;
+  bounds: SandboxBounds;
+  program: string;
+  filter: number;
+  inherited: InheritedFiles;
+  view: ViewDeps;
+}
+
+async function confine({ what, bounds, program, filter, inherited, view: deps }: Confining): Promise<Confinement> {
+  requirePlainPaths(what, bounds);
+  const built = await sandboxView(bounds, deps);
+  const { view, release } = built;
+  try {
+    requireFolder(what.cwd, built);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  const { kept, moved } = splitEnvironment(what.env);
+  const argv = [
+    program,
+    ...ALWAYS,
+    ...inherited.options,
+    ...(bounds.network ? [] : ['--unshare-net']),
+    ...(what.terminal ? [] : ['--new-session']),
+    ...bubblewrapMounts(view),
+    ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
+  ];
+  return {
+    ...(what.terminal
+      ? { argv: [...inherited.before, ...withFilter(filter, argv)], files: [] }
+      : { argv: [...inherited.before, ...argv], files: [filter] }),
+    env: kept,
+    async release() {
+      closeSync(filter);
+      release();
+    },
+  };
+}
+
+/** What starts a process on a terminal gives it no further files: a shell opens this one. */
+function withFilter(filter: number, argv: readonly string[]): string[] {
+  return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readlinkSync('/proc/self')}/fd/${filter}`, ...argv];
+}
+
+function keepFilter(home: string, filter: Buffer): number {
+  try {
+    return makeUnnamedFile(home, filter);
+  } catch (error) {
+    throw new SandboxUnavailableError(`The sandbox needs a file in ${home}, which cannot be made: ${String(error)}`, { cause: error });
+  }
+}
+
+interface Probing {
+  program: string | null;
+  home: string;
+  view: ViewDeps;
+  openFilter: () => number;
+}
+
+async function probeBubblewrap({ program, home, view: deps, openFilter }: Probing): Promise<Probed> {
+  if (program === null) return { problem: bubblewrapProblem('missing') };
+  const filter = openFilter();
+  try {
+    const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, workspace: [], home }, deps);
+    const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
+    const [shell = '', ...rest] = withFilter(filter, [program, ...args]);
+    await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
+    return { program };
+  } catch (error) {
+    return { problem: bubblewrapProblem(error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)) };
+  } finally {
+    closeSync(filter);
+  }
+}

@@ -1,0 +1,117 @@
+import { dirname } from 'node:path';
+import { isWithin } from '../../base/is-within.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { followPath, KERNEL_FOLDERS, realPath, statOf } from '../places/follow-path.ts';
+import type { GuardedPlaces } from '../places/guarded-places.ts';
+import type { NestedNames } from '../places/nested-names.ts';
+import { protectHome } from '../places/protect-home.ts';
+import { protectNamed, protectNames } from '../places/protect-names.ts';
+import { realBounds } from '../places/real-bounds.ts';
+import { Places } from '../places/view-places.ts';
+import type { PlaceKind, View } from './bubblewrap-mounts.ts';
+
+export interface ViewDeps {
+  guardedPlaces: GuardedPlaces;
+  nestedNames: NestedNames;
+}
+
+export interface BuiltView {
+  view: View;
+  /** Of each path of the bounds that is left out, the link on its way that is not followed. */
+  notFollowed: ReadonlyMap<string, string>;
+  /** Gives back what was taken for it. */
+  release(): void;
+}
+
+const PLATFORM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix', '/run/current-system'];
+const PLATFORM_FILES = ['/etc/resolv.conf', '/etc/localtime'];
+const PLATFORM_SECRETS = [
+  ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'ssl/private', 'ssh', 'wireguard'],
+  ...['security/opasswd', 'NetworkManager/system-connections'],
+].map((name) => `/etc/${name}`);
+/** What of the system root can change without any capability, and bubblewrap leaves so. */
+const ROOT_ONLY = ['/proc/sys', '/proc/sysrq-trigger', '/proc/acpi', '/proc/scsi'];
+/** Behind these, in `/run` and in the user's folder below it, are programs that start others, outside, for whoever asks. */
+const CONTROL_SOCKETS = [
+  ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
+  ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
+];
+
+/** What a command within these bounds is to see, as the file system is now. */
+export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
+  const { bounds, links, notFollowed } = realBounds(named);
+  const { readable, writableRoots } = bounds;
+  const places = new Places(guardedPlaces);
+  for (const [link, target] of links) places.links.set(link, target);
+  if (readable !== 'everything') {
+    for (const root of readable.roots) if (isShown(root)) places.show(root, 'read');
+    if (readable.platformDefaults) for (const path of [...PLATFORM_FOLDERS, ...PLATFORM_FILES]) showPlatform(path, places);
+  }
+  const roots = writableRoots.filter(isShown);
+  for (const root of roots) places.show(root, 'write');
+  const { nested, release } = await nestedNames.hold(roots);
+  try {
+    keepOff({ bounds, roots, nested, places });
+  } catch (error) {
+    release();
+    places.releaseGuards();
+    throw error;
+  }
+  const view = { everything: readable === 'everything', places: places.kinds, links: places.links, system: systemPlaces(bounds, roots) };
+  return {
+    view,
+    notFollowed,
+    release: () => {
+      release();
+      places.releaseGuards();
+    },
+  };
+}
+
+interface Keeping {
+  bounds: SandboxBounds;
+  roots: readonly string[];
+  nested: readonly string[];
+  places: Places;
+}
+
+/** Takes out of what was shown what is not to be changed or seen. */
+function keepOff({ bounds: { home, workspace, readable }, roots, nested, places }: Keeping): void {
+  for (const root of roots) protectNames(root, places);
+  for (const path of nested) if (isStillThere(path) && !isWithin(path, home)) protectNamed(path, places);
+  protectHome({ home, workspace, everything: readable === 'everything' }, places);
+}
+
+/** Whether it is, and no folder on its way has become a link: that would be followed when it is mounted. */
+function isStillThere(path: string): boolean {
+  return statOf(path) !== null && realPath(dirname(path)) === dirname(path);
+}
+
+/** Whether a path without links is there, and is not the kernel's. */
+function isShown(path: string): boolean {
+  return realPath(path) === path && !KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
+}
+
+function showPlatform(path: string, places: Places): void {
+  const real = realPath(path);
+  if (real === null || !isShown(real)) return;
+  places.show(real, 'read');
+  for (const { link, target } of followPath(path).links) places.links.set(link, target);
+}
+
+function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {
+  const user = statOf('/proc/self')?.uid ?? 0;
+  const kept = [...(user === 0 ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
+  const system = new Map<string, PlaceKind>();
+  for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
+  for (const path of systemSecrets(bounds, user)) {
+    const stat = statOf(path);
+    if (stat !== null && !stat.isSymbolicLink()) system.set(path, stat.isDirectory() ? 'empty' : 'nothing');
+  }
+  return system;
+}
+
+function systemSecrets({ readable, network }: SandboxBounds, user: number): readonly string[] {
+  if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
+  return network ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
+}

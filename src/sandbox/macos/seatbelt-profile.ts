@@ -1,0 +1,91 @@
+import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
+import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+
+const PLATFORM_READABLE = [
+  ...['/System', '/usr', '/bin', '/sbin', '/Library', '/opt', '/private/etc', '/private/var/db/timezone', '/private/var/select', '/dev'],
+  ...['/Applications/Xcode.app', '/nix'],
+];
+const DEVICES_WRITABLE = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
+
+const ALWAYS = [
+  '(version 1)',
+  '(deny default)',
+  '(allow process-fork process-exec signal process-info* sysctl-read mach-lookup ipc-posix-sem ipc-posix-shm pseudo-tty)',
+  '(deny mach-lookup (global-name "com.apple.SecurityServer") (global-name "com.apple.securityd.xpc"))',
+  '(allow file-read-metadata (literal "/"))',
+  '(allow file-ioctl (regex #"^/dev/(tty.*|ptmx)$"))',
+];
+
+/** The bounds as a profile of macOS' Seatbelt. Real paths are expected. Later rules win over earlier ones. */
+export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
+  const homeIsRoot = writableRoots.includes(home);
+  const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
+  const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
+  const rules = [
+    ...ALWAYS,
+    readable === 'everything'
+      ? '(allow file-read*)'
+      : allow('file-read*', [...readable.roots, ...writableRoots, ...(readable.platformDefaults ? PLATFORM_READABLE : [])].map(subpath)),
+    allow('file-write*', [...DEVICES_WRITABLE.map(literal), ...writableRoots.map(subpath)]),
+    deny(
+      'file-write*',
+      writableRoots.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
+    ),
+    ...(homeIsRoot
+      ? [
+          deny(
+            'file-write*',
+            HOME_KEPT.map((name) => subpath(`${home}/${name}`)),
+          ),
+        ]
+      : [
+          deny('file-write*', [subpath(home)]),
+          deny('file-read*', [subpath(home)]),
+          allow('file-read*', [
+            literal(home),
+            ...HOME_READABLE.map((name) => subpath(`${home}/${name}`)),
+            ...[...inHome, ...workInHome].map(subpath),
+          ]),
+          allow('file-write*', inHome.map(subpath)),
+          deny(
+            'file-write*',
+            inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
+          ),
+        ]),
+    deny(
+      'file-read* file-write*',
+      HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
+    ),
+    '(deny file-write-setugid)',
+    network
+      ? '(allow network* system-socket)'
+      : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))\n(deny network* (remote unix-socket))',
+  ];
+  return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
+}
+
+function allow(what: string, places: readonly string[]): string {
+  return places.length === 0 ? '' : `(allow ${what} ${places.join(' ')})`;
+}
+
+function deny(what: string, places: readonly string[]): string {
+  return places.length === 0 ? '' : `(deny ${what} ${places.join(' ')})`;
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${quoted(path)})`;
+}
+
+/** At any depth below the root, whether it is there or not. */
+function protectedName(root: string, name: string): string {
+  const escaped = `${root === '/' ? '' : root}/`.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
+  return `(regex #"^${escaped}(.*/)?${name.replaceAll('.', '\\.')}(/|$)")`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replace(/["\\]/g, '\\$&')}"`;
+}

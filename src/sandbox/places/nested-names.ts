@@ -1,0 +1,123 @@
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { systemErrorCode } from '../../base/system-error-code.ts';
+import { isProtectedName, PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
+import { KERNEL_FOLDERS, statOf } from './follow-path.ts';
+
+const FOLDERS_MAX = 10_000;
+const FOUND_MAX = 100;
+/** The kernel takes 4,095, and bubblewrap puts some before: what is longer cannot be mounted, and would keep all commands from running. */
+const PATH_BYTES_MAX = 4000;
+const NOT_ENTERED = new Set<string>(['node_modules', ...PROTECTED_NAMES]);
+const AGE_MS_MAX = 30_000;
+/** At most this part of the time is spent on walks. */
+const WALK_SHARE = 0.02;
+
+/** As deep below a folder that everyone can write to, such as /tmp: its folders have little to do with each other. */
+const SHARED_DEPTH_MAX = 1;
+/** The bits of its mode: others can write, and it is sticky. */
+const SHARED = 0o1002;
+
+interface Walk {
+  found: readonly string[];
+  freshUntil: number;
+}
+
+/** What is known of a root. */
+interface Known {
+  walk: Promise<Walk>;
+  /** A later walk, which is looked at when no command runs there. */
+  next: Walk | null;
+  renewing: boolean;
+  /** How many commands run there. */
+  held: number;
+}
+
+/**
+ * Where the protected names stand below a writable root, apart from the root's own. A walk of a big tree is not made for each
+ * command: what was found serves until it is half a minute old, longer where the walk took long, and, while it is made anew, still.
+ * It also serves for as long as a command runs that keeps to it: that one could put links in the way to what is found later.
+ */
+export class NestedNames {
+  readonly #clock: Clock;
+  readonly #known = new Map<string, Known>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Real paths, shallow ones first: of very many, or in a very big tree, only the first. To be released when the command has ended. */
+  async hold(roots: readonly string[]): Promise<{ nested: string[]; release: () => void }> {
+    const held = roots.map((root) => this.#hold(root));
+    const walks = await Promise.all(held.map(({ walk }) => walk));
+    const release = () => {
+      for (const known of held) known.held -= 1;
+    };
+    return { nested: walks.flatMap(({ found }) => found), release };
+  }
+
+  #hold(root: string): Known {
+    const known = this.#known.get(root) ?? { walk: this.#walk(root), next: null, renewing: false, held: 0 };
+    this.#known.set(root, known);
+    if (known.held === 0 && known.next !== null) {
+      known.walk = Promise.resolve(known.next);
+      known.next = null;
+    }
+    known.held += 1;
+    void this.#renewWhenOld(root, known);
+    return known;
+  }
+
+  async #renewWhenOld(root: string, known: Known): Promise<void> {
+    const { freshUntil } = known.next ?? (await known.walk);
+    if (known.renewing || this.#clock.monotonic() <= freshUntil) return;
+    known.renewing = true;
+    known.next = await this.#walk(root);
+    known.renewing = false;
+  }
+
+  async #walk(root: string): Promise<Walk> {
+    const started = this.#clock.monotonic();
+    const found = await walkBelow(root);
+    const ended = this.#clock.monotonic();
+    return { found, freshUntil: ended + Math.max(AGE_MS_MAX, (ended - started) / WALK_SHARE) };
+  }
+}
+
+/** Level by level; never rejects. */
+async function walkBelow(root: string): Promise<string[]> {
+  const isShared = ((statOf(root)?.mode ?? 0) & SHARED) === SHARED;
+  const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
+  const found: string[] = [];
+  const folders = [{ path: root, depth: 0 }];
+  for (let next = 0; next < folders.length && next < FOLDERS_MAX && found.length < FOUND_MAX; next += 1) {
+    const { path, depth } = folders[next] ?? { path: root, depth: 0 };
+    const { names, below } = await lookInto(path);
+    if (depth > 0) found.push(...names);
+    if (depth < depthMax) folders.push(...below.map((folder) => ({ path: folder, depth: depth + 1 })));
+  }
+  return found.slice(0, FOUND_MAX);
+}
+
+/** The protected names in a folder, and the folders to look into next. */
+async function lookInto(folder: string): Promise<{ names: string[]; below: string[] }> {
+  const entries = (await entriesOf(folder)).filter(({ name }) => Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX);
+  const pathOf = ({ name }: Dirent) => join(folder, name);
+  const entered = entries.filter((entry) => entry.isDirectory() && !NOT_ENTERED.has(entry.name));
+  return {
+    names: entries.filter(({ name }) => isProtectedName(name)).map(pathOf),
+    below: entered.map(pathOf).filter((path) => !KERNEL_FOLDERS.includes(path)),
+  };
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    // Whatever the system says of a folder that cannot be read, nothing in it can be made to run either.
+    if (systemErrorCode(error) !== null) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+import { dirname, join, resolve } from 'node:path';
+import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
+import { realPath, statOf, textOf } from './follow-path.ts';
+import type { Places } from './view-places.ts';
+
+/** What of git's folder makes it run something, were it elsewhere by a link. */
+const GIT_LINKABLE = ['hooks', 'config', 'config.worktree', 'commondir'];
+
+/** Protects the names in a folder that is a writable root, also those that are not there. */
+export function protectNames(root: string, places: Places): void {
+  if (statOf(root)?.isDirectory() !== true) return;
+  const paths = PROTECTED_NAMES.map((name) => join(root, name));
+  // Links first: the folder of one is kept as it is, and needs no guards.
+  for (const path of paths.toSorted((a, b) => Number(isLink(b)) - Number(isLink(a)))) protectNamed(path, places);
+}
+
+/** Protects what stands at a path with a protected name, and where git's files lie that it tells of. */
+export function protectNamed(path: string, places: Places): void {
+  places.protect(path);
+  if (!path.endsWith('/.git')) return;
+  const real = realPath(path);
+  if (real !== null) protectGit(real, places);
+}
+
+function protectGit(git: string, places: Places): void {
+  const folder = gitFolder(git);
+  if (folder === null) return;
+  places.protect(folder);
+  for (const name of GIT_LINKABLE) if (isLink(join(folder, name))) protectTarget(join(folder, name), places);
+  const common = textOf(join(folder, 'commondir'));
+  const shared = common === null ? null : realPath(resolve(folder, common.trim()));
+  if (shared !== null) places.protect(shared);
+}
+
+/** A worktree's or submodule's `.git` is a file that names the folder. */
+function gitFolder(git: string): string | null {
+  if (statOf(git)?.isFile() !== true) return git;
+  const [, named] = /^gitdir: (.*)$/m.exec(textOf(git) ?? '') ?? [];
+  return named === undefined ? null : realPath(resolve(dirname(git), named));
+}
+
+function protectTarget(link: string, places: Places): void {
+  const target = realPath(link);
+  if (target !== null) places.protect(target);
+}
+
+function isLink(path: string): boolean {
+  return statOf(path)?.isSymbolicLink() === true;
+}

@@ -1,0 +1,75 @@
+import { isWithin } from '../../base/is-within.ts';
+import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { followPath, realPath, type Way } from './follow-path.ts';
+
+export interface RealBounds {
+  /** With the links on all paths resolved. What is not there is where it would be. */
+  bounds: SandboxBounds;
+  /** The links that are followed: their targets by their own real places. */
+  links: ReadonlyMap<string, string>;
+  /** Of each path that is left out, the link on its way that is not followed. */
+  notFollowed: ReadonlyMap<string, string>;
+}
+
+/**
+ * The bounds as the file system is now. A link that lies in a writable root is not followed where that would widen them: an
+ * earlier command may have put it in the place of a root that lies in another, or that was not there yet.
+ */
+export function realBounds(named: SandboxBounds): RealBounds {
+  const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
+  const home = realPath(named.home) ?? named.home;
+  const { changeable, steadyRoots } = whatCommandsChange(named.writableRoots);
+  const steadyReadRoots = readRoots.map(followPath).filter((way) => linkWithin(way, changeable) === null);
+  const steady: SandboxBounds = {
+    ...named,
+    readable: withRoots(named.readable, steadyReadRoots.map(endOf)),
+    writableRoots: steadyRoots,
+    workspace: [],
+    home,
+  };
+  const links = new Map<string, string>();
+  const notFollowed = new Map<string, string>();
+  const resolve = (paths: readonly string[], isKnown: (end: string, bounds: SandboxBounds) => boolean) => {
+    const ends = paths.flatMap((path) => {
+      const way = followPath(path);
+      const link = linkWithin(way, changeable);
+      if (link !== null && !isKnown(way.end, steady)) {
+        notFollowed.set(path, link);
+        return [];
+      }
+      for (const followed of way.links) links.set(followed.link, followed.target);
+      return [way.end];
+    });
+    return [...new Set(ends)];
+  };
+  const bounds: SandboxBounds = {
+    ...steady,
+    readable: withRoots(named.readable, resolve(readRoots, isReadable)),
+    workspace: resolve(named.workspace, isReadable),
+    writableRoots: resolve(named.writableRoots, isWritable),
+  };
+  return { bounds, links, notFollowed };
+}
+
+/** Where commands can make links, and of that the roots that none of them can turn elsewhere. */
+function whatCommandsChange(roots: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
+  const ways = roots.map(followPath);
+  const plain = ways.filter(({ links }) => links.length === 0).map(endOf);
+  const outside = ways.filter((way) => linkWithin(way, plain) === null);
+  const changeable = outside.map(endOf);
+  return { changeable, steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf) };
+}
+
+/** The first link on a way that lies in one of the folders. */
+function linkWithin({ links }: Way, folders: readonly string[]): string | null {
+  return links.find(({ link }) => folders.some((folder) => isWithin(link, folder)))?.link ?? null;
+}
+
+function endOf({ end }: Way): string {
+  return end;
+}
+
+function withRoots(readable: SandboxBounds['readable'], roots: readonly string[]): SandboxBounds['readable'] {
+  return readable === 'everything' ? readable : { ...readable, roots };
+}

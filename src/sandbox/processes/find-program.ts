@@ -1,0 +1,62 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { systemErrorCode } from '../../base/system-error-code.ts';
+import { ProcessStartError } from './processes.ts';
+
+/** What `execvp` looks through where there is no PATH. */
+const PATH_DEFAULT = '/usr/bin:/bin';
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'No such file or directory',
+  ENOTDIR: 'Not a directory',
+  EACCES: 'Permission denied',
+  ELOOP: 'Too many levels of symbolic links',
+  ENAMETOOLONG: 'File name too long',
+};
+
+/**
+ * The file that a program's name means in a folder, as `execvp` would find it. Rejects with a `ProcessStartError` that says
+ * which is missing, the folder or the program: the system's own error would not.
+ */
+export async function findProgram(name: string, { cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }): Promise<string> {
+  const problem = await folderProblem(cwd);
+  if (problem !== null) throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
+  if (name === '') throw new ProcessStartError('cannot run a program without a name');
+  if (name.includes('/')) {
+    const file = resolve(cwd, name);
+    const reason = await programProblem(file);
+    if (reason === null) return file;
+    throw new ProcessStartError(`cannot run ${name}: ${REASONS[reason] ?? reason}`);
+  }
+  const path = env.PATH ?? PATH_DEFAULT;
+  let denied = false;
+  for (const folder of path.split(':')) {
+    const file = resolve(cwd, folder, name);
+    const reason = await programProblem(file);
+    if (reason === null) return file;
+    denied ||= reason === 'EACCES';
+  }
+  const reason = denied ? 'Permission denied' : 'No such file or directory';
+  throw new ProcessStartError(`cannot run ${name}: ${reason} in PATH=${path}`);
+}
+
+/** The error's code; null: one can be there. */
+async function folderProblem(folder: string): Promise<string | null> {
+  try {
+    const problem = access(folder, constants.X_OK).then(() => null, systemErrorCode);
+    return (await stat(folder)).isDirectory() ? ((await problem) ?? null) : 'ENOTDIR';
+  } catch (error) {
+    return systemErrorCode(error) ?? String(error);
+  }
+}
+
+/** The error's code; null: it can be run. */
+async function programProblem(file: string): Promise<string | null> {
+  try {
+    const [facts] = await Promise.all([stat(file), access(file, constants.X_OK)]);
+    return facts.isFile() ? null : 'EACCES';
+  } catch (error) {
+    return systemErrorCode(error) ?? String(error);
+  }
+}

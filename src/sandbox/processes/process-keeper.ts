@@ -1,0 +1,195 @@
+import { systemErrorCode } from '../../base/system-error-code.ts';
+import type { Confinement } from '../sandbox.ts';
+import { findProgram } from './find-program.ts';
+import { type Condemned, killProcesses } from './kill-processes.ts';
+import { Pipes } from './pipes.ts';
+import { type ProcessMark, ProcessMarks } from './process-mark.ts';
+import { createProcessTable, type ProcessTable } from './process-table.ts';
+import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
+import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
+import type { ProcessesDeps } from './processes-deps.ts';
+import { startError } from './spawn-child.ts';
+import { startPiped } from './start-piped.ts';
+import type { Launch, StartedProcess } from './started-process.ts';
+import { Terminals } from './terminals.ts';
+import { Watchdog } from './watchdog.ts';
+
+/** What was started: it is kept for as long as something of it may be left. */
+interface Start {
+  owner: readonly string[];
+  mark: ProcessMark;
+  /** Null before it has begun, and once it has ended. */
+  leader: number | null;
+  ended: boolean;
+  /** What is read of it is no longer held up by who reads it slowly. */
+  hurry: () => void;
+  /** Resolves when it has ended and its output has been read, and where it never began. */
+  over: Promise<unknown>;
+  /** Resolves when it is known whether it began. */
+  begun: Promise<unknown>;
+}
+
+/** Sets the limit that marks a process, by the letter that the shell has for it, and becomes the program. */
+const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
+
+/** How many commands are kept in mind before it is looked which of them have left something behind. */
+const STARTS_KEPT = 500;
+
+const CLOSED = 'the server is ending: nothing can be started any more';
+
+/** Starts processes on this machine, and knows what may be left of them. */
+export class ProcessKeeper implements Processes {
+  readonly #deps: ProcessesDeps;
+  readonly #marks: ProcessMarks;
+  readonly #starts = new Set<Start>();
+  readonly #watchdog: Watchdog;
+  readonly #terminals = new Terminals();
+  readonly #pipes: Pipes;
+  #table: ProcessTable | null = null;
+  #forgetAbove = STARTS_KEPT;
+  #closed = false;
+
+  constructor(deps: ProcessesDeps) {
+    this.#deps = deps;
+    this.#marks = new ProcessMarks(deps.env.HEDDLE_COMMAND);
+    this.#watchdog = new Watchdog(this.#marks, deps.env.PATH ?? '');
+    this.#pipes = new Pipes(deps.platform);
+  }
+
+  async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
+    if (this.#closed) throw new ProcessStartError(CLOSED);
+    const start: Start = {
+      owner: spec.owner,
+      mark: this.#marks.next(),
+      leader: null,
+      ended: false,
+      hurry: () => {},
+      begun: Promise.resolve(),
+      over: Promise.resolve(),
+    };
+    const launched = this.#launch(spec, start, onOutput);
+    start.begun = launched.catch(() => {});
+    this.#starts.add(start);
+    if (this.#starts.size > this.#forgetAbove) {
+      this.#forgetAbove = Number.POSITIVE_INFINITY;
+      void this.#forgetEnded().catch((error: unknown) => {
+        this.#deps.log.warn({ err: error }, 'what ended commands left behind could not be looked for');
+        this.#forgetAbove = this.#starts.size + STARTS_KEPT;
+      });
+    }
+    try {
+      const { started, confinement } = await launched;
+      start.leader = started.pid;
+      start.hurry = () => started.output.hurry();
+      return this.#follow(start, started, confinement);
+    } catch (error) {
+      this.#starts.delete(start);
+      throw systemErrorCode(error) === null ? error : startError(error);
+    }
+  }
+
+  async killOwned(owner: readonly string[]): Promise<void> {
+    await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.killOwned([]);
+    this.#watchdog.dismiss();
+    this.#pipes.close();
+  }
+
+  async #launch(
+    spec: ProcessSpec,
+    { mark }: Start,
+    onOutput: (stream: OutputStream, bytes: Buffer) => void,
+  ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
+    const { argv, cwd, bounds, terminal } = spec;
+    if (terminal === null) this.#pipes.prepare();
+    await findProgram(argv[0] ?? '', spec);
+    const env = { ...spec.env, ...mark.env };
+    if (bounds === null) {
+      const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
+      return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
+    }
+    const { sandbox } = this.#deps;
+    if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
+    const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
+    try {
+      return { started: await this.#begin({ ...confinement, cwd, onOutput }, spec), confinement };
+    } catch (error) {
+      await confinement.release();
+      throw error;
+    }
+  }
+
+  async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
+    if (this.#closed) throw new ProcessStartError(CLOSED);
+    const hidden = this.#terminals.files;
+    this.#watchdog.watch(hidden);
+    if (terminal !== null) return this.#terminals.start(launch, terminal);
+    return startPiped(launch, { input, hidden, pipes: this.#pipes });
+  }
+
+  /** Of commands that have ended and left nothing behind, nothing is kept. */
+  async #forgetEnded(): Promise<void> {
+    const ended = [...this.#starts].filter(({ ended }) => ended);
+    const left = new Set((await this.#processTable().list()).map((entry) => entry.mark()));
+    for (const start of ended) if (!left.has(start.mark.number)) this.#starts.delete(start);
+    this.#forgetAbove = 2 * this.#starts.size + STARTS_KEPT;
+  }
+
+  #processTable(): ProcessTable {
+    this.#table ??= createProcessTable(this.#deps.platform, this.#marks);
+    return this.#table;
+  }
+
+  #follow(start: Start, started: StartedProcess, confinement: Confinement | null): RunningProcess {
+    const ended = started.exited.then(async (end) => {
+      start.leader = null;
+      start.ended = true;
+      const allRead = await started.finish();
+      await this.#release(confinement);
+      return { ...end, allRead };
+    });
+    start.over = ended;
+    return {
+      pid: started.pid,
+      ended,
+      write: started.write,
+      endInput: started.endInput,
+      resize: started.resize,
+      pause: () => started.output.pause(),
+      resume: () => started.output.resume(),
+      kill: () => this.#kill([start]),
+    };
+  }
+
+  /** What cannot be taken away stays, and is told of in the log: the process has ended all the same. */
+  async #release(confinement: Confinement | null): Promise<void> {
+    try {
+      await confinement?.release();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'what a sandbox had put in place could not be taken away');
+    }
+  }
+
+  /** One that is being started is killed when it has begun. Never rejects. */
+  async #kill(starts: readonly Start[]): Promise<void> {
+    if (starts.length === 0) return;
+    await Promise.all(starts.map(({ begun }) => begun));
+    const condemned: Condemned = {
+      leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
+      marks: new Set(starts.map(({ mark }) => mark.number)),
+    };
+    const { sendSignal, log } = this.#deps;
+    try {
+      await killProcesses(condemned, { table: this.#processTable(), sendSignal, log });
+    } catch (error) {
+      log.error({ err: error }, 'what was to be killed could not be looked for');
+    }
+    for (const { hurry } of starts) hurry();
+    await Promise.all(starts.map(({ over }) => over));
+    for (const start of starts) this.#starts.delete(start);
+  }
+}

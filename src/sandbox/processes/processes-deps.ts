@@ -1,0 +1,13 @@
+import type { Log } from '../../base/log.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { SendSignal } from './kill-processes.ts';
+
+export interface ProcessesDeps {
+  /** Null: there is none here. */
+  sandbox: Sandbox | null;
+  platform: NodeJS.Platform;
+  /** The environment of the server. */
+  env: Readonly<Record<string, string | undefined>>;
+  sendSignal: SendSignal;
+  log: Log;
+}

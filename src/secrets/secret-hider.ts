@@ -1,0 +1,73 @@
+import type { Env } from '../base/env.ts';
+import { isObject } from '../base/json-value.ts';
+import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
+import { redact } from './redact.ts';
+import { HIDDEN, isSecretFlag, passwordsIn, withoutSecrets } from './without-secrets.ts';
+
+/** A shorter value of the environment says nothing, and would hide words that only look like it. */
+const SECRET_CHARS_MIN = 8;
+/** The working folder has the name of a password. */
+const NO_SECRETS = new Set(['PWD', 'OLDPWD']);
+/** Members that name, each in its own message, what the member `value` is: config/value/write, a header in a list. */
+const NAMING = ['keyPath', 'key', 'name'];
+
+/**
+ * Gives what copies a JSON value without secrets: without the values of keys that name one, and without the environment's
+ * secrets and what looks like a secret in any text. Throws a RangeError where it is nested too deep.
+ */
+export function secretHider(env: Env): (value: unknown) => unknown {
+  const known = knownSecrets(env);
+  const hideText = (text: string): string => {
+    const inner = jsonIn(text);
+    const hidden = inner === undefined ? undefined : hide(inner);
+    // A text in which nothing is hidden stays as it was written.
+    if (hidden !== undefined && JSON.stringify(hidden) !== JSON.stringify(inner)) return JSON.stringify(hidden);
+    return withoutSecrets(redact(text, known));
+  };
+  const hide = (value: unknown): unknown => {
+    if (typeof value === 'string') return hideText(value);
+    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? conceal(part) : hide(part)));
+    if (!isObject(value)) return value;
+    const isNamed = NAMING.some((key) => typeof value[key] === 'string' && namesSecret(value[key]));
+    return mapEntries(value, (key, part) => {
+      if (namesSecret(key) || (isNamed && key === 'value')) return conceal(part);
+      return namesTokens(key) ? conceal(part, { numbers: false }) : hide(part);
+    });
+  };
+  return hide;
+}
+
+/** Values of the environment under a name that says so, and passwords in its addresses; the longest first. */
+function knownSecrets(env: Env): string[] {
+  const secrets = Object.entries(env).flatMap(([name, value = '']) =>
+    namesSecret(name) && !NO_SECRETS.has(name) ? [value] : passwordsIn(value),
+  );
+  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
+}
+
+/** What stands in place of a secret value: the keys of a table stay, the names of variables do, and counts of tokens. */
+function conceal(value: unknown, options = { numbers: true }): unknown {
+  if (typeof value === 'string' || (typeof value === 'number' && options.numbers)) return HIDDEN;
+  if (Array.isArray(value)) return value.map((part) => conceal(part, options));
+  return isObject(value) ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : conceal(part, options))) : value;
+}
+
+/** As the setting `env_key` has it; a variable of that name would be in capitals. */
+function isVariableKey(key: string): boolean {
+  return namesVariable(key) && key !== key.toUpperCase();
+}
+
+function mapEntries(value: Record<string, unknown>, map: (key: string, part: unknown) => unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
+}
+
+/** The object or list that a text writes; undefined where it writes none. */
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
+import { asStoreError, itemNotFound, threadArchived, turnNotFound } from '../store-error.ts';
+import {
+  type ForkPoint,
+  type ItemQuery,
+  type LogEntry,
+  type Page,
+  type PageQuery,
+  type StoredItem,
+  type StoredTurn,
+  StoreError,
+  type ThreadChange,
+  type ThreadMetadata,
+  type ThreadPatch,
+  type ThreadQuery,
+  type ThreadRecord,
+  type ThreadStore,
+  type ThreadWriter,
+} from '../thread-store.ts';
+import { type Connect, loadSqlite } from './database/load-sqlite.ts';
+import type { ThreadDatabase } from './database/thread-database.ts';
+import type { History, Place } from './history/history.ts';
+import { loadHistory, shownHistory } from './history/load-history.ts';
+import { lateEntries, openTurn, settlingEntries } from './history/open-turn.ts';
+import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
+import { readTurns } from './history/read-turns.ts';
+import { StoreConnection } from './store-connection.ts';
+import { archiveThread } from './threads/archive-thread.ts';
+import { beginThread, forkThread } from './threads/begin-thread.ts';
+import { deleteThread } from './threads/delete-thread.ts';
+import { listThreads } from './threads/list-threads.ts';
+import { revertThread } from './threads/revert-thread.ts';
+
+export interface SqliteStoreOptions {
+  /** The database. Its folder is made when it is missing, and holds the files of living writers too. */
+  file: string;
+  /** The package's `migrations` folder. */
+  migrationsDir: string;
+  /** Where a copy of the database goes when it lies in a folder that cannot be written. */
+  tempDir: string;
+  clock: Clock;
+  log: Log;
+  /** Named to whoever finds a thread taken by this process. */
+  pid: number;
+  /** For tests. */
+  connect?: Connect;
+}
+
+/** Threads in one SQLite file, which any number of processes may share. Opened at its first use. */
+export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
+  return new SqliteStore(options);
+}
+
+class SqliteStore implements ThreadStore {
+  readonly #options: SqliteStoreOptions;
+  #connection: StoreConnection | null = null;
+  #opening: Promise<StoreConnection> | null = null;
+  #closed = false;
+
+  constructor(options: SqliteStoreOptions) {
+    this.#options = options;
+  }
+
+  async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
+    return this.#use((connection) => beginThread(connection, record, entries));
+  }
+
+  async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
+    return this.#use((connection) => forkThread(connection, { id: sourceId, point }, record));
+  }
+
+  async openWriter(threadId: string): Promise<ThreadWriter> {
+    return this.#use((connection) => {
+      const database = connection.writable(connection.databaseOf(threadId));
+      // Whoever is refused so tries again, and may be the one that clears away what the other leaves.
+      connection.assertNotHeldElsewhere(threadId);
+      const place = connection.writeAsOwner(database, () => {
+        connection.takeThread(database, threadId);
+        if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
+        const { history, tip } = loadHistory(connection, threadId);
+        const turn = openTurn(history, history.end);
+        const partials = database.partials.list(threadId);
+        const late = lateEntries(turn, partials);
+        const entries = turn === null ? late : [...settlingEntries(turn, partials, tip.writtenAtMs), ...late];
+        database.logs.append(tip.logId, tip.tip, entries);
+        database.threads.advance(threadId, tip.tip, { tip: tip.tip + entries.length, writtenAtMs: tip.writtenAtMs });
+        database.partials.clear(threadId);
+        return { threadId, logId: tip.logId, tip: tip.tip + entries.length };
+      });
+      return connection.addWriter(database, place);
+    });
+  }
+
+  async getThread(threadId: string): Promise<ThreadRecord | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.get(threadId)));
+  }
+
+  async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
+    // Read with every look at a thread, and in one statement: it needs no transaction around it.
+    return this.#use((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
+  }
+
+  async findThreadByPath(path: string): Promise<ThreadRecord | null> {
+    return this.#read((connection) => firstOf(connection, (database) => database.threads.findByPath(path)));
+  }
+
+  async updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord> {
+    return this.#use((connection) => {
+      const database = connection.writable(connection.databaseOf(threadId));
+      return connection.write(database, () => database.threads.update(threadId, change));
+    });
+  }
+
+  async archiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
+    return this.#use((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
+  }
+
+  async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
+    return this.#use((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
+  }
+
+  async revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord> {
+    return this.#use((connection) => revertThread(connection, { threadId, beforeTurnId, patch }));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    return this.#use((connection) => deleteThread(connection, threadId));
+  }
+
+  async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {
+    return this.#read((connection) => listThreads(connection.disk.threads, query));
+  }
+
+  async listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>> {
+    return this.#read((connection) => {
+      const { history, live } = shownHistory(connection, threadId);
+      return readTurns(history, query, live);
+    });
+  }
+
+  async listItems(threadId: string, { turnId, fromItemId, ...query }: ItemQuery): Promise<Page<StoredItem>> {
+    return this.#read((connection) => {
+      const { history } = shownHistory(connection, threadId);
+      const turn = turnId == null ? null : history.findTurn(turnId);
+      if (turnId != null && turn === null) throw turnNotFound(threadId, turnId);
+      const first = fromItemId == null ? null : history.findItem(fromItemId);
+      if (fromItemId != null && (first === null || isOutside(history, first, turn))) throw itemNotFound(threadId, fromItemId);
+      return readItems(history, query, { turn, first });
+    });
+  }
+
+  async readItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]> {
+    return this.#read((connection) => {
+      const { history } = shownHistory(connection, threadId);
+      const turn = history.findTurn(turnId);
+      return turn === null ? [] : readNamedItems(history, turn, itemIds);
+    });
+  }
+
+  async readModelItems(threadId: string): Promise<ResponseItem[]> {
+    return this.#read((connection) => readModelItems(loadHistory(connection, threadId).history));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    // What could not be opened needs no closing; whoever wanted it was told why.
+    const connection = this.#connection ?? (await this.#opening?.catch(() => null));
+    this.#connection = null;
+    await connection?.close();
+  }
+
+  /** Reads that belong together see one state of the database. */
+  #read<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    return this.#use((connection) => connection.disk.read(() => work(connection)));
+  }
+
+  async #use<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    if (this.#closed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
+    const connection = this.#connection ?? (await this.#open());
+    return connection.call(work);
+  }
+
+  /** Whoever asks while the database is being opened waits for the same; after a failure the next one tries again. */
+  #open(): Promise<StoreConnection> {
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<StoreConnection> {
+    const connect = this.#options.connect ?? (await loadSqlite());
+    try {
+      this.#connection = new StoreConnection({ ...this.#options, connect });
+      return this.#connection;
+    } catch (error) {
+      throw asStoreError(error, this.#options.file);
+    }
+  }
+}
+
+function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase) => T | null): T | null {
+  for (const database of connection.databases()) {
+    const found = find(database);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Whether a place is not within the turn that begins at `turn`. */
+function isOutside(history: History, place: Place, turn: Place | null): boolean {
+  return turn !== null && (history.compare(place, turn) < 0 || history.compare(place, history.nextTurn(turn)) >= 0);
+}

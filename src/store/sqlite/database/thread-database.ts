@@ -1,0 +1,61 @@
+import type { Database } from 'better-sqlite3';
+import type { Log } from '../../../base/log.ts';
+import { Blobs } from '../history/blobs.ts';
+import { DiscardedLogs } from '../history/discarded-logs.ts';
+import { LogRows } from '../history/log-rows.ts';
+import { PartialRows } from '../history/partial-rows.ts';
+import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
+import { ThreadRows } from '../threads/thread-rows.ts';
+
+/** One SQLite database of threads: the file, or the one in memory for ephemeral threads. Both have the same tables. */
+export class ThreadDatabase {
+  readonly db: Database;
+  readonly inMemory: boolean;
+  readonly threads: ThreadRows;
+  readonly logs: LogRows;
+  readonly partials: PartialRows;
+  readonly discarded: DiscardedLogs;
+  readonly #log: Log;
+  readonly #transaction;
+
+  constructor(db: Database, { inMemory, log }: { inMemory: boolean; log: Log }) {
+    this.db = db;
+    this.inMemory = inMemory;
+    this.#log = log;
+    const blobs = new Blobs(db);
+    this.threads = new ThreadRows(db, blobs);
+    this.logs = new LogRows(db, blobs, inMemory);
+    this.partials = new PartialRows(db);
+    this.discarded = new DiscardedLogs(db);
+    this.#transaction = db.transaction((work: () => unknown) => work());
+  }
+
+  /** Reads that belong together see one state. */
+  read<T>(work: () => T): T {
+    return this.#withIndex(() => this.#transaction.deferred(work) as T);
+  }
+
+  /** All of it or nothing, and no other process writes between. With `durable` it survives the death of the machine. */
+  write<T>(work: () => T, durable = false): T {
+    const run = () => this.#withIndex(() => this.#transaction.immediate(work) as T);
+    if (!durable) return run();
+    this.db.exec('PRAGMA synchronous = FULL');
+    try {
+      return run();
+    } finally {
+      this.db.exec('PRAGMA synchronous = NORMAL');
+    }
+  }
+
+  /** A damaged index of searches costs nothing but the time to make it anew: what failed by it has left nothing, and is repeated. */
+  #withIndex<T>(transact: () => T): T {
+    try {
+      return transact();
+    } catch (error) {
+      if (!isIndexDamage(error) || this.db.inTransaction) throw error;
+      this.#transaction.immediate(() => rebuildIndex(this.db));
+      this.#log.warn({ err: error }, 'the index of searches was damaged, and has been made anew');
+      return transact();
+    }
+  }
+}

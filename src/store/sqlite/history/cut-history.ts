@@ -1,0 +1,52 @@
+import { turnNotFound } from '../../store-error.ts';
+import type { ForkPoint, LogEntry } from '../../thread-store.ts';
+import type { StoreConnection } from '../store-connection.ts';
+import type { History, Place } from './history.ts';
+import { loadHistory } from './load-history.ts';
+import type { LateItem, SegmentRow } from './log-rows.ts';
+import { openTurn, settlingEntries } from './open-turn.ts';
+
+/** A history to begin with: segments that are shared, and then entries for the thread's own log. */
+export interface HistoryCut {
+  segments: SegmentRow[];
+  entries: LogEntry[];
+}
+
+/**
+ * A thread's history up to a point, where a turn that was cut through ends. Logs are shared where `isShared` says so;
+ * from the first one that is not they are copied. Throws `turn_not_found`.
+ */
+export function cutHistory(
+  connection: StoreConnection,
+  { id, point }: { id: string; point: ForkPoint },
+  isShared: (logId: number) => boolean,
+): HistoryCut {
+  const { database, history, tip } = loadHistory(connection, id);
+  const end = endOfCut(history, id, point);
+  const turn = openTurn(history, end);
+  const settling = turn === null ? [] : settlingEntries(turn, database.partials.list(id), tip.writtenAtMs);
+  const slices = history.slices(history.start, end);
+  const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
+  const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);
+  const copied = slices
+    .slice(shared.length)
+    .flatMap(({ logId, last }) => history.entries({ logId, ordinal: 1 }, { logId, ordinal: last + 1 }, 'everything')) as LogEntry[];
+  const late = lateItemsBehind(history, end);
+  return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copied, ...settling, ...late] };
+}
+
+/** What items of turns before a place have become behind it. */
+function lateItemsBehind(history: History, end: Place): LogEntry[] {
+  return history.entries(end, history.end, 'lateItems').filter((entry): entry is LateItem => {
+    const turn = entry.kind === 'lateItem' ? history.findTurn(entry.turnId) : null;
+    return turn !== null && history.compare(turn, end) < 0;
+  });
+}
+
+function endOfCut(history: History, threadId: string, point: ForkPoint): Place {
+  if (point === null) return history.end;
+  const turnId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
+  const turn = history.findTurn(turnId);
+  if (turn === null) throw turnNotFound(threadId, turnId);
+  return 'afterTurnId' in point ? history.nextTurn(turn) : turn;
+}

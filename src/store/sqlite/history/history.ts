@@ -1,0 +1,202 @@
+import type { SortDirection } from '../../../protocol/generated/types.ts';
+import { settleItem } from '../../settle-item.ts';
+import { Damage } from '../../store-error.ts';
+import type { StoredItem } from '../../thread-store.ts';
+import {
+  ALL,
+  type HistoryEntry,
+  type LogRow,
+  type LogRows,
+  type LogSlice,
+  type Reading,
+  type Selection,
+  type TurnMark,
+} from './log-rows.ts';
+
+/** A place in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
+export interface Place {
+  logId: number;
+  ordinal: number;
+}
+
+export type LogsOf = (logId: number) => LogRows;
+
+/**
+ * A thread's history: slices of logs, in order. A range begins with the entry at its first place and ends before its
+ * second. What follows the last slice (`tail`) is not on record, and is read as if it were.
+ */
+export class History {
+  readonly start: Place;
+  readonly end: Place;
+  readonly #slices: readonly LogSlice[];
+  readonly #tail: LogRow[];
+  readonly #logsOf: LogsOf;
+  /** By its id, an item that still runs though its turn has ended. */
+  readonly #underWay: ReadonlyMap<string, StoredItem>;
+
+  constructor(slices: readonly LogSlice[], logsOf: LogsOf, { tail = [], underWay = new Map() }: Unrecorded = {}) {
+    const [first, own] = [slices[0], slices.at(-1)];
+    if (first === undefined || own === undefined) throw new Damage('a history is missing');
+    this.start = { logId: first.logId, ordinal: 1 };
+    this.end = { logId: own.logId, ordinal: own.last + tail.length + 1 };
+    this.#slices = slices;
+    this.#tail = tail;
+    this.#logsOf = logsOf;
+    this.#underWay = underWay;
+  }
+
+  /** This history with items that still run though their turns have ended, as far as they have come. */
+  withUnderWay(items: readonly StoredItem[]): History {
+    const underWay = new Map(items.map((item) => [item.item.id, item]));
+    return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
+  }
+
+  /** This history with entries behind it, as if they had been appended. */
+  withTail(entries: HistoryEntry[]): History {
+    const { logId, ordinal } = this.end;
+    const rows = entries.map((entry, index) => ({
+      logId,
+      ordinal: ordinal + index,
+      kind: entry.kind,
+      type: entry.kind === 'item' ? entry.item.type : null,
+      payload: '',
+      entry,
+    }));
+    return new History(this.#slices, this.#logsOf, { tail: rows, underWay: this.#underWay });
+  }
+
+  /** The slices of a range, as far as they are on record. */
+  slices(from: Place, to: Place): LogSlice[] {
+    const [begin, end] = [this.#index(from.logId), this.#index(to.logId)];
+    return this.#slices
+      .map(({ logId, first, last }, index) => ({
+        logId,
+        first: index === begin ? from.ordinal : first,
+        last: index === end ? Math.min(last, to.ordinal - 1) : last,
+      }))
+      .filter(({ first, last }, index) => index >= begin && index <= end && first <= last);
+  }
+
+  /** The rows of a selection. The tail's rows are only told apart as items and others. */
+  rows(from: Place, to: Place, { selection, direction, limit }: Reading & { selection: Selection }): LogRow[] {
+    const stored = this.#collect(this.slices(from, to), { direction, limit }, (slice, reading) =>
+      this.#logsOf(slice.logId).read(slice, selection, reading),
+    );
+    const tail = this.#tailRows(from, to).filter((row) => selection !== 'items' || row.kind === 'item');
+    const rows = direction === 'asc' ? stored.concat(tail) : tail.reverse().concat(stored);
+    return limit === ALL ? rows : rows.slice(0, limit);
+  }
+
+  /** The entries of a selection, oldest first; of the tail all of them. */
+  entries(from: Place, to: Place, selection: Selection): HistoryEntry[] {
+    const stored = this.slices(from, to).flatMap((slice) => this.#logsOf(slice.logId).readEntries(slice, selection));
+    for (const [index, entry] of stored.entries()) stored[index] = this.#lastForm(entry);
+    return stored.concat(this.#tailRows(from, to).map((row) => this.parse(row)));
+  }
+
+  parse(row: LogRow): HistoryEntry {
+    return this.#lastForm(this.#logsOf(row.logId).parse(row));
+  }
+
+  turnStarts(from: Place, to: Place, reading: Reading): TurnMark[] {
+    return this.#collect(this.slices(from, to), reading, (slice, rest) => this.#logsOf(slice.logId).turnStarts(slice, rest));
+  }
+
+  /** Where the turn after the one at `place` begins, or the end. */
+  nextTurn(place: Place): Place {
+    return this.turnStarts(after(place), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
+  }
+
+  findTurn(turnId: string): Place | null {
+    for (const { logId, last } of this.#slices) {
+      const ordinal = this.#logsOf(logId).findTurn(logId, turnId, last);
+      if (ordinal !== null) return { logId, ordinal };
+    }
+    return null;
+  }
+
+  /** Where an item stands; null where the history, or the range, has none of that id. */
+  findItem(itemId: string, { from, to }: { from: Place; to: Place } = { from: this.start, to: this.end }): Place | null {
+    for (const slice of this.slices(from, to)) {
+      const ordinal = this.#logsOf(slice.logId).findItem(slice, itemId);
+      if (ordinal !== null) return { logId: slice.logId, ordinal };
+    }
+    const row = this.#tailRows(from, to).find(({ entry }) => entry?.kind === 'item' && entry.item.id === itemId);
+    return row === undefined ? null : { logId: row.logId, ordinal: row.ordinal };
+  }
+
+  /** The last beginning or end of a turn before a place. */
+  lastMark(before: Place): TurnMark | null {
+    for (const { logId, last } of this.slices(this.start, before).reverse()) {
+      const mark = this.#logsOf(logId).lastMark(logId, last);
+      if (mark !== null) return mark;
+    }
+    return null;
+  }
+
+  /** Throws Damage where an entry of the range is not on record. */
+  assertWhole(from: Place, to: Place): void {
+    for (const slice of this.slices(from, to)) this.#logsOf(slice.logId).assertWhole(slice);
+  }
+
+  /** The same for the last entry of each slice only, so that it costs the same for any length. */
+  assertEnds(): void {
+    for (const { logId, last } of this.slices(this.start, this.end)) this.#logsOf(logId).assertWhole({ logId, first: last, last });
+  }
+
+  /** Whether a place can be one of this history's: places of its own log stay valid while it grows. */
+  holds({ logId, ordinal }: Place): boolean {
+    const slice = this.#slices.find((candidate) => candidate.logId === logId);
+    return slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last);
+  }
+
+  /** Negative where `a` comes before `b`. */
+  compare(a: Place, b: Place): number {
+    return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
+  }
+
+  /** An item that ran on when its turn had ended, as what it has become since; where nothing says, it was cut off. */
+  #lastForm(entry: HistoryEntry): HistoryEntry {
+    if (entry.kind !== 'item' || !('running' in entry)) return entry;
+    const { kind, turnId, startedAtMs, completedAtMs } = entry;
+    const itemId = entry.item.id;
+    for (const slice of this.#slices) {
+      const late = this.#logsOf(slice.logId).lateForm(slice, { turnId, itemId });
+      if (late !== null) return { ...late, kind };
+    }
+    const underWay = this.#underWay.get(itemId);
+    if (underWay?.turnId === turnId) return { ...underWay, kind };
+    return { kind, turnId, item: settleItem(entry.item), startedAtMs, completedAtMs, partial: true };
+  }
+
+  #tailRows(from: Place, to: Place): LogRow[] {
+    return this.#tail.filter((row) => this.compare(row, from) >= 0 && this.compare(row, to) < 0);
+  }
+
+  #index(logId: number): number {
+    return this.#slices.findIndex((slice) => slice.logId === logId);
+  }
+
+  #collect<T>(slices: LogSlice[], { direction, limit }: Reading, read: (slice: LogSlice, reading: Reading) => T[]): T[] {
+    let rows: T[] = [];
+    for (const slice of inOrder(slices, direction)) {
+      if (limit !== ALL && rows.length >= limit) break;
+      rows = rows.concat(read(slice, { direction, limit: limit === ALL ? ALL : limit - rows.length }));
+    }
+    return rows;
+  }
+}
+
+/** What a history has and its logs do not. */
+interface Unrecorded {
+  tail?: LogRow[];
+  underWay?: ReadonlyMap<string, StoredItem>;
+}
+
+export function after({ logId, ordinal }: Place): Place {
+  return { logId, ordinal: ordinal + 1 };
+}
+
+function inOrder<T>(list: T[], direction: SortDirection): T[] {
+  return direction === 'asc' ? list : list.toReversed();
+}

@@ -1,0 +1,43 @@
+import { Damage, threadNotFound } from '../../store-error.ts';
+import type { ThreadDatabase } from '../database/thread-database.ts';
+import type { StoreConnection } from '../store-connection.ts';
+import type { ThreadTip } from '../threads/thread-rows.ts';
+import { History } from './history.ts';
+import { lateEntries, openTurn, settlingEntries } from './open-turn.ts';
+
+/** A thread's history as it is on record. */
+export interface LoadedHistory {
+  database: ThreadDatabase;
+  history: History;
+  tip: ThreadTip;
+}
+
+/** Throws `thread_not_found`, and Damage where the history is not the one that the thread had. */
+export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
+  const database = connection.databaseOf(threadId);
+  const tip = database.threads.tip(threadId);
+  if (tip === null) throw threadNotFound(threadId);
+  const segments = database.logs.segments(threadId);
+  if (segments.at(-1)?.logId !== tip.logId) throw new Damage('the end of a history is missing');
+  const slices = segments.map(({ logId, last }) => ({ logId, first: 1, last: last ?? tip.tip }));
+  const history = new History(slices, connection.logsOf);
+  history.assertEnds();
+  return { database, history, tip };
+}
+
+/**
+ * A thread's history as it is shown: a turn that was cut off with what will end it, one that runs with what is under way, and
+ * what still runs of earlier ones.
+ */
+export function shownHistory(connection: StoreConnection, threadId: string): { history: History; live: boolean } {
+  const { database, history, tip } = loadHistory(connection, threadId);
+  const turn = openTurn(history, history.end);
+  const partials = database.partials.list(threadId);
+  if (turn === null && partials.length === 0) return { history, live: false };
+  const live = connection.isLive(threadId);
+  const shown = history.withUnderWay(live ? partials.map(({ item }) => item) : lateEntries(turn, partials));
+  if (turn === null) return { history: shown, live: false };
+  if (!live) return { history: shown.withTail(settlingEntries(turn, partials, tip.writtenAtMs)), live };
+  const underWay = partials.filter(({ item }) => item.turnId === turn.turnId);
+  return { history: shown.withTail(underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null }))), live };
+}

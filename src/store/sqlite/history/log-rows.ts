@@ -1,0 +1,235 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { isObject } from '../../../base/json-value.ts';
+import type { SortDirection } from '../../../protocol/generated/types.ts';
+import { Damage } from '../../store-error.ts';
+import type { LogEntry, StoredItem } from '../../thread-store.ts';
+import type { Blobs } from './blobs.ts';
+
+/** An entry as it is read: what was appended, or an item that has not completed yet. */
+export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);
+
+export type LateItem = Extract<LogEntry, { kind: 'lateItem' }>;
+
+/** A row of a log, parsed only when it is needed: `entry` is there for one that is not on record. */
+export interface LogRow {
+  logId: number;
+  ordinal: number;
+  kind: string;
+  type: string | null;
+  payload: string;
+  entry?: HistoryEntry;
+}
+
+/** A place where a turn begins or ends. */
+export interface TurnMark {
+  logId: number;
+  ordinal: number;
+  kind: 'turnStarted' | 'turnEnded';
+  turnId: string;
+}
+
+/** Part of a log: both ends belong to it. */
+export interface LogSlice {
+  logId: number;
+  first: number;
+  last: number;
+}
+
+export interface Reading {
+  direction: SortDirection;
+  /** Or ALL. */
+  limit: number;
+}
+export const ALL = -1;
+
+/** A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip. */
+export interface SegmentRow {
+  logId: number;
+  last: number | null;
+}
+
+const MARKS = "kind IN ('turnStarted', 'turnEnded')";
+/** Which rows a reader wants. Rows of kinds that this version does not know are in none but `everything`. */
+const SELECTIONS = {
+  everything: 'TRUE',
+  turns: "kind IN ('turnStarted', 'turnEnded', 'item')",
+  turnSummaries: `(${MARKS} OR kind = 'item' AND type IN ('userMessage', 'agentMessage'))`,
+  turnMarks: MARKS,
+  items: "kind = 'item'",
+  model: "kind IN ('model', 'deferredRead')",
+  lateItems: "kind = 'lateItem'",
+};
+export type Selection = keyof typeof SELECTIONS;
+
+type RawRow = [ordinal: number, kind: string, type: string | null, payload: string];
+
+/** The logs of one database, and the lists of segments that make histories of them. */
+export class LogRows {
+  readonly #db: Database;
+  readonly #blobs: Blobs;
+  readonly #rowReaders = new Map<string, Statement<[number, number, number, number], RawRow>>();
+  readonly #entryReaders = new Map<Selection, Statement<[number, number, number], string>>();
+  readonly #create: Statement<[number | null]>;
+  readonly #inMemory: boolean;
+  #lastInMemory = 0;
+  readonly #insert: Statement<[number, number, string, string | null, string | null, string | null, string]>;
+  readonly #findItem: Statement<[number, string, number, number], { ordinal: number }>;
+  readonly #findLate: Statement<[number, string, number, number], string>;
+  readonly #findTurn: Statement<[number, string, number], { ordinal: number }>;
+  readonly #lastMark: Statement<[number, number], TurnMark>;
+  readonly #startsUp: Statement<[number, number, number, number], TurnMark>;
+  readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
+  readonly #count: Statement<[number, number, number], { count: number }>;
+  readonly #addSegment: Statement<[string, number, number, number | null]>;
+  readonly #removeSegments: Statement<[string], { log_id: number }>;
+  readonly #segments: Statement<[string], SegmentRow & { position: number }>;
+
+  /** In memory, logs have negative numbers: a history there can hold logs of the file too. */
+  constructor(db: Database, blobs: Blobs, inMemory: boolean) {
+    this.#db = db;
+    this.#blobs = blobs;
+    this.#inMemory = inMemory;
+    this.#create = db.prepare('INSERT INTO log (id) VALUES (?)');
+    this.#insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, type, turn_id, item_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)');
+    this.#findItem = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'item' AND ordinal BETWEEN ? AND ?");
+    this.#findLate = db
+      .prepare<[number, string, number, number], string>(
+        "SELECT payload FROM entry WHERE log_id = ? AND item_id = ? AND kind = 'lateItem' AND ordinal BETWEEN ? AND ? ORDER BY ordinal DESC",
+      )
+      .pluck();
+    this.#findTurn = db.prepare("SELECT ordinal FROM entry WHERE log_id = ? AND turn_id = ? AND kind = 'turnStarted' AND ordinal <= ?");
+    const mark = `SELECT log_id AS logId, ordinal, kind, turn_id AS turnId FROM entry WHERE ${MARKS} AND log_id = ?`;
+    this.#lastMark = db.prepare(`${mark} AND ordinal <= ? ORDER BY ordinal DESC LIMIT 1`);
+    const starts = `${mark} AND ordinal BETWEEN ? AND ? AND kind = 'turnStarted' ORDER BY ordinal`;
+    this.#startsUp = db.prepare(`${starts} ASC LIMIT ?`);
+    this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
+    this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
+    this.#addSegment = db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
+    this.#removeSegments = db.prepare('DELETE FROM segment WHERE thread_id = ? RETURNING log_id');
+    this.#segments = db.prepare(
+      'SELECT position, log_id AS logId, last_ordinal AS last FROM segment WHERE thread_id = ? ORDER BY position',
+    );
+  }
+
+  /** A new log. No number is ever given twice: a cursor may still name one that is gone. */
+  create(): number {
+    const id = this.#inMemory ? --this.#lastInMemory : null;
+    return Number(this.#create.run(id).lastInsertRowid);
+  }
+
+  /** Appends behind `tip`, the ordinal of the log's last entry. */
+  append(logId: number, tip: number, entries: LogEntry[]): void {
+    for (const [index, entry] of entries.entries()) {
+      const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
+      this.#insert.run(logId, tip + 1 + index, entry.kind, type, entry.turnId, id, this.#blobs.encode(entry, logId));
+    }
+  }
+
+  read(slice: LogSlice, selection: Selection, { direction, limit }: Reading): LogRow[] {
+    const rows = this.#rowReader(selection, direction).all(slice.logId, slice.first, slice.last, limit);
+    return rows.map(([ordinal, kind, type, payload]) => ({ logId: slice.logId, ordinal, kind, type, payload }));
+  }
+
+  /** All entries of a selection, oldest first: cheaper than their rows. */
+  readEntries(slice: LogSlice, selection: Selection): HistoryEntry[] {
+    return this.#entryReader(selection)
+      .all(slice.logId, slice.first, slice.last)
+      .map((payload) => this.#parse(payload));
+  }
+
+  parse(row: LogRow): HistoryEntry {
+    return row.entry ?? this.#parse(row.payload);
+  }
+
+  turnStarts(slice: LogSlice, { direction, limit }: Reading): TurnMark[] {
+    const statement = direction === 'asc' ? this.#startsUp : this.#startsDown;
+    return statement.all(slice.logId, slice.first, slice.last, limit);
+  }
+
+  /** The ordinal at which a turn begins, or null where this log up to `last` has no such turn. */
+  findTurn(logId: number, turnId: string, last: number): number | null {
+    return this.#findTurn.get(logId, turnId, last)?.ordinal ?? null;
+  }
+
+  /** The ordinal of an item, or null where this slice has none of that id. */
+  findItem({ logId, first, last }: LogSlice, itemId: string): number | null {
+    return this.#findItem.get(logId, itemId, first, last)?.ordinal ?? null;
+  }
+
+  /** What has become of an item that ran on when its turn had ended; null where this slice does not say. */
+  lateForm({ logId, first, last }: LogSlice, { turnId, itemId }: { turnId: string; itemId: string }): LateItem | null {
+    for (const payload of this.#findLate.all(logId, itemId, first, last)) {
+      const entry = this.#parse(payload);
+      if (entry.kind === 'lateItem' && entry.turnId === turnId) return entry;
+    }
+    return null;
+  }
+
+  lastMark(logId: number, last: number): TurnMark | null {
+    return this.#lastMark.get(logId, last) ?? null;
+  }
+
+  /** Throws Damage where an entry is missing. */
+  assertWhole({ logId, first, last }: LogSlice): void {
+    const missing = last - first + 1 - (this.#count.get(logId, first, last)?.count ?? 0);
+    if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
+  }
+
+  /** The history of a thread that has none, or none any more. */
+  setSegments(threadId: string, segments: readonly SegmentRow[]): void {
+    for (const [position, { logId, last }] of segments.entries()) this.#addSegment.run(threadId, position, logId, last);
+  }
+
+  /** Gives the logs that were in the history. */
+  removeSegments(threadId: string): number[] {
+    return this.#removeSegments.all(threadId).map((row) => row.log_id);
+  }
+
+  segments(threadId: string): SegmentRow[] {
+    const rows = this.#segments.all(threadId);
+    if (rows.some((row, index) => row.position !== index)) throw new Damage('part of a history is missing');
+    return rows;
+  }
+
+  #parse(payload: string): HistoryEntry {
+    const entry = this.#blobs.decode(payload);
+    if (!isEntry(entry)) throw new Damage('a record is not what it was');
+    return entry;
+  }
+
+  #entryReader(selection: Selection): Statement<[number, number, number], string> {
+    let statement = this.#entryReaders.get(selection);
+    if (statement === undefined) {
+      statement = this.#db
+        .prepare<[number, number, number], string>(
+          `SELECT payload FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ? AND ${SELECTIONS[selection]} ORDER BY ordinal`,
+        )
+        .pluck();
+      this.#entryReaders.set(selection, statement);
+    }
+    return statement;
+  }
+
+  #rowReader(selection: Selection, direction: SortDirection): Statement<[number, number, number, number], RawRow> {
+    const key = `${selection} ${direction}`;
+    let statement = this.#rowReaders.get(key);
+    if (statement === undefined) {
+      statement = this.#db
+        .prepare<[number, number, number, number], RawRow>(
+          `SELECT ordinal, kind, type, payload FROM entry
+           WHERE log_id = ? AND ordinal BETWEEN ? AND ? AND ${SELECTIONS[selection]}
+           ORDER BY ordinal ${direction === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
+        )
+        .raw();
+      this.#rowReaders.set(key, statement);
+    }
+    return statement;
+  }
+}
+
+/** Of entries whose kind this version does not know, only that they have one is looked at. */
+function isEntry(value: unknown): value is HistoryEntry {
+  if (!isObject(value)) return false;
+  const { kind, item } = value;
+  return kind === 'item' || kind === 'lateItem' || kind === 'model' ? isObject(item) : typeof kind === 'string';
+}

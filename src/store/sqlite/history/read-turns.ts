@@ -1,0 +1,107 @@
+import type { TurnItemsView } from '../../../protocol/generated/types.ts';
+import type { Page, PageQuery, StoredTurn } from '../../thread-store.ts';
+import type { History, Place } from './history.ts';
+import { hasMore, historyPage, pageRange, rowLimit } from './history-page.ts';
+import { ALL, type HistoryEntry, type LogRow, type Selection } from './log-rows.ts';
+
+const SELECTION: Record<TurnItemsView, Selection> = { full: 'turns', summary: 'turnSummaries', notLoaded: 'turnMarks' };
+
+export type TurnQuery = PageQuery & { view: TurnItemsView };
+
+/** A page of turns. Only its own rows are read. `live`: a last turn without an end still runs. */
+export function readTurns(history: History, query: TurnQuery, live: boolean): Page<StoredTurn> {
+  const range = pageRange(history, 'turns', query);
+  const { first, last, more } = pageEnds(history, range, query);
+  if (first === undefined || last === undefined) {
+    history.assertWhole(range.from, range.to);
+    return historyPage('turns', [], { places: [], more });
+  }
+  const isAscending = query.direction === 'asc';
+  const [oldest, newest] = isAscending ? [first, last] : [last, first];
+  const end = history.nextTurn(newest);
+  const reachesStart = isAscending ? query.cursor == null : !more;
+  history.assertWhole(reachesStart ? history.start : oldest, end);
+  const turns = turnsOfRange(history, { first: oldest, end, view: query.view, live: live && end === history.end });
+  return historyPage('turns', isAscending ? turns : turns.reverse(), { places: [first, last], more });
+}
+
+interface PageEnds {
+  first: Place | undefined;
+  last: Place | undefined;
+  more: boolean;
+}
+
+/** Where the page's first and last turn begin, and whether turns follow that it does not show. */
+function pageEnds(history: History, { from, to }: { from: Place; to: Place }, query: TurnQuery): PageEnds {
+  const { direction } = query;
+  const limit = rowLimit(query);
+  if (limit !== ALL) {
+    const starts = history.turnStarts(from, to, { direction, limit });
+    const more = hasMore(starts, query);
+    return { first: starts[0], last: starts.at(more ? -2 : -1), more };
+  }
+  const [first] = history.turnStarts(from, to, { direction, limit: 1 });
+  const [last] = history.turnStarts(from, to, { direction: direction === 'asc' ? 'desc' : 'asc', limit: 1 });
+  return { first, last, more: false };
+}
+
+interface TurnRange {
+  first: Place;
+  end: Place;
+  view: TurnItemsView;
+  /** Whether the range's last turn runs, if it has no end. */
+  live: boolean;
+}
+
+function turnsOfRange(history: History, { first, end, view, live }: TurnRange): StoredTurn[] {
+  const entries = view === 'summary' ? summaryEntries(history, first, end) : history.entries(first, end, SELECTION[view]);
+  const turns = toTurns(entries, view);
+  const last = turns.at(-1);
+  if (live && last?.completedAtMs === null) last.status = 'inProgress';
+  return turns;
+}
+
+/** To which turn an entry belongs, its place decides: between a turn's start and the next one's. */
+function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
+  const turns: StoredTurn[] = [];
+  for (const entry of entries) {
+    const turn = turns.at(-1);
+    if (entry.kind === 'turnStarted') turns.push(startedTurn(entry, view));
+    else if (turn === undefined) continue;
+    else if (entry.kind === 'item' && view !== 'notLoaded') turn.items.push(entry.item);
+    else if (entry.kind === 'turnEnded') {
+      turn.status = entry.status;
+      turn.error = entry.error;
+      turn.completedAtMs = entry.completedAtMs;
+      turn.durationMs = entry.durationMs;
+      if (entry.tokenUsage) turn.tokenUsage = entry.tokenUsage;
+    }
+  }
+  return turns;
+}
+
+/** A turn of which no end is known yet. */
+function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: number }, view: TurnItemsView): StoredTurn {
+  return { id: turnId, status: 'interrupted', error: null, startedAtMs, completedAtMs: null, durationMs: null, items: [], itemsView: view };
+}
+
+/** Of each turn only the first question and the last answer are parsed. */
+function summaryEntries(history: History, first: Place, end: Place): HistoryEntry[] {
+  const rows = history.rows(first, end, { selection: SELECTION.summary, direction: 'asc', limit: ALL });
+  const messages = rows.filter((row) => row.kind !== 'item' || row.type === 'userMessage' || row.type === 'agentMessage');
+  const asked = firstOfTurn(messages, 'userMessage');
+  const answered = firstOfTurn(asked.reverse(), 'agentMessage').reverse();
+  return answered.map((row) => history.parse(row));
+}
+
+/** Leaves out every row of a type but the first in each turn. */
+function firstOfTurn(rows: LogRow[], type: string): LogRow[] {
+  let isSeen = false;
+  return rows.filter((row) => {
+    if (row.kind === 'turnStarted') isSeen = false;
+    if (row.type !== type) return true;
+    const isFirst = !isSeen;
+    isSeen = true;
+    return isFirst;
+  });
+}

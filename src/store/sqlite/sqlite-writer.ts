@@ -1,0 +1,103 @@
+import { activeWriter } from '../store-error.ts';
+import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../thread-store.ts';
+import type { ThreadDatabase } from './database/thread-database.ts';
+
+/** What a writer needs of its store. */
+export interface WriterHost {
+  readonly database: ThreadDatabase;
+  now(): number;
+  /** Runs a write, in one transaction; its failure is a StoreError. */
+  write<T>(work: () => T, durable?: boolean): T;
+  /** Throws `active_writer` where the thread has been taken over by another process. */
+  assertHeld(threadId: string): void;
+  /** Takes note that a writer is closed. */
+  release(threadId: string): void;
+}
+
+/** Where a thread's own log is, and its end. */
+export interface WriterPlace {
+  threadId: string;
+  logId: number;
+  tip: number;
+}
+
+export class SqliteWriter implements ThreadWriter {
+  readonly threadId: string;
+  readonly #host: WriterHost;
+  #logId: number;
+  #tip: number;
+  #closed = false;
+
+  constructor(host: WriterHost, { threadId, logId, tip }: WriterPlace) {
+    this.threadId = threadId;
+    this.#host = host;
+    this.#logId = logId;
+    this.#tip = tip;
+  }
+
+  /** Whether its thread is ephemeral. */
+  get inMemory(): boolean {
+    return this.#host.database.inMemory;
+  }
+
+  async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
+    this.#assertOpen();
+    const { database } = this.#host;
+    const tip = this.#tip + entries.length;
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#host.now() })) throw activeWriter(this.threadId, 0);
+      database.logs.append(this.#logId, this.#tip, entries);
+      this.#forgetPartials(entries);
+      if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
+    }, durable);
+    this.#tip = tip;
+  }
+
+  async savePartial(item: StoredItem): Promise<void> {
+    this.#assertOpen();
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      this.#host.database.partials.put(this.threadId, { savedAtMs: this.#host.now(), item });
+    });
+  }
+
+  async dropPartials(itemIds: readonly string[]): Promise<void> {
+    this.#assertOpen();
+    this.#host.write(() => {
+      this.#host.assertHeld(this.threadId);
+      for (const itemId of itemIds) this.#host.database.partials.remove(this.threadId, itemId);
+    });
+  }
+
+  /** Goes on in another log. */
+  move({ logId, tip }: WriterPlace): void {
+    this.#logId = logId;
+    this.#tip = tip;
+  }
+
+  async close(): Promise<void> {
+    this.end();
+  }
+
+  /** Closes it, at once. */
+  end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#host.release(this.threadId);
+  }
+
+  #forgetPartials(entries: LogEntry[]): void {
+    const { partials } = this.#host.database;
+    const running: string[] = [];
+    for (const entry of entries) {
+      if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
+      else if (entry.kind === 'item' || entry.kind === 'lateItem') partials.remove(this.threadId, entry.item.id);
+      else if (entry.kind === 'turnEnded') partials.removeTurn(this.threadId, entry.turnId, running);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new StoreError('store_failed', `the writer of thread ${this.threadId} is closed`);
+  }
+}

@@ -1,0 +1,251 @@
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { activeWriter, asStoreError, isReadOnly, readOnly, threadNotFound } from '../store-error.ts';
+import { StoreError } from '../thread-store.ts';
+import { IdleWork } from './database/idle-work.ts';
+import { Leases } from './database/leases.ts';
+import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
+import { ThreadDatabase } from './database/thread-database.ts';
+import { HeldLogs } from './history/held-logs.ts';
+import type { LogsOf } from './history/history.ts';
+import { SqliteWriter, type WriterPlace } from './sqlite-writer.ts';
+
+export interface ConnectionOptions extends DatabaseFiles {
+  clock: Clock;
+  log: Log;
+  pid: number;
+}
+
+/** An open store: the file, the memory where ephemeral threads are, the leases, and the writers of this process. */
+export class StoreConnection {
+  readonly #options: ConnectionOptions;
+  #opened: OpenedDatabase;
+  #disk: ThreadDatabase;
+  #leases: Leases;
+  readonly #writers = new Map<string, SqliteWriter>();
+  readonly #idleWork: IdleWork;
+  /** Ephemeral threads that hold logs of the file. */
+  readonly #holding = new Set<string>();
+  #memory: ThreadDatabase | null = null;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#opened = openDatabase(options);
+    ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.#idleWork = new IdleWork({
+      clock: options.clock,
+      log: options.log,
+      collect: () => this.#collect(),
+      checkpoint: () => this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
+    });
+  }
+
+  /** The file, or what stands for it where it can only be read. */
+  get disk(): ThreadDatabase {
+    return this.#disk;
+  }
+
+  /**
+   * Does a call, on a database that is up to date. Before one is refused since the database can only be read, it is
+   * opened again and the call repeated: the database may have been made writable, or what kept it from being opened passed.
+   */
+  call<T>(work: (connection: StoreConnection) => T): T {
+    return this.guard(() => {
+      if (this.#opened.isOutdated()) this.#reopen();
+      try {
+        return work(this);
+      } catch (error) {
+        if (!isReadOnly(error, this.#options.file) || this.#isWriting()) throw error;
+        this.#reopen();
+        return work(this);
+      }
+    });
+  }
+
+  now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** The logs among which one is: those in memory have negative numbers. */
+  readonly logsOf: LogsOf = (logId) => (logId < 0 ? this.#openMemory().logs : this.disk.logs);
+
+  /** Where a new thread goes. Throws `store_read_only`. */
+  databaseFor({ ephemeral }: { ephemeral: boolean }): ThreadDatabase {
+    return ephemeral ? this.#openMemory() : this.writable(this.disk);
+  }
+
+  /** Where a thread is. Throws `thread_not_found`. */
+  databaseOf(threadId: string): ThreadDatabase {
+    const found = this.databases().find((database) => database.threads.tip(threadId) !== null);
+    if (found === undefined) throw threadNotFound(threadId);
+    return found;
+  }
+
+  databases(): ThreadDatabase[] {
+    return this.#memory === null ? [this.disk] : [this.disk, this.#memory];
+  }
+
+  /** Throws `store_read_only` where this database can only be read. */
+  writable(database: ThreadDatabase): ThreadDatabase {
+    if (this.#opened.readOnly && !database.inMemory) throw readOnly(this.#options.file);
+    return database;
+  }
+
+  /** Does a write in which this process may take threads of the database. */
+  writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
+    // What dead processes held was let go of.
+    if (!database.inMemory && this.#leases.enter((clear) => database.write(clear))) this.#idleWork.discarded();
+    return this.write(database, work);
+  }
+
+  /** Within `writeAsOwner`: makes this process the one that may append. Throws `active_writer`. */
+  takeThread(database: ThreadDatabase, threadId: string): void {
+    if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
+    if (!database.inMemory) this.#leases.take(threadId);
+  }
+
+  /** Throws `active_writer` while another process has the thread. */
+  assertNotHeldElsewhere(threadId: string): void {
+    this.#leases.assertNotElsewhere(threadId);
+  }
+
+  /** Within a transaction: nobody has a thread that is gone. */
+  forgetLease(threadId: string): void {
+    this.#leases.forget(threadId);
+  }
+
+  /**
+   * Gives what `cut` finds, and keeps the logs of the file in it for an ephemeral thread, before any other process can let
+   * go of them. Throws `store_read_only` and `store_full`.
+   */
+  holdLogs<T extends { segments: { logId: number }[] }>(threadId: string, cut: () => T): T {
+    return this.guard(() => {
+      const disk = this.writable(this.disk);
+      return this.writeAsOwner(disk, () => {
+        const found = cut();
+        const logIds = found.segments.map(({ logId }) => logId).filter((logId) => logId > 0);
+        if (logIds.length === 0) return found;
+        this.#leases.hold(threadId, logIds);
+        this.#holding.add(threadId);
+        return found;
+      });
+    });
+  }
+
+  /** Lets go of what an ephemeral thread held beside these logs. */
+  keepHeld(threadId: string, logIds: readonly number[]): void {
+    if (!this.#holding.has(threadId)) return;
+    const kept = logIds.filter((logId) => logId > 0);
+    this.#orLater({ threadId }, () => this.#leases.hold(threadId, kept));
+    if (kept.length === 0) this.#holding.delete(threadId);
+  }
+
+  /** Whether a writer has the thread, in this process or another. */
+  isLive(threadId: string): boolean {
+    return this.#writers.has(threadId) || this.#leases.isHeldElsewhere(threadId);
+  }
+
+  /** The writer of a thread that has been taken. */
+  addWriter(database: ThreadDatabase, place: WriterPlace): SqliteWriter {
+    const host = {
+      database,
+      now: () => this.now(),
+      write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.write(database, work, durable)),
+      assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
+      release: (threadId: string) => this.#release(database, threadId),
+    };
+    const writer = new SqliteWriter(host, place);
+    this.#writers.set(place.threadId, writer);
+    return writer;
+  }
+
+  /** Tells the writer of a thread, if there is one, that the thread goes on in another log. */
+  moveWriter(place: WriterPlace): void {
+    this.#idleWork.discarded();
+    this.#writers.get(place.threadId)?.move(place);
+  }
+
+  /** Ends the writer of a thread that is gone, if there is one. */
+  closeWriter(threadId: string): void {
+    this.#idleWork.discarded();
+    this.#writers.get(threadId)?.end();
+  }
+
+  write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
+    const result = database.write(work, durable);
+    if (!database.inMemory) this.#idleWork.wrote();
+    return result;
+  }
+
+  /** What fails inside fails as a StoreError that names the file. */
+  guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw asStoreError(error, this.#options.file);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const writer of [...this.#writers.values()]) await writer.close();
+    if (this.#holding.size > 0) this.#orLater({}, () => this.#leases.letGo());
+    this.#idleWork.close();
+    this.#leases.close();
+    this.#memory?.db.close();
+    this.#opened.db.close();
+  }
+
+  /** Ephemeral threads stay as they are. After a failure the next call tries again. */
+  #reopen(): void {
+    const before = this.#opened;
+    this.#leases.close();
+    // While one connection is open, those that are opened beside it share what it could only read.
+    if (!before.readOnly) before.db.close();
+    const opened = openDatabase(this.#options, before);
+    if (opened === before) return;
+    ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
+    this.#opened = opened;
+    before.db.close();
+  }
+
+  #isWriting(): boolean {
+    return this.#holding.size > 0 || [...this.#writers.values()].some((writer) => !writer.inMemory);
+  }
+
+  #openMemory(): ThreadDatabase {
+    this.#memory ??= new ThreadDatabase(openInMemory(this.#options), { inMemory: true, log: this.#options.log });
+    return this.#memory;
+  }
+
+  #release(database: ThreadDatabase, threadId: string): void {
+    this.#writers.delete(threadId);
+    if (!database.inMemory) this.#orLater({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
+  }
+
+  /** Gives something up. On a full disk even this cannot be written: the next time does it, or the end of this process. */
+  #orLater(fields: { threadId?: string }, giveUp: () => void): void {
+    try {
+      this.disk.write(giveUp);
+    } catch (error) {
+      if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
+      this.#options.log.warn({ ...fields, err: error }, 'what a thread held is kept for now');
+    }
+  }
+
+  #collect(): boolean {
+    const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
+    return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
+  }
+}
+
+function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: ConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
+  try {
+    const disk = new ThreadDatabase(db, { inMemory: false, log });
+    const held = new HeldLogs(db, disk.discarded);
+    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

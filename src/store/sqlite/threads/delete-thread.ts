@@ -1,0 +1,22 @@
+import { threadNotFound } from '../../store-error.ts';
+import type { StoreConnection } from '../store-connection.ts';
+
+/**
+ * Takes a thread away with its list of logs, whatever its length, and whether or not its history can still be read. The
+ * logs that nobody else needs are collected later. Throws `thread_not_found`, and `active_writer`.
+ */
+export function deleteThread(connection: StoreConnection, threadId: string): void {
+  const database = connection.writable(connection.databaseOf(threadId));
+  connection.write(database, () => {
+    connection.assertNotHeldElsewhere(threadId);
+    const tip = database.threads.tip(threadId);
+    if (tip === null) throw threadNotFound(threadId);
+    const logIds = database.logs.removeSegments(threadId);
+    database.partials.clear(threadId);
+    if (!database.inMemory) connection.forgetLease(threadId);
+    database.threads.remove(threadId);
+    database.discarded.discard(new Set([...logIds, tip.logId]));
+  });
+  connection.keepHeld(threadId, []);
+  connection.closeWriter(threadId);
+}

@@ -1,0 +1,46 @@
+import { threadArchived } from '../../store-error.ts';
+import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { ThreadDatabase } from '../database/thread-database.ts';
+import { cutHistory } from '../history/cut-history.ts';
+import type { WriterPlace } from '../sqlite-writer.ts';
+import type { StoreConnection } from '../store-connection.ts';
+
+interface Revert {
+  threadId: string;
+  beforeTurnId: string;
+  patch: ThreadPatch;
+}
+
+/** Throws `turn_not_found`, `active_writer` and `thread_archived`. */
+export function revertThread(connection: StoreConnection, revert: Revert): ThreadRecord {
+  const { threadId, patch } = revert;
+  const database = connection.writable(connection.databaseOf(threadId));
+  const { place, record } = connection.write(database, () => {
+    connection.assertNotHeldElsewhere(threadId);
+    if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
+    return { place: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
+  });
+  connection.moveWriter(place);
+  if (database.inMemory) {
+    const needed = database.logs.segments(threadId).map(({ logId }) => logId);
+    connection.keepHeld(threadId, needed);
+  }
+  return record;
+}
+
+/**
+ * Cuts a thread's history off before a turn. Logs are never rewritten, and forks may need all of them, so the thread gets
+ * a shorter list of them and a new log behind it.
+ */
+function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): WriterPlace {
+  const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
+  const logId = database.logs.create();
+  const tip = entries.length;
+  const before = database.logs.removeSegments(threadId);
+  database.logs.setSegments(threadId, [...segments, { logId, last: null }]);
+  database.logs.append(logId, 0, entries);
+  database.partials.clear(threadId);
+  database.threads.move(threadId, { logId, tip, writtenAtMs: connection.now() });
+  database.discarded.discard(before);
+  return { threadId, logId, tip };
+}

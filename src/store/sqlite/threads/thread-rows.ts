@@ -1,0 +1,317 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type { SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import { threadNotFound } from '../../store-error.ts';
+import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import type { Blobs } from '../history/blobs.ts';
+import { defineFolded, storable } from './fold-case.ts';
+import { type Search, ThreadSearch } from './thread-search.ts';
+
+/** A thread as it lies in the table. */
+interface Row {
+  id: string;
+  created_at: number;
+  updated_at: number;
+  recency_at: number;
+  listed: number;
+  archived_at: number | null;
+  provider: string;
+  cwd: string;
+  source_kind: string;
+  originator: string | null;
+  name: string | null;
+  preview: string;
+  path: string | null;
+  log_id: number;
+  tip: number;
+  written_at: number;
+  origin: string;
+  git_info: string;
+  settings: string;
+  token_usage: string;
+  told: string;
+  memory_mode: ThreadMemoryMode | null;
+  daybreak: number | null;
+  goal: string;
+}
+
+type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
+type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
+type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
+
+/** The log that a thread's writer appends to, the ordinal of its last entry, and when it was appended. */
+export interface ThreadTip {
+  logId: number;
+  tip: number;
+  writtenAtMs: number;
+}
+
+/** What a list of threads is cut out of, in the terms of the table. Each filter is a JSON array, or null for all. */
+export interface ThreadListParams {
+  live: 0 | 1;
+  value: number;
+  id: string;
+  providers: string | null;
+  cwds: string | null;
+  sources: string | null;
+  originators: string | null;
+  excludedIds: string | null;
+  limit: number;
+}
+export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
+
+const COLUMNS =
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
+
+const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
+const HOLDS_TERM =
+  'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
+
+/** The threads of one database, without their histories. */
+export class ThreadRows {
+  readonly #db: Database;
+  readonly #blobs: Blobs;
+  readonly #insert: Statement<[Row]>;
+  readonly #get: Statement<[string], Row>;
+  readonly #getMetadata: Statement<[string], MetadataRow>;
+  readonly #getTip: Statement<[string], ThreadTip>;
+  readonly #getByPath: Statement<[string], Row>;
+  readonly #isArchived: Statement<[string], number>;
+  readonly #advance: Statement<[number, number, string, number]>;
+  readonly #search: ThreadSearch;
+  readonly #lists = new Map<string, Statement<[ThreadListParams & Search], Row>>();
+  readonly #move: Statement<[number, number, number, string, string]>;
+  readonly #remove: Statement<[string]>;
+  readonly #updates = new Map<string, Statement<[Changes & { id: string }]>>();
+
+  constructor(db: Database, blobs: Blobs) {
+    this.#db = db;
+    this.#blobs = blobs;
+    defineFolded(db);
+    this.#search = new ThreadSearch(db);
+    this.#insert = db.prepare(`INSERT INTO thread (${COLUMNS}) VALUES (${COLUMNS.replace(/\w+/g, '@$&')})`);
+    this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
+    this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
+    this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
+    this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
+    this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
+    this.#move = db.prepare('UPDATE thread SET log_id = ?, tip = ?, written_at = ?, origin = ? WHERE id = ?');
+    this.#remove = db.prepare('DELETE FROM thread WHERE id = ?');
+  }
+
+  insert(record: ThreadRecord, { logId, tip, writtenAtMs }: ThreadTip): void {
+    this.#insert.run({
+      id: record.id,
+      created_at: record.createdAtMs,
+      updated_at: record.updatedAtMs,
+      recency_at: record.recencyAtMs,
+      listed: record.listed ? 1 : 0,
+      archived_at: record.archivedAtMs,
+      provider: record.settings.modelProvider,
+      cwd: record.settings.cwd,
+      source_kind: sourceKind(record.source),
+      originator: record.originator === null ? null : storable(record.originator),
+      name: record.name === null ? null : storable(record.name),
+      preview: storable(record.preview),
+      path: record.path,
+      log_id: logId,
+      tip,
+      written_at: writtenAtMs,
+      origin: this.#blobs.encode(originOf(record), logId),
+      git_info: this.#blobs.encode(record.gitInfo, logId),
+      settings: this.#blobs.encode(record.settings, logId),
+      token_usage: this.#blobs.encode(record.tokenUsage, logId),
+      told: this.#blobs.encode(record.told, logId),
+      memory_mode: record.memoryMode,
+      daybreak: toInteger(record.daybreakEnabled),
+      goal: this.#blobs.encode(record.goal, logId),
+    });
+  }
+
+  get(threadId: string): ThreadRecord | null {
+    const row = this.#get.get(threadId);
+    return row === undefined ? null : this.#record(row);
+  }
+
+  metadata(threadId: string): ThreadMetadata | null {
+    const row = this.#getMetadata.get(threadId);
+    return row === undefined ? null : this.#metadataOf(row);
+  }
+
+  tip(threadId: string): ThreadTip | null {
+    return this.#getTip.get(threadId) ?? null;
+  }
+
+  isArchived(threadId: string): boolean {
+    return this.#isArchived.get(threadId) === 1;
+  }
+
+  findByPath(path: string): ThreadRecord | null {
+    const row = this.#getByPath.get(path);
+    return row === undefined ? null : this.#record(row);
+  }
+
+  list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
+    const search = searchTerm === null ? { term: null, hits: null } : this.#search.find(searchTerm);
+    return this.#lister(order, search)
+      .all({ ...params, ...search })
+      .map((row) => this.#record(row));
+  }
+
+  /** Moves the end of the thread's own log. False where it is not at `from`, so that someone else has appended. */
+  advance(threadId: string, from: number, { tip, writtenAtMs }: Omit<ThreadTip, 'logId'>): boolean {
+    return this.#advance.run(tip, writtenAtMs, threadId, from).changes === 1;
+  }
+
+  /** Gives a thread another log for its own, which from then on keeps the blobs of the record itself too. */
+  move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
+    const record = this.#existing(threadId);
+    this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
+    const { gitInfo, settings, tokenUsage, told, goal } = record;
+    this.patch(threadId, { gitInfo, settings, tokenUsage, told, goal }, logId);
+  }
+
+  remove(threadId: string): void {
+    this.#remove.run(threadId);
+  }
+
+  /** Within a transaction: changes a thread, and gives it as it is then. Throws `thread_not_found`. */
+  update(threadId: string, change: ThreadChange): ThreadRecord {
+    const tip = this.tip(threadId);
+    if (tip === null) throw threadNotFound(threadId);
+    this.patch(threadId, typeof change === 'function' ? change(this.#existing(threadId)) : change, tip.logId);
+    return this.#existing(threadId);
+  }
+
+  patch(threadId: string, patch: ThreadPatch, logId: number): void {
+    const changes = this.#changes(patch, logId);
+    const columns = Object.keys(changes);
+    if (columns.length === 0) return;
+    const key = columns.join();
+    let statement = this.#updates.get(key);
+    if (statement === undefined) {
+      statement = this.#db.prepare(`UPDATE thread SET ${columns.map((column) => `${column} = @${column}`).join(', ')} WHERE id = @id`);
+      this.#updates.set(key, statement);
+    }
+    statement.run({ ...changes, id: threadId });
+  }
+
+  #existing(threadId: string): ThreadRecord {
+    const record = this.get(threadId);
+    if (record === null) throw threadNotFound(threadId);
+    return record;
+  }
+
+  #changes(patch: ThreadPatch, logId: number): Changes {
+    const {
+      updatedAtMs,
+      recencyAtMs,
+      listed,
+      archivedAtMs,
+      name,
+      preview,
+      gitInfo,
+      settings,
+      tokenUsage,
+      told,
+      memoryMode,
+      daybreakEnabled,
+      goal,
+    } = patch;
+    return {
+      ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
+      ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
+      ...(listed !== undefined && { listed: listed ? 1 : 0 }),
+      ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
+      ...(name !== undefined && { name: name === null ? null : storable(name) }),
+      ...(preview !== undefined && { preview: storable(preview) }),
+      ...(gitInfo !== undefined && { git_info: this.#blobs.encode(gitInfo, logId) }),
+      ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
+      ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
+      ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
+      ...(memoryMode !== undefined && { memory_mode: memoryMode }),
+      ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
+      ...(goal !== undefined && { goal: this.#blobs.encode(goal, logId) }),
+    };
+  }
+
+  /** A search with few hits begins with them and sorts them; one with many follows the order and compares on the way. */
+  #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
+    const direction = descending ? 'DESC' : 'ASC';
+    const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
+    const key = [column, comparison, term !== null, hits !== null].join();
+    let statement = this.#lists.get(key);
+    if (statement === undefined) {
+      statement = this.#db.prepare(
+        `SELECT ${COLUMNS} FROM ${hits === null ? 'thread' : THREADS_HIT}
+         WHERE listed = 1 AND (archived_at IS NULL) = @live AND (${column}, id) ${comparison} (@value, @id)
+           AND (@providers IS NULL OR provider IN (SELECT value FROM json_each(@providers)))
+           AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
+           AND (@sources IS NULL OR source_kind IN (SELECT value FROM json_each(@sources)))
+           AND (@originators IS NULL OR originator IN (SELECT value FROM json_each(@originators)))
+           AND (@excludedIds IS NULL OR id NOT IN (SELECT value FROM json_each(@excludedIds)))
+           ${term !== null && hits === null ? `AND ${HOLDS_TERM}` : ''}
+         ORDER BY ${column} ${direction}, id ${direction} LIMIT @limit`,
+      );
+      this.#lists.set(key, statement);
+    }
+    return statement;
+  }
+
+  #record(row: Row): ThreadRecord {
+    const origin = this.#blobs.decode(row.origin) as Origin;
+    return {
+      id: row.id,
+      sessionId: origin.sessionId,
+      createdAtMs: row.created_at,
+      updatedAtMs: row.updated_at,
+      recencyAtMs: row.recency_at,
+      listed: row.listed === 1,
+      archivedAtMs: row.archived_at,
+      ephemeral: origin.ephemeral,
+      preview: row.preview,
+      path: row.path,
+      forkedFromId: origin.forkedFromId,
+      source: origin.source,
+      threadSource: origin.threadSource,
+      originator: origin.originator,
+      cliVersion: origin.cliVersion,
+      settings: this.#blobs.decode(row.settings) as ThreadRecord['settings'],
+      tokenUsage: this.#blobs.decode(row.token_usage) as ThreadRecord['tokenUsage'],
+      told: this.#blobs.decode(row.told) as ThreadRecord['told'],
+      goal: this.#blobs.decode(row.goal) as ThreadRecord['goal'],
+      ...this.#metadataOf(row),
+    };
+  }
+
+  #metadataOf(row: MetadataRow): ThreadMetadata {
+    return {
+      name: row.name,
+      gitInfo: this.#blobs.decode(row.git_info) as ThreadRecord['gitInfo'],
+      memoryMode: row.memory_mode,
+      daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
+    };
+  }
+}
+
+function originOf({ sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion }: ThreadRecord): Origin {
+  return { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
+}
+
+const SUB_AGENT_KINDS: Record<string, string> = {
+  review: 'subAgentReview',
+  compact: 'subAgentCompact',
+  thread_spawn: 'subAgentThreadSpawn',
+};
+
+function sourceKind(source: SessionSource): string {
+  if (typeof source === 'string') return source;
+  if ('custom' in source) return 'custom';
+  const subAgent = source.subAgent;
+  const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
+  return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
+
+function toInteger(flag: boolean | null): number | null {
+  return flag === null ? null : Number(flag);
+}

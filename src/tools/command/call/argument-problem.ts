@@ -1,0 +1,196 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { cutText } from '../../../base/cut-text.ts';
+import type { Env } from '../../../base/env.ts';
+import { isObject, type JsonObject, type JsonValue } from '../../../base/json-value.ts';
+import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
+import { wantedPermissions } from '../../wanted-permissions.ts';
+import { OUTPUT_TOKENS_DEFAULT } from '../command-report.ts';
+import type { CommandLimits } from '../command-settings.ts';
+import type { CommandCall } from './command-call.ts';
+import { findShell, isShellName, shellArgv, userShell } from './user-shell.ts';
+
+const YIELD_MS_DEFAULT = 10_000;
+const YIELD_MS_MIN = 250;
+const YIELD_MS_MAX = 30_000;
+/** Asking whether there is more costs a request each time: it is worth a wait. */
+const POLL_MS_MIN = 5_000;
+const TIMEOUT_MS_DEFAULT = 10_000;
+const TIMEOUT_MS_MAX = 60 * 60 * 1000;
+const JUSTIFICATION_CHARS_MAX = 4_000;
+
+/** What the arguments are read in. */
+export interface ArgumentPlace {
+  /** Absolute: the thread's folder. */
+  cwd: string;
+  env: Env;
+  /** Absolute: the server's own folder. */
+  home: string;
+  limits: CommandLimits;
+}
+
+/** What is wrong with arguments, for the model. */
+export class ArgumentProblem extends Error {}
+
+/** The arguments of `exec_command`. Throws an ArgumentProblem. */
+export function execArguments(args: JsonValue, place: ArgumentPlace): CommandCall {
+  const fields = table(args, 'cmd');
+  const script = text(fields, 'cmd');
+  if (script === null) throw new ArgumentProblem('`cmd` is missing: the command as a text.');
+  return {
+    argv: scriptArgv(fields, script, place),
+    script,
+    ...common(fields, place),
+    tty: flag(fields, 'tty') ?? false,
+    yields: true,
+    waitMs: within(number(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
+  };
+}
+
+/** The arguments of `shell_command` and of `shell`, whose command is a text or a list of words. Throws an ArgumentProblem. */
+export function shellArguments(args: JsonValue, place: ArgumentPlace): CommandCall {
+  const fields = table(args, 'command');
+  const { command } = fields;
+  const argv = typeof command === 'string' ? scriptArgv(fields, command, place) : words(fields, 'command');
+  if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: a text, or a list of words.');
+  checkTexts(argv);
+  return {
+    argv,
+    script: typeof command === 'string' ? command : scriptOf(argv),
+    ...common(fields, place),
+    tty: false,
+    yields: false,
+    waitMs: within(number(fields, 'timeout_ms') ?? number(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
+  };
+}
+
+/** The arguments of `write_stdin`. Throws an ArgumentProblem. */
+export function writeArguments(
+  args: JsonValue,
+  { tokensMax, pollMsMax }: { tokensMax: number; pollMsMax: number },
+): { number: number; chars: string; waitMs: number; tokensMax: number } {
+  const fields = table(args, 'session_id');
+  const session = number(fields, 'session_id');
+  if (session === null) throw new ArgumentProblem('`session_id` is missing: the number that exec_command gave.');
+  const chars = text(fields, 'chars') ?? '';
+  const waitMs = number(fields, 'yield_time_ms');
+  return {
+    number: session,
+    chars,
+    waitMs:
+      chars === ''
+        ? within(waitMs ?? POLL_MS_MIN, Math.min(POLL_MS_MIN, pollMsMax), pollMsMax)
+        : within(waitMs ?? YIELD_MS_MIN, YIELD_MS_MIN, YIELD_MS_MAX),
+    tokensMax: outputTokens(fields, tokensMax),
+  };
+}
+
+/** Of words that are a shell with a script. */
+function scriptOf([shell = '', option, script, ...others]: readonly string[]): string | null {
+  const isShell = isShellName(shell) && (option === '-c' || option === '-lc') && others.length === 0;
+  return isShell ? (script ?? null) : null;
+}
+
+function common(fields: JsonObject, place: ArgumentPlace) {
+  const justification = text(fields, 'justification');
+  const cwd = workdir(fields, place.cwd);
+  return {
+    cwd,
+    tokensMax: outputTokens(fields, place.limits.tokensMax),
+    ...beyondSandbox(fields, { ...place, cwd }),
+    justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
+    prefixRule: words(fields, 'prefix_rule'),
+  };
+}
+
+function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentPlace): string[] {
+  const wanted = text(fields, 'shell');
+  const shell = wanted === null ? userShell(env) : findShell(wanted, env);
+  if (shell === null) throw new ArgumentProblem(`\`shell\`: there is no shell ${wanted}; bash, zsh and sh are known.`);
+  const login = flag(fields, 'login');
+  if (login === true && !loginShell)
+    throw new ArgumentProblem('`login`: the configuration does not allow login shells (allow_login_shell).');
+  const argv = shellArgv(shell, script, { login: login ?? loginShell });
+  checkTexts(argv);
+  return argv;
+}
+
+function workdir(fields: JsonObject, cwd: string): string {
+  const folder = resolve(cwd, text(fields, 'workdir') ?? text(fields, 'working_directory') ?? '');
+  checkTexts([folder]);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new ArgumentProblem(`\`workdir\`: there is no folder ${folder}.`);
+  return folder;
+}
+
+function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCall, 'escalates' | 'permissions'> {
+  const wanted = fields.additional_permissions ?? null;
+  const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
+  switch (asked) {
+    case 'require_escalated':
+      return { escalates: true, permissions: null };
+    case 'with_additional_permissions':
+      return { escalates: false, permissions: additionalPermissions(wanted, place) };
+    case 'use_default':
+      if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
+      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, place) };
+    default: {
+      const others = place.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
+      throw new ArgumentProblem(`\`sandbox_permissions\` is ${others} or "require_escalated".`);
+    }
+  }
+}
+
+function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentPlace): GrantedPermissions {
+  if (!limits.permissions)
+    throw new ArgumentProblem(
+      'permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).',
+    );
+  const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
+  if (typeof permissions === 'string') throw new ArgumentProblem(`\`additional_permissions\` ${permissions}.`);
+  return permissions;
+}
+
+function outputTokens(fields: JsonObject, tokensMax: number): number {
+  return within(number(fields, 'max_output_tokens') ?? OUTPUT_TOKENS_DEFAULT, 1, tokensMax);
+}
+
+function checkTexts(texts: readonly string[]): void {
+  if (texts.some((one) => one.includes('\0')))
+    throw new ArgumentProblem('A command, and the name of a folder, cannot hold NUL characters.');
+}
+
+function within(value: number, min: number, max: number): number {
+  return Math.min(Math.max(Math.round(value), min), max);
+}
+
+function table(args: JsonValue, needed: string): JsonObject {
+  if (!isObject(args)) throw new ArgumentProblem(`expected an object with \`${needed}\`.`);
+  return args;
+}
+
+function text(fields: JsonObject, name: string): string | null {
+  const { [name]: value = null } = fields;
+  if (value !== null && typeof value !== 'string') throw new ArgumentProblem(`\`${name}\` is a text.`);
+  return value;
+}
+
+function number(fields: JsonObject, name: string): number | null {
+  const { [name]: value = null } = fields;
+  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new ArgumentProblem(`\`${name}\` is a number.`);
+  return value;
+}
+
+function flag(fields: JsonObject, name: string): boolean | null {
+  const { [name]: value = null } = fields;
+  if (value !== null && typeof value !== 'boolean') throw new ArgumentProblem(`\`${name}\` is true or false.`);
+  return value;
+}
+
+function words(fields: JsonObject, name: string): string[] | null {
+  const { [name]: value = null } = fields;
+  if (value === null) return null;
+  const texts = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
+  if (!Array.isArray(value) || texts.length !== value.length) throw new ArgumentProblem(`\`${name}\` is a list of texts.`);
+  return texts;
+}

@@ -1,0 +1,100 @@
+import { type Clock, sleep } from '../../../base/clock.ts';
+import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
+import type { ShownCommand } from './shown-command.ts';
+
+/** How long the end of a killed process is waited for. */
+const KILL_MS_MAX = 5_000;
+
+/** Resolves when something has been killed, or when that takes too long: what hangs in the system keeps nobody waiting. */
+export async function killed(killing: Promise<unknown>, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([killing, sleep(clock, KILL_MS_MAX, over.signal)]);
+  over.abort();
+}
+
+/** How a command that had its time to end came to its end. */
+export interface CommandEnd {
+  exitCode: number;
+}
+
+interface CommandSessionOptions {
+  number: number;
+  owner: readonly string[];
+  turnId: string;
+  /** What a person reads of the command. */
+  text: string;
+  cwd: string;
+  /** Whether it can be written to. */
+  hasInput: boolean;
+  shown: ShownCommand;
+  program: RunningProcess;
+  clock: Clock;
+}
+
+/** A command that runs. */
+export class CommandSession {
+  readonly number: number;
+  readonly owner: readonly string[];
+  readonly turnId: string;
+  readonly text: string;
+  readonly cwd: string;
+  readonly hasInput: boolean;
+  readonly shown: ShownCommand;
+  readonly program: RunningProcess;
+  /** Resolves when it has ended. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  #end: CommandEnd | null = null;
+  #killing: Promise<void> | null = null;
+  readonly #clock: Clock;
+
+  constructor({ shown, program, clock, ...facts }: CommandSessionOptions) {
+    this.number = facts.number;
+    this.owner = facts.owner;
+    this.turnId = facts.turnId;
+    this.text = facts.text;
+    this.cwd = facts.cwd;
+    this.hasInput = facts.hasInput;
+    this.shown = shown;
+    this.program = program;
+    this.#clock = clock;
+    this.ended = program.ended.then(({ exitCode }) => {
+      this.#end = { exitCode };
+      return this.#end;
+    });
+  }
+
+  /** Null while it runs. */
+  get end(): CommandEnd | null {
+    return this.#end;
+  }
+
+  /** Resolves when it has ended, when `ms` have passed or when the signal aborts. */
+  async wait(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const stop = () => over.abort();
+    void this.ended.then(stop);
+    signal.addEventListener('abort', stop);
+    if (!signal.aborted) await sleep(this.#clock, ms, over.signal);
+    signal.removeEventListener('abort', stop);
+  }
+
+  /** Ends its item, once it has ended. */
+  complete(): Promise<void> {
+    const exitCode = this.#end?.exitCode ?? null;
+    return this.shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+  }
+
+  /** Kills it and all that it has started. Resolves when it has ended, or when that takes too long. */
+  kill(): Promise<void> {
+    this.#killing ??= this.#kill();
+    return this.#killing;
+  }
+
+  async #kill(): Promise<void> {
+    this.shown.mute();
+    await killed(
+      this.program.kill().then(() => this.ended),
+      this.#clock,
+    );
+  }
+}

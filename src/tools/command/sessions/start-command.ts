@@ -1,0 +1,86 @@
+import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
+import { commandBounds, lookingBounds } from '../command-bounds.ts';
+import type { CommandRun } from '../command-run.ts';
+import { CommandSession } from './command-session.ts';
+import type { ShownCommand } from './shown-command.ts';
+
+/** What a terminal is like. */
+const TERMINAL = { rows: 24, cols: 80 };
+
+/** What a command is held to. */
+export interface Confinement {
+  sandboxed: boolean;
+  /** Whether it may only read, whatever the sandbox policy allows. */
+  readOnly: boolean;
+}
+
+/** What became of a command in the time that its call waits for it. */
+export type CommandOutcome =
+  | { state: 'notStarted'; problem: string }
+  | { state: 'ended'; exitCode: number }
+  | { state: 'timedOut' }
+  | { state: 'interrupted'; exitCode: number | null }
+  | { state: 'yielded'; session: CommandSession };
+
+/**
+ * Starts a command and waits for its end, as long as its call wants. What has not ended then runs on, if it is a call that
+ * yields, and else is killed, as everything is with an interrupt.
+ */
+export async function startCommand(
+  run: CommandRun,
+  { shown, ...bounds }: Confinement & { shown: ShownCommand },
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
+  if (signal.aborted) return { state: 'interrupted', exitCode: null };
+  const program = await startProcess(run, { shown, ...bounds });
+  if ('problem' in program) return { state: 'notStarted', problem: program.problem };
+  shown.readFrom(program);
+  const session = newSession(run, { shown, program });
+  const { sessions } = run.deps;
+  sessions.begin(session);
+  await session.wait(run.call.waitMs, signal);
+  if (session.end === null && !signal.aborted && run.call.yields) {
+    sessions.yield(session);
+    return { state: 'yielded', session };
+  }
+  const hadEnded = session.end !== null;
+  if (!hadEnded) await session.kill();
+  sessions.finish(session);
+  shown.endOutput();
+  if (signal.aborted) return { state: 'interrupted', exitCode: session.end?.exitCode ?? null };
+  return hadEnded && session.end !== null ? { state: 'ended', exitCode: session.end.exitCode } : { state: 'timedOut' };
+}
+
+async function startProcess(
+  { call, context, deps, owner, permissions }: CommandRun,
+  { shown, sandboxed, readOnly }: Confinement & { shown: ShownCommand },
+): Promise<RunningProcess | { problem: string }> {
+  const env = deps.environment();
+  const bounds = readOnly ? lookingBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
+  const terminal = call.tty ? TERMINAL : null;
+  try {
+    return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>
+      shown.take(stream, bytes),
+    );
+  } catch (error) {
+    if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
+    throw error;
+  }
+}
+
+function newSession(
+  { call, command, context, deps, number, owner }: CommandRun,
+  { shown, program }: { shown: ShownCommand; program: RunningProcess },
+) {
+  return new CommandSession({
+    number,
+    owner,
+    turnId: context.turnId,
+    text: command.text,
+    cwd: call.cwd,
+    hasInput: call.tty,
+    shown,
+    program,
+    clock: deps.clock,
+  });
+}
