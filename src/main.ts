@@ -5,7 +5,7 @@ import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
-import { toFile, toStream } from './cli/log-to-file.ts';
+import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
 import { type Command, type Generator, parseCommandLine, type ServeOptions } from './cli/parse-command-line.ts';
 import { USAGE } from './cli/usage.ts';
@@ -38,7 +38,7 @@ function homeFolder(): string {
 function createLog({ logLevel, logFile }: ServeOptions): Log {
   const fromEnv = process.env.HEDDLE_LOG ?? '';
   const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : 'warn');
-  const log = lazyLog(level, logFile === null ? toStream(process.stderr) : openFor('--log-file', logFile, toFile));
+  const log = lazyLog(level, logFile === null ? logToStream(process.stderr) : openFor('--log-file', logFile, logToFile));
   if (logLevel === null && fromEnv !== '' && level !== fromEnv)
     log.warn({ level: fromEnv }, 'HEDDLE_LOG is no log level: off, error, warn, info or debug');
   return log;
@@ -99,7 +99,9 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
 
 /** Time and ids are made up, the model is scripted, and what is stored goes with the process. */
 async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
-  const { CountingIds, pacedInput, VirtualClock } = await import('./cli/deterministic/paced-input.ts');
+  const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
+  const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
+  const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
   const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
   const { framing } = options;
   const clock = new VirtualClock();

@@ -21,9 +21,13 @@ const LAYERS = [
   ['base'],
 ];
 const SOURCE_LINES_MAX = 350;
+const FOLDER_FILES_MAX = 20;
+/** A file for each family of methods. */
+const HANDLER_FILES_MAX = 24;
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 
 const projectFiles = filesIn('');
+const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as { clientRequests: Record<string, { result?: string } | null> };
 const source = projectFiles.filter((path) => /^src\/.*\.[jt]s$/.test(path) && !isGenerated(path));
 const tests = projectFiles.filter((path) => /^test\/.*\.ts$/.test(path) && !isGenerated(path) && path !== 'test/tidy.test.ts');
 
@@ -59,6 +63,23 @@ describe('the source', () => {
     expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });
 
+  test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
+    const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/sandbox/processes/node-pty.d.ts'];
+    const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
+    expect(misnamed.filter((path) => !(path.startsWith('src/handlers/') && methodsIn(path).length > 0))).toEqual([]);
+  });
+
+  test('has no folder that became a warehouse', () => {
+    const counts = new Map<string, number>();
+    for (const path of source) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+    const max = (folder: string) => (folder === 'src/handlers' ? HANDLER_FILES_MAX : FOLDER_FILES_MAX);
+    expect([...counts].filter(([folder, count]) => count > max(folder))).toEqual([]);
+  });
+
+  test('has one doc comment above a declaration', () => {
+    expect(source.filter((path) => /\*\/\s*\/\*\*/.test(textOf(path)))).toEqual([]);
+  });
+
   test(`has no file over ${SOURCE_LINES_MAX} lines`, () => {
     const written = projectFiles.filter((path) => /^(src|schema|bin|examples)\/.*\.[jt]s$/.test(path) && !isGenerated(path));
     const long = written.map((path) => `${path}: ${textOf(path).split('\n').length - 1}`);
@@ -83,7 +104,6 @@ test('no test waits for time to pass', () => {
 });
 
 test('every method that is served is named in a test', () => {
-  const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as { clientRequests: Record<string, { result?: string } | null> };
   const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
   const text = tests.map(textOf).join('\n');
   expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
@@ -140,6 +160,20 @@ function codeOf(path: string): string {
 
 function isGenerated(path: string): boolean {
   return path.includes('/generated/');
+}
+
+/** Whether a file has an export with its name: `readRules` or `READ_RULES` in read-rules.ts. */
+function isNamedAfterExport(path: string): boolean {
+  const name = posix.basename(path, posix.extname(path)).replaceAll('-', '');
+  const exported = [...textOf(path).matchAll(/^export (?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm)];
+  return exported.some(([, word = '']) => word.replaceAll('_', '').toLowerCase() === name);
+}
+
+/** The methods that a file of handlers serves: the keys of its rows. */
+function methodsIn(path: string): string[] {
+  return [...codeOf(path).matchAll(/^ {4}'?([\w/]+)'?: \{/gm)]
+    .map(([, method = '']) => method)
+    .filter((method) => method in clientRequests);
 }
 
 /** The folder below src that a file is in, or the file itself: what the layers are made of. */

@@ -10,19 +10,19 @@ import { ThreadTools } from './calls/thread-tools.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { Outbox, type Step } from './outbox.ts';
+import { checkInput } from './prompt/check-input.ts';
 import { modelRequest } from './prompt/model-request.ts';
 import { PromptHistory } from './prompt/prompt-history.ts';
-import { checkInput } from './prompt/user-message.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
-import type { ThreadRuntime } from './settings/thread-configuration.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import { ThreadState } from './thread-state.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
-import { injectItems } from './turn/inject-model-items.ts';
+import { injectModelItems } from './turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from './turn/join-command.ts';
 import { runTurn } from './turn/run-turn.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import type { TurnHost, TurnOpening } from './turn/turn-deps.ts';
+import type { TurnDeps, TurnOpening } from './turn/turn-deps.ts';
 import { type Joined, TurnStarter } from './turn/turn-starter.ts';
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
@@ -40,8 +40,13 @@ export class LoadedThread {
   readonly #history: PromptHistory;
   readonly #tools: ThreadTools;
 
-  constructor({ record, writer, runtime, deps }: { record: ThreadRecord; writer: ThreadWriter; runtime: ThreadRuntime; deps: AgentDeps }) {
-    const state = new ThreadState(record, runtime);
+  constructor({
+    record,
+    writer,
+    configuration,
+    deps,
+  }: { record: ThreadRecord; writer: ThreadWriter; configuration: ThreadConfiguration; deps: AgentDeps }) {
+    const state = new ThreadState(record, configuration);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
@@ -55,7 +60,7 @@ export class LoadedThread {
     this.goal = new GoalKeeper({
       clock: deps.clock,
       outbox: this.#outbox,
-      enabled: () => state.runtime.goals,
+      enabled: () => state.configuration.goals,
       record: () => state.record,
       begun: () => this.#beginnings.settle(),
       keep: (patch) => state.keep(patch),
@@ -85,8 +90,8 @@ export class LoadedThread {
     return this.#state.settings;
   }
 
-  get runtime(): ThreadRuntime {
-    return this.#state.runtime;
+  get configuration(): ThreadConfiguration {
+    return this.#state.configuration;
   }
 
   get status(): ThreadStatus {
@@ -120,12 +125,14 @@ export class LoadedThread {
   }
 
   /** Takes other settings, and what is made anew from the configuration with them, unless a turn runs. */
-  reconfigure(configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }>): Promise<void> {
+  reconfigure(
+    configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
+  ): Promise<void> {
     return this.#beginnings.change(async () => {
       if (this.turn !== null) return;
-      const { settings, runtime } = await configure(this.settings);
+      const { settings, configuration } = await configure(this.settings);
       await this.update({ settings });
-      this.#state.runtime = runtime;
+      this.#state.configuration = configuration;
     });
   }
 
@@ -149,7 +156,7 @@ export class LoadedThread {
 
   /** Adds to what the model reads. It is stored when this resolves; what that gives is to be called once the answer has left. */
   inject(items: ResponseItem[]): Promise<() => void> {
-    return injectItems(items, { turn: this.turn, outbox: this.#outbox });
+    return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
   }
 
   /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
@@ -158,7 +165,7 @@ export class LoadedThread {
     return this.#beginnings.begin(async () => {
       const settings = this.#overridden(this.settings, params);
       const { turn } = this;
-      const place = turn?.takePlace() ?? null;
+      const place = turn?.reserveInput() ?? null;
       if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
       await turn?.finished;
       return this.#starter.begin(params, { settings });
@@ -200,7 +207,7 @@ export class LoadedThread {
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
-    const place = turn.takePlace();
+    const place = turn.reserveInput();
     if (place === null) throw noActiveTurnToSteer();
     return this.#starter.join(turn, { place, params, settings: this.settings });
   }
@@ -286,18 +293,18 @@ export class LoadedThread {
   async #request(turn: ActiveTurn): Promise<ModelRequest> {
     const history = await this.#history.list();
     this.#tools.know(history);
-    return modelRequest(turn, { threadId: this.id, runtime: this.runtime, history, tools: this.#tools.list() });
+    return modelRequest(turn, { threadId: this.id, configuration: this.configuration, history, tools: this.#tools.list() });
   }
 
   #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
-    return withTurnOverrides(settings, overrides, { serverCwd: this.#deps.cwd, config: this.runtime.config });
+    return withTurnOverrides(settings, overrides, { serverCwd: this.#deps.cwd, config: this.configuration.config });
   }
 
-  #host(): TurnHost {
+  #host(): TurnDeps {
     const { clock, log, ids, publisher } = this.#deps;
     return {
       threadId: this.id,
-      model: this.runtime.model,
+      model: this.configuration.model,
       tools: () => this.#tools.list(),
       toolContext: (turn, callId) => this.#tools.context(turn, callId),
       endTools: (turn) => this.#tools.endTurn(turn),
@@ -306,7 +313,7 @@ export class LoadedThread {
       goal: this.goal,
       clock,
       log,
-      showRawReasoning: this.runtime.showRawReasoning,
+      showRawReasoning: this.configuration.showRawReasoning,
       newId: () => ids.next(),
       announce: (announcement) => this.#announce(announcement),
       drained: () => publisher.drained({ threadId: this.id }),

@@ -9,7 +9,7 @@ import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
-import type { ThreadRuntime } from './settings/thread-configuration.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 
 /** What a request says of a thread that it begins, resumes or forks. */
 export interface ThreadRequest {
@@ -31,14 +31,14 @@ export async function newThread(
   deps: AgentDeps,
   request: NewThread,
   last: Partial<ThreadSettings>,
-): Promise<{ record: ThreadRecord; runtime: ThreadRuntime }> {
+): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { clock, ids, home } = deps;
-  const { settings, runtime } = await configureThread(deps, request, last);
+  const { settings, configuration } = await configureThread(deps, request, last);
   const gitInfo = readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
   return {
-    runtime,
+    configuration,
     record: {
       id,
       sessionId: id,
@@ -72,7 +72,7 @@ export async function configureThread(
   deps: AgentDeps,
   { overrides, config: requestConfig }: ThreadRequest,
   last: Partial<ThreadSettings>,
-): Promise<{ settings: ThreadSettings; runtime: ThreadRuntime }> {
+): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { home, env, modelFor, modelGiven } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, modelGiven });
@@ -80,7 +80,7 @@ export async function configureThread(
   const instructions = await Instructions.load(config, cwd);
   return {
     settings,
-    runtime: {
+    configuration: {
       config,
       model: await modelFor(provider),
       instructions,

@@ -1,5 +1,6 @@
 import type { Announcement } from '../protocol/announcement.ts';
-import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../store/thread-store.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
 
 /** One step of a thread: what is stored, and what is announced once it is. */
 export interface Step {

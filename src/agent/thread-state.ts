@@ -2,22 +2,22 @@ import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../pro
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { Step } from './outbox.ts';
 import { addUsage } from './prompt/add-usage.ts';
-import type { ThreadRuntime } from './settings/thread-configuration.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 
 /** What a loaded thread is at this moment, in memory. Its parts share it; each changes it at once, where no wait comes between. */
 export class ThreadState {
   record: ThreadRecord;
-  runtime: ThreadRuntime;
+  configuration: ThreadConfiguration;
   status: 'idle' | 'active' | 'systemError' = 'idle';
   /** The turn that runs; null between turns. */
   turn: ActiveTurn | null = null;
   /** What the turn waits for, with how many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
 
-  constructor(record: ThreadRecord, runtime: ThreadRuntime) {
+  constructor(record: ThreadRecord, configuration: ThreadConfiguration) {
     this.record = record;
-    this.runtime = runtime;
+    this.configuration = configuration;
   }
 
   get id(): string {
@@ -58,7 +58,7 @@ export class ThreadState {
   /** Adds to the thread's token count, and gives the step that stores and tells it. */
   tokensStep(turnId: string, last: TokenUsageBreakdown): Required<Pick<Step, 'patch' | 'announce'>> {
     const before = this.record.tokenUsage?.usage.total ?? null;
-    const usage = { total: addUsage(before, last), last, modelContextWindow: this.runtime.contextWindow };
+    const usage = { total: addUsage(before, last), last, modelContextWindow: this.configuration.contextWindow };
     const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
     this.keep(patch);
     return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };

@@ -17,7 +17,7 @@ const IDLE_MS_MAX = 30 * 60 * 1000;
 const COST_PAGE = 50;
 
 /** Who is there for a thread. */
-export interface Audience {
+export interface Attendance {
   /** Whether a client hears of it. */
   isFollowed(threadId: string): boolean;
   /** Whether one of those can still say something: then the thread may go on by itself. */
@@ -27,14 +27,14 @@ export interface Audience {
 /** The loaded threads, and the ways to load one. */
 export class Threads {
   readonly #deps: AgentDeps;
-  readonly #audience: Audience;
+  readonly #audience: Attendance;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
   /** Two requests may name one thread by its id and by its path: loading is decided once. */
   readonly #loading = new KeyedQueue();
   #isClosing = false;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, audience: Audience) {
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, audience: Attendance) {
     this.#audience = audience;
     this.#deps = { ...deps, onTurnEnded: (threadId) => this.#afterTurn(threadId) };
   }
@@ -76,10 +76,10 @@ export class Threads {
 
   /** Begins a thread, with the history that is given. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
-    const { record, runtime } = await newThread(this.#deps, request, {});
+    const { record, configuration } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
     const writer = await this.#deps.store.createThread(begun, history);
-    return this.#load(new LoadedThread({ record: begun, writer, runtime, deps: this.#deps }));
+    return this.#load(new LoadedThread({ record: begun, writer, configuration, deps: this.#deps }));
   }
 
   /** Loads a stored thread, or joins one that is loaded; overrides do not disturb a turn that runs. */
@@ -91,9 +91,9 @@ export class Threads {
       const record = await this.#deps.store.getThread(threadId);
       if (record === null) throw noRolloutFound(threadId);
       if (record.archivedAtMs !== null) throw threadArchived(threadId);
-      const { settings, runtime } = await configureThread(this.#deps, request, keptSettings(record.settings));
+      const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings));
       const writer = await this.#deps.store.openWriter(threadId);
-      const thread = new LoadedThread({ record, writer, runtime, deps: this.#deps });
+      const thread = new LoadedThread({ record, writer, configuration, deps: this.#deps });
       try {
         await thread.update({ settings });
       } catch (error) {
@@ -115,7 +115,7 @@ export class Threads {
 
   /** A new thread that has the source's history up to the point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { record, runtime } = await newThread(this.#deps, request, keptSettings(source.settings));
+    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings));
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,
@@ -127,7 +127,7 @@ export class Threads {
       memoryMode: source.memoryMode,
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    return this.#load(new LoadedThread({ record: forked, writer, runtime, deps: this.#deps }));
+    return this.#load(new LoadedThread({ record: forked, writer, configuration, deps: this.#deps }));
   }
 
   /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */

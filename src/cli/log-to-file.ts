@@ -6,7 +6,7 @@ import { makeOpenFilePrivate } from '../base/make-private.ts';
 const BACKLOG_BYTES_MAX = 1024 * 1024;
 
 /** Many clients never read stderr, or close it: neither may hold up or end the server, so then lines are left out. */
-export function toStream(stream: Writable): (line: string) => void {
+export function logToStream(stream: Writable): (line: string) => void {
   stream.on('error', () => {});
   return (line) => {
     if (stream.writableLength < BACKLOG_BYTES_MAX) stream.write(line);
@@ -14,7 +14,7 @@ export function toStream(stream: Writable): (line: string) => void {
 }
 
 /** Appends to a file for its user alone. Throws when it cannot be opened; what cannot be written later is left out. */
-export function toFile(file: string): (line: string) => void {
+export function logToFile(file: string): (line: string) => void {
   const descriptor = openSync(file, 'a', 0o600);
   makeOpenFilePrivate(descriptor);
   return (line) => {

@@ -20,7 +20,7 @@ import type {
   Subscriber,
   SubscriptionOptions,
 } from './client-options.ts';
-import { Connection } from './server-connection.ts';
+import { ServerConnection } from './server-connection.ts';
 import { ServerRequestHandlers } from './server-request-handlers.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { TurnRun } from './turn-run.ts';
@@ -39,7 +39,7 @@ export class Client {
   /** Resolves when the connection is over, however it ended. */
   readonly closed: Promise<void>;
   readonly #transport: ClientTransport;
-  readonly #connection: Connection;
+  readonly #connection: ServerConnection;
   readonly #handlers: ServerRequestHandlers;
   readonly #subscriptions = new Subscriptions();
   #isClosing = false;
@@ -52,7 +52,7 @@ export class Client {
     this.closed = new Promise((resolve) => {
       onClosed = resolve;
     });
-    this.#connection = new Connection(transport, options, {
+    this.#connection = new ServerConnection(transport, options, {
       onNotification: (method, params) => this.#notified({ method, params } as unknown as Notification),
       onRequest: (asked) => void this.#handlers.answer(asked, this.#connection),
       onClosed: (error) => {

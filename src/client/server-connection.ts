@@ -32,7 +32,7 @@ interface Pending {
 }
 
 /** Lines to messages and back, and answers to their requests. */
-export class Connection {
+export class ServerConnection {
   readonly #output: ClientTransport['output'];
   readonly #options: ClientOptions;
   readonly #receiver: Receiver;

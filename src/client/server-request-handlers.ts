@@ -1,5 +1,5 @@
 import type { ServerRequestContext } from './client-options.ts';
-import type { Asked, Connection } from './server-connection.ts';
+import type { Asked, ServerConnection } from './server-connection.ts';
 
 const METHOD_NOT_FOUND = -32601;
 const INTERNAL_ERROR = -32603;
@@ -27,7 +27,7 @@ export class ServerRequestHandlers {
   }
 
   /** Answers once the handler has. */
-  async answer({ id, idText, method, params }: Asked, connection: Connection): Promise<void> {
+  async answer({ id, idText, method, params }: Asked, connection: ServerConnection): Promise<void> {
     // A thread that is resumed shows again what is still open in it.
     if (this.#running.has(id)) return;
     const handler = this.#handlers.get(method);

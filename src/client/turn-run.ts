@@ -5,7 +5,7 @@ import { NotificationStream } from './notification-stream.ts';
 import { ConnectionError } from './request-error.ts';
 
 /** What a turn needs of its client. */
-export interface TurnHost {
+export interface TurnRunDeps {
   threadId: string;
   start(options: RequestOptions): Promise<TurnStartResponse>;
   interrupt(turnId: string): Promise<unknown>;
@@ -34,7 +34,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   /** The turn as the answer to `turn/start` has it. With input for a turn that runs already it is that one. */
   readonly started: Promise<Turn>;
   readonly result: Promise<TurnResult>;
-  readonly #host: TurnHost;
+  readonly #host: TurnRunDeps;
   readonly #signal: AbortSignal | undefined;
   readonly #events = new NotificationStream<Notification>(() => {});
   #isRead = false;
@@ -47,7 +47,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   #resolve: (result: TurnResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(host: TurnHost, signal: AbortSignal | undefined) {
+  constructor(host: TurnRunDeps, signal: AbortSignal | undefined) {
     this.#host = host;
     this.#signal = signal;
     this.result = new Promise((resolve, reject) => {

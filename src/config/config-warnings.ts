@@ -1,6 +1,6 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
-import { ConfigError, type ConfigPlace } from './config-error.ts';
+import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { chooseProvider, definedProviders, providerConfig } from './providers/choose-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
@@ -79,6 +79,6 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   ];
 }
 
-function warning(error: { message: string; place: ConfigPlace }, details: string): ConfigWarningNotification {
+function warning(error: { message: string; place: ConfigLocation }, details: string): ConfigWarningNotification {
   return { summary: error.message, details, path: error.place.path, range: error.place.range };
 }

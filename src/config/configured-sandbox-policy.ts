@@ -2,7 +2,7 @@ import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts'
 import type { Config } from './config.ts';
 
 /** The sandbox policy that the configuration gives a mode; the configured mode where none is asked for. */
-export function sandboxPolicy(config: Config, mode: SandboxMode = config.get('sandbox_mode')): SandboxPolicy {
+export function configuredSandboxPolicy(config: Config, mode: SandboxMode = config.get('sandbox_mode')): SandboxPolicy {
   switch (mode) {
     case 'read-only':
       return { type: 'readOnly', networkAccess: false };

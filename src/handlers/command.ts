@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Publisher } from '../agent/publisher.ts';
 import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
-import { sandboxPolicy } from '../config/configured-sandbox-policy.ts';
+import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
 import { defaultPermissionProfile, permissionProfile } from '../policy/permissions/permission-profile.ts';
@@ -21,7 +21,7 @@ export const TIMEOUT_MS_DEFAULT = 10_000;
 /** How much of each stream reaches a client that does not say. */
 export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 
-export interface ClientProcessPlace {
+export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   publisher: Publisher;
   /** The settings of the server's own folder, read anew. */
@@ -32,7 +32,7 @@ export interface ClientProcessPlace {
   env: Env;
 }
 
-export function commandMethods(place: ClientProcessPlace) {
+export function commandMethods(place: ClientProcessMethodsDeps) {
   const { clientProcesses, publisher } = place;
   return {
     'command/exec': {
@@ -110,12 +110,12 @@ function checkParams(params: CommandExecParams): void {
 /** What the request asks for, else what is configured. Throws for a permission profile that there is none of. */
 function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): SandboxPolicy {
   if (policy !== null) return policy;
-  if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? sandboxPolicy(config);
+  if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? configuredSandboxPolicy(config);
   if (typeof profile === 'string') return permissionProfile(config, profile).sandboxPolicy;
   return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
 }
 
-async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessPlace): Promise<ClientProcessRights> {
+async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
   const config = await place.config();
   const { env } = commandEnvironment(place.env, environmentPolicy(config));
   return {

@@ -5,10 +5,10 @@ import { emptyProcessHandle, invalidParams } from '../protocol/rpc-error.ts';
 import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
 import type { ClientProcess } from './client-processes/client-process.ts';
 import type { ProcessName } from './client-processes/client-processes.ts';
-import { type ClientProcessPlace, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
+import { type ClientProcessMethodsDeps, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
 import type { MethodTable } from './method.ts';
 
-export function processMethods(place: ClientProcessPlace) {
+export function processMethods(place: ClientProcessMethodsDeps) {
   const { clientProcesses, publisher } = place;
 
   /** Never rejects. */
@@ -94,7 +94,7 @@ function named(id: string): ProcessName {
 }
 
 /** They run outside of the sandbox. */
-async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessPlace) {
+async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessMethodsDeps) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
   return { env: changedEnvironment(base.env, changes), bounds: null };
 }

@@ -139,22 +139,22 @@ function newThread(params: ThreadStartParams | ThreadForkParams, { client }: Cal
 }
 
 /** Tells who works with a thread which of its project's files the model does not get to read. */
-function warnOfLinks({ publisher }: ThreadDeps, { id, runtime }: LoadedThread, caller: Caller): void {
-  for (const path of runtime.instructions.leftOut) {
+function warnOfLinks({ publisher }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
+  for (const path of configuration.instructions.leftOut) {
     const message = `${path} is a link that leads out of the project: it is not read as instructions.`;
     publisher.publish({ connection: caller.id }, 'warning', { threadId: id, message });
   }
 }
 
 /** The settings that a thread's next turn will run with. */
-function settingsAnswer({ settings, runtime }: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
+function settingsAnswer({ settings, configuration }: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
   return {
     model: settings.model,
     modelProvider: settings.modelProvider,
     serviceTier: settings.serviceTier,
     disabledPluginIds: [],
     cwd: settings.cwd,
-    instructionSources: runtime.instructions.sources,
+    instructionSources: configuration.instructions.sources,
     approvalPolicy: settings.approvalPolicy,
     approvalsReviewer: settings.approvalsReviewer,
     sandbox: withWorkspaceRoots(settings.sandboxPolicy, settings.workspaceRoots ?? []),

@@ -17,12 +17,12 @@ export interface Environment {
 const WITHHELD_MAX = 100;
 
 /** Describes the surroundings of a turn. `nowMs` is Unix milliseconds. */
-export function describeEnvironment({ cwd, env, nowMs, withheld }: Surroundings): Environment {
+export function describeEnvironment({ cwd, env, nowMs, withheld }: EnvironmentSources): Environment {
   const shell = basename(env.SHELL ?? '');
   return { cwd, shell: /^\w+$/.test(shell) ? shell : 'sh', date: new Date(nowMs).toISOString().slice(0, 10), withheld };
 }
 
-interface Surroundings {
+interface EnvironmentSources {
   cwd: string;
   env: Env;
   nowMs: number;

@@ -1,7 +1,7 @@
 import type { MemoryCitation, ThreadItem, UserInput } from '../protocol/generated/types.ts';
 import { searched } from './begin-item.ts';
 import type { Fields } from './fields.ts';
-import { pathOf, toolItems } from './rollout-tool-items.ts';
+import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
  * An item as clients see it, from the words of a rollout: `{type: 'AgentMessage', id, …}`. Null for a type that this
@@ -14,7 +14,7 @@ export function completedItem(item: Fields, newId: () => string): ThreadItem | n
 }
 
 const ITEMS: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
-  ...toolItems,
+  ...rolloutToolItems,
   UserMessage: (item, id) => ({
     type: 'userMessage',
     id,

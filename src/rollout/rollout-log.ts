@@ -6,7 +6,7 @@ import { isUserMessage, shownItem } from './history-entries.ts';
 /** What a log is made of while it is read. */
 type Draft = LogEntry | { kind: 'compacted'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
 
-interface OpenTurn {
+interface UnendedTurn {
   id: string;
   startedAtMs: number;
   /** Older files do not say where a turn begins: it is then wherever the user speaks. */
@@ -16,14 +16,14 @@ interface OpenTurn {
   error: TurnError | null;
 }
 
-export interface TurnEnd {
+export interface RolloutTurnEnd {
   status: 'completed' | 'interrupted';
   error: TurnError | null;
   completedAtMs: number;
   durationMs: number | null;
 }
 
-export interface ItemPlace {
+export interface ItemTimes {
   turnId: string | null;
   startedAtMs: number;
   completedAtMs: number;
@@ -38,7 +38,7 @@ export class RolloutLog {
   #drafts: Draft[] = [];
   /** When each model item was read: the time of what is shown for it, in a file that tells no items beside them. */
   readonly #readAtMs = new Map<Draft, number>();
-  #turn: OpenTurn | null = null;
+  #turn: UnendedTurn | null = null;
   #lastTurnId: string | null = null;
   readonly #turnIds = new Set<string>();
   readonly #cutOff = new Set<string>();
@@ -81,7 +81,7 @@ export class RolloutLog {
   }
 
   /** Ends a turn, the running one if none is named. A turn around others that it had begun takes them in. */
-  endTurn(turnId: string | null, { status, error, completedAtMs, durationMs }: TurnEnd): void {
+  endTurn(turnId: string | null, { status, error, completedAtMs, durationMs }: RolloutTurnEnd): void {
     if (turnId !== null && turnId !== this.#turn?.id && !this.#takeIn(turnId)) return;
     if (this.#turn === null) return;
     const { id, startedAtMs, error: told } = this.#turn;
@@ -98,7 +98,7 @@ export class RolloutLog {
   }
 
   /** An item that clients saw. `turnId` is the turn that the file names for it. */
-  addItem(item: ThreadItem, { turnId, startedAtMs, completedAtMs }: ItemPlace): void {
+  addItem(item: ThreadItem, { turnId, startedAtMs, completedAtMs }: ItemTimes): void {
     if (item.type === 'userMessage' && turnId === null) this.#hear('client');
     const isOfNewTurn = turnId !== null && !this.#turnIds.has(turnId);
     if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isTold: isOfNewTurn });

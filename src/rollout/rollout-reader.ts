@@ -6,7 +6,7 @@ import type { Fields } from './fields.ts';
 import { isContext } from './history-entries.ts';
 import { RolloutLog } from './rollout-log.ts';
 import type { RolloutRecord } from './rollout-record.ts';
-import { responseItem } from './rollout-response-item.ts';
+import { rolloutResponseItem } from './rollout-response-item.ts';
 import { turnError } from './turn-error.ts';
 
 /** What the last turn ran with. `effort` is null where the model's own was left to it. */
@@ -74,7 +74,7 @@ export class RolloutReader {
   }
 
   #responseItems(payloads: Fields[]): ResponseItem[] {
-    const items = payloads.map(responseItem).filter((item) => item !== null);
+    const items = payloads.map(rolloutResponseItem).filter((item) => item !== null);
     this.unreadable += payloads.length - items.length;
     return items;
   }

@@ -12,7 +12,7 @@ import type {
 import { camelCase, Fields } from './fields.ts';
 
 /** What tools did, from the words of a rollout. Each gives null where the item lacks what clients need of it. */
-export const toolItems: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
+export const rolloutToolItems: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
   CommandExecution: commandExecution,
   FileChange: fileChange,
   McpToolCall: mcpToolCall,

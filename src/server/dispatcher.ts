@@ -16,7 +16,7 @@ import {
   RpcError,
   unknownMethod,
 } from '../protocol/rpc-error.ts';
-import { StoreError } from '../store/thread-store.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /**
  * Takes a request to its row, or refuses it: is the connection past its handshake, the method known and allowed, are

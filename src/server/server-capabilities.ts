@@ -1,4 +1,4 @@
-import { INPUT_CHARS_MAX } from '../agent/prompt/user-message.ts';
+import { INPUT_CHARS_MAX } from '../agent/prompt/check-input.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { sandboxProgram } from '../sandbox/sandbox-program.ts';

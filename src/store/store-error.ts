@@ -1,5 +1,32 @@
 import { cutText } from '../base/cut-text.ts';
-import { StoreError, type StoreErrorCode } from './thread-store.ts';
+import type { JsonValue } from '../base/json-value.ts';
+
+/** Why a store refused. The text names the file and says what to do. */
+export type StoreErrorCode =
+  | 'thread_not_found'
+  | 'thread_archived'
+  | 'thread_not_archived'
+  | 'turn_not_found'
+  | 'item_not_found'
+  | 'active_writer'
+  | 'invalid_cursor'
+  | 'store_full'
+  | 'store_read_only'
+  | 'store_damaged'
+  | 'store_newer'
+  | 'store_failed';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  constructor(
+    readonly code: StoreErrorCode,
+    message: string,
+    readonly details: Record<string, JsonValue> = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
 /** So much of a wrong cursor is named: more than any that is right has. */
 const CURSOR_CHARS_MAX = 200;

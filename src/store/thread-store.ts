@@ -285,30 +285,3 @@ export interface ThreadStore {
   /** Closes every writer and the store itself. */
   close(): Promise<void>;
 }
-
-/** Why a store refused. The text names the file and says what to do. */
-export type StoreErrorCode =
-  | 'thread_not_found'
-  | 'thread_archived'
-  | 'thread_not_archived'
-  | 'turn_not_found'
-  | 'item_not_found'
-  | 'active_writer'
-  | 'invalid_cursor'
-  | 'store_full'
-  | 'store_read_only'
-  | 'store_damaged'
-  | 'store_newer'
-  | 'store_failed';
-
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  constructor(
-    readonly code: StoreErrorCode,
-    message: string,
-    readonly details: Record<string, JsonValue> = {},
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}

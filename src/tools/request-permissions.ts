@@ -3,11 +3,11 @@ import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPer
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
-import { type PermissionPlaces, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
+import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
 
-export interface RequestPermissionsOptions extends Omit<PermissionPlaces, 'cwd'> {
+export interface RequestPermissionsOptions extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 

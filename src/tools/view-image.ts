@@ -5,7 +5,7 @@ import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { mayRead } from './may-read.ts';
-import { sandboxPlace } from './sandbox-place.ts';
+import { sandboxFolders } from './sandbox-folders.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
 
 interface ViewImageDeps {
@@ -51,7 +51,7 @@ function pathIn(args: JsonValue): string | null {
 
 /** The picture as a data URL, or why there is none, for the model. */
 function pictureAt(path: string, deps: ViewImageDeps, { settings, approvals }: ToolContext): { url: string } | string {
-  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, deps), approvals.grants.permissions);
+  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), approvals.grants.permissions);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
     if (file === null) return `unable to show ${path}: there is no such file.`;

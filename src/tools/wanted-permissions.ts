@@ -3,7 +3,7 @@ import { protectedWrite, readPermissions } from '../policy/permissions/read-perm
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import { realPath, shownPath } from './real-path.ts';
 
-export interface PermissionPlaces {
+export interface PermissionPaths {
   cwd: string;
   /** The server's home, which no permission opens. */
   home: string;
@@ -15,7 +15,7 @@ export interface PermissionPlaces {
  * The permissions that the model asks for, links followed. A text says to the model what is wrong with what it asks for, and
  * goes on from the tool's name: "needs …", "cannot …".
  */
-export function wantedPermissions(value: JsonValue | undefined, { cwd, home, userHome }: PermissionPlaces): GrantedPermissions | string {
+export function wantedPermissions(value: JsonValue | undefined, { cwd, home, userHome }: PermissionPaths): GrantedPermissions | string {
   const named = readPermissions(value, { cwd, userHome });
   if (typeof named === 'string') return named;
   const wanted = realPermissions(named, cwd);

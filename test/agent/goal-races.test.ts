@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type LogEntry, StoreError } from '../../src/store/thread-store.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StoreError } from '../../src/store/thread-store.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../src/client/request-error.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import { StoreError } from '../../src/store/thread-store.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';

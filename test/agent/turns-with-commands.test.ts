@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StoreError } from '../../src/store/thread-store.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { text } from '../support/test-client.ts';
 import { functionCall, response } from '../support/test-model.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sandboxPolicy } from '../../src/config/configured-sandbox-policy.ts';
+import { configuredSandboxPolicy } from '../../src/config/configured-sandbox-policy.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
 import { configErrorOf, load } from './load.ts';
@@ -215,17 +215,17 @@ describe('the sandbox policy', () => {
   };
 
   test('follows the configured mode, and the requested one before it', async () => {
-    expect(sandboxPolicy(await load(text))).toEqual({ type: 'readOnly', networkAccess: false });
-    expect(sandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`))).toEqual(workspaceWrite);
-    expect(sandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`), 'danger-full-access')).toEqual({
+    expect(configuredSandboxPolicy(await load(text))).toEqual({ type: 'readOnly', networkAccess: false });
+    expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`))).toEqual(workspaceWrite);
+    expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`), 'danger-full-access')).toEqual({
       type: 'dangerFullAccess',
     });
-    expect(sandboxPolicy(await load(text), 'workspace-write')).toEqual(workspaceWrite);
+    expect(configuredSandboxPolicy(await load(text), 'workspace-write')).toEqual(workspaceWrite);
   });
 
   test('does not mind a wrong detail of another mode', async () => {
     const config = await load('sandbox_workspace_write.network_access = "yes"\n');
-    expect(sandboxPolicy(config)).toEqual({ type: 'readOnly', networkAccess: false });
-    expect(() => sandboxPolicy(config, 'workspace-write')).toThrow(/network_access: expected true or false/);
+    expect(configuredSandboxPolicy(config)).toEqual({ type: 'readOnly', networkAccess: false });
+    expect(() => configuredSandboxPolicy(config, 'workspace-write')).toThrow(/network_access: expected true or false/);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bubblewrapMounts, type PlaceKind, type View } from '../../src/sandbox/linux/bubblewrap-mounts.ts';
+import { bubblewrapMounts, type MountKind, type MountView } from '../../src/sandbox/linux/bubblewrap-mounts.ts';
 import { mountAliases } from '../../src/sandbox/linux/mount-aliases.ts';
 
 /** How many arguments follow an option. */
@@ -9,14 +9,14 @@ const OPTIONS: Record<string, number> = {
   ...{ '--tmpfs': 1, '--perms': 1, '--remount-ro': 1, '--dev': 1, '--proc': 1 },
 };
 
-function view(places: [string, PlaceKind][], more: Partial<View> = {}): View {
+function view(places: [string, MountKind][], more: Partial<MountView> = {}): MountView {
   return { everything: true, places: new Map(places), links: new Map(), system: new Map(), ...more };
 }
 
 const paths = fc
   .array(fc.constantFrom('-', '--bind-try', 'a', 'b', ' ', '\n', '--', '.git', '*'), { maxLength: 4 })
   .map((parts) => `/${parts.join('/')}`);
-const kinds = fc.constantFrom<PlaceKind>('write', 'read', 'bare', 'empty', 'nothing');
+const kinds = fc.constantFrom<MountKind>('write', 'read', 'bare', 'empty', 'nothing');
 
 test('no path is taken for an option: each is a whole argument of an option, and begins with a slash', () => {
   fc.assert(

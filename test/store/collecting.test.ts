@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
-import { StoreError } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
   idOf,

@@ -5,7 +5,7 @@ import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
 
 /** What a thread's tools reach of the thread. */
-export interface ToolSurroundings {
+export interface ThreadToolsDeps {
   state: ThreadState;
   deps: AgentDeps;
   goal: GoalKeeper;

@@ -22,12 +22,12 @@ import { viewImage } from '../../tools/view-image.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import { isToolCall } from './run-tool-calls.ts';
-import type { ToolSurroundings } from './thread-tools-deps.ts';
+import type { ThreadToolsDeps } from './thread-tools-deps.ts';
 import { turnApprovals } from './turn-approvals.ts';
 
 /** What the model can call in a thread, and what of it outlives a turn. */
 export class ThreadTools {
-  readonly #surroundings: ToolSurroundings;
+  readonly #surroundings: ThreadToolsDeps;
   readonly #grants = new Grants(realPath);
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
@@ -37,7 +37,7 @@ export class ThreadTools {
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
 
-  constructor(surroundings: ToolSurroundings) {
+  constructor(surroundings: ThreadToolsDeps) {
     const { clock, processes, home, env } = surroundings.deps;
     this.#surroundings = surroundings;
     this.#items = new ThreadItems(surroundings);
@@ -50,12 +50,12 @@ export class ThreadTools {
   list(): Tool[] {
     const { goal, state, deps } = this.#surroundings;
     return [
-      ...(state.runtime.commands.enabled ? commandTools(this.#commandDeps()) : []),
+      ...(state.configuration.commands.enabled ? commandTools(this.#commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
       requestUserInput,
-      ...(state.runtime.asksForPermissions ? [this.#requestPermissions] : []),
-      ...(state.runtime.viewImage ? [viewImage(deps)] : []),
+      ...(state.configuration.asksForPermissions ? [this.#requestPermissions] : []),
+      ...(state.configuration.viewImage ? [viewImage(deps)] : []),
       ...(goal.available ? goalTools(goal) : []),
     ];
   }
@@ -123,7 +123,7 @@ export class ThreadTools {
   #commandDeps(): CommandDeps {
     const { state, deps } = this.#surroundings;
     const { clock, processes, home, env } = deps;
-    const { environment, limits } = state.runtime.commands;
+    const { environment, limits } = state.configuration.commands;
     return {
       clock,
       processes,

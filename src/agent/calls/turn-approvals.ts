@@ -3,10 +3,10 @@ import type { Answer } from '../../protocol/answer.ts';
 import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
 import type { ApprovalMethod, Approvals, Question } from '../../tools/tool.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
-import type { ToolSurroundings } from './thread-tools-deps.ts';
+import type { ThreadToolsDeps } from './thread-tools-deps.ts';
 
 /** How the tools of a turn ask the thread's clients. */
-export function turnApprovals(surroundings: ToolSurroundings, { turn, grants }: { turn: ActiveTurn; grants: Grants }): Approvals {
+export function turnApprovals(surroundings: ThreadToolsDeps, { turn, grants }: { turn: ActiveTurn; grants: Grants }): Approvals {
   return {
     grants,
     timeoutMs: timeoutMs(surroundings),
@@ -16,7 +16,7 @@ export function turnApprovals(surroundings: ToolSurroundings, { turn, grants }: 
 }
 
 async function ask<Method extends ApprovalMethod>(
-  surroundings: ToolSurroundings,
+  surroundings: ThreadToolsDeps,
   { method, params, opening }: Question<Method>,
   signal: AbortSignal,
 ): Promise<Answer<ServerRequests[Method]['result']>> {
@@ -37,7 +37,7 @@ async function ask<Method extends ApprovalMethod>(
 
 /** Asks, and takes silence for a no where the configuration sets a time. */
 async function askInTime<Method extends ApprovalMethod>(
-  surroundings: ToolSurroundings,
+  surroundings: ThreadToolsDeps,
   request: Pick<Question<Method>, 'method' | 'params'>,
   signal: AbortSignal,
 ): Promise<Answer<ServerRequests[Method]['result']>> {
@@ -56,6 +56,6 @@ async function askInTime<Method extends ApprovalMethod>(
 }
 
 /** Null: people are given all the time that they take. */
-function timeoutMs({ state }: ToolSurroundings): number | null {
-  return state.runtime.approvalTimeoutMs;
+function timeoutMs({ state }: ThreadToolsDeps): number | null {
+  return state.configuration.approvalTimeoutMs;
 }

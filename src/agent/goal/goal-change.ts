@@ -1,7 +1,7 @@
 import type { ThreadGoal, ThreadGoalStatus } from '../../protocol/generated/types.ts';
 import { emptyObjective, invalidTokenBudget, noGoal, objectiveTooLong, type RpcError } from '../../protocol/rpc-error.ts';
 import type { GoalRecord, ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
-import { previewOfText } from '../prompt/user-message.ts';
+import { textPreview } from '../prompt/thread-preview.ts';
 import { seconds } from '../turn/turn-view.ts';
 
 /** The longest objective, in characters. */
@@ -47,7 +47,7 @@ export function changedGoal(
 
 /** What a goal that is stored changes of its thread beside it: one that has said nothing yet is shown by what it is to reach. */
 export function previewPatch({ preview }: ThreadRecord, { objective }: GoalChange): ThreadPatch {
-  return preview === '' && objective !== null ? { preview: previewOfText(objective.trim()) } : {};
+  return preview === '' && objective !== null ? { preview: textPreview(objective.trim()) } : {};
 }
 
 /** What keeps a thread from going on towards its goal by itself before the user has spoken. */

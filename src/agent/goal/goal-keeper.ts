@@ -3,7 +3,8 @@ import type { Log } from '../../base/log.ts';
 import { goalBudgetMessage, goalEditedMessage, goalTurnMessage } from '../../instructions/goal-turn-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadGoal, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
-import { type GoalRecord, StoreError, type ThreadPatch, type ThreadRecord } from '../../store/thread-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { GoalRecord, ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
 import type { GoalAccess } from '../../tools/goal-tools.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
@@ -14,7 +15,7 @@ const GOAL_TURNS_MAX = 100;
 const IDLE_GOAL_TURNS_MAX = 2;
 
 /** What the keeper of a goal needs of its thread. */
-export interface GoalHost {
+export interface GoalDeps {
   readonly clock: Clock;
   readonly outbox: Outbox;
   /** Whether the configuration lets the thread have a goal. */
@@ -42,7 +43,7 @@ export interface TurnEnd {
  * itself. It changes in memory at once; what is stored and announced follows in the order of the thread's other steps.
  */
 export class GoalKeeper implements GoalAccess {
-  readonly #host: GoalHost;
+  readonly #host: GoalDeps;
   /** The turn that runs, and whether it was begun for the goal and nobody has spoken since. */
   #turn: { id: string; alone: boolean } | null = null;
   /** Up to when the turn's time is put to the goal's account, on the steady clock. */
@@ -53,7 +54,7 @@ export class GoalKeeper implements GoalAccess {
   #idleTurns = 0;
   #closed = false;
 
-  constructor(host: GoalHost) {
+  constructor(host: GoalDeps) {
     this.#host = host;
   }
 

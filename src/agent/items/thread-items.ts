@@ -2,7 +2,7 @@ import type { Timer } from '../../base/clock.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenToolItem, ToolItems } from '../../tools/tool.ts';
-import type { ToolSurroundings } from '../calls/thread-tools-deps.ts';
+import type { ThreadToolsDeps } from '../calls/thread-tools-deps.ts';
 
 /** How old the stored part of an item that still grows may be. */
 const PARTIAL_AGE_MS_MAX = 500;
@@ -19,10 +19,10 @@ interface OpenItem {
 
 /** Shows clients, and stores, what the tools of a thread do. */
 export class ThreadItems {
-  readonly #surroundings: ToolSurroundings;
+  readonly #surroundings: ThreadToolsDeps;
   readonly #open = new Set<OpenItem>();
 
-  constructor(surroundings: ToolSurroundings) {
+  constructor(surroundings: ThreadToolsDeps) {
     this.#surroundings = surroundings;
   }
 

@@ -1,13 +1,13 @@
 import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { ThreadRuntime } from '../settings/thread-configuration.ts';
+import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import { promptItems } from './prompt-items.ts';
 
-interface RequestSurroundings {
+interface ModelRequestDeps {
   threadId: string;
-  runtime: ThreadRuntime;
+  configuration: ThreadConfiguration;
   /** What the model has read and said so far. */
   history: readonly ResponseItem[];
   tools: readonly Tool[];
@@ -16,18 +16,18 @@ interface RequestSurroundings {
 /** What a turn asks the model next. */
 export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
-  { threadId, runtime, history, tools }: RequestSurroundings,
+  { threadId, configuration, history, tools }: ModelRequestDeps,
 ): ModelRequest {
   return {
     model: settings.model,
-    instructions: runtime.instructions.base(settings),
+    instructions: configuration.instructions.base(settings),
     input: promptItems(history),
     tools: tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec),
     effort: settings.effort,
     summary: settings.summary,
     outputSchema,
     serviceTier: settings.serviceTier,
-    verbosity: runtime.verbosity,
+    verbosity: configuration.verbosity,
     promptCacheKey: threadId,
   };
 }

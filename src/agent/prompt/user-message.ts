@@ -1,4 +1,3 @@
-import { cutText } from '../../base/cut-text.ts';
 import { readRegularFile } from '../../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
 import type {
@@ -9,30 +8,11 @@ import type {
   ThreadItem,
   UserInput,
 } from '../../protocol/generated/types.ts';
-import { emptyInput, inputTooLarge } from '../../protocol/rpc-error.ts';
 
 type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
-/** The longest text that one request may bring, in characters, its parts together. */
-export const INPUT_CHARS_MAX = 1_048_576;
-
-/** The longest preview that is kept, in characters. */
-const PREVIEW_CHARS_MAX = 500;
-
 /** How much is read of the pictures of one request, all together. */
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Refuses input that is too long; with `required`, also input that is none. */
-export function checkInput(input: readonly UserInput[], { required }: { required: boolean }): void {
-  if (required && input.length === 0) throw emptyInput();
-  let length = 0;
-  for (const part of input) if (part.type === 'text') length += part.text.length;
-  if (length <= INPUT_CHARS_MAX) return;
-  // Characters are counted as Unicode does: the length of a text in UTF-16 is never less.
-  let characters = 0;
-  for (const part of input) if (part.type === 'text') for (const _ of part.text) characters++;
-  if (characters > INPUT_CHARS_MAX) throw inputTooLarge(INPUT_CHARS_MAX, characters);
-}
 
 /** The item that clients see: what was given, with its defaults filled in. */
 export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
@@ -47,16 +27,6 @@ function shownPart(part: UserInput): UserInput {
   return part;
 }
 
-/** The preview of a thread that begins with this input: its text, if it is not too long. */
-export function previewOf(input: readonly UserInput[]): string {
-  return previewOfText(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'));
-}
-
-/** The same for a text. */
-export function previewOfText(text: string): string {
-  return cutText(text, PREVIEW_CHARS_MAX);
-}
-
 /** What a client adds for the model alone, each under its name; what is not trusted is said to be so by its role. */
 export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
   return Object.entries(context ?? {}).map(([key, { kind, value }]) => ({
@@ -67,7 +37,7 @@ export function additionalContext(context: Record<string, AdditionalContextEntry
 }
 
 /** The message that the model reads; null when the input has nothing for it. Pictures are read now, and kept so. */
-export function userMessageForModel(input: readonly UserInput[]): ResponseItem | null {
+export function userMessage(input: readonly UserInput[]): ResponseItem | null {
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content = input.flatMap((part) => {
     if (part.type !== 'localImage') return contentOf(part);

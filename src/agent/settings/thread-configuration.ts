@@ -4,7 +4,7 @@ import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 
 /** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
-export interface ThreadRuntime {
+export interface ThreadConfiguration {
   /** The settings in effect when the thread was loaded. */
   config: Config;
   model: Model;

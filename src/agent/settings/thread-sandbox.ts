@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Config } from '../../config/config.ts';
-import { sandboxPolicy } from '../../config/configured-sandbox-policy.ts';
+import { configuredSandboxPolicy } from '../../config/configured-sandbox-policy.ts';
 import { completeSandboxPolicy } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { defaultPermissionProfile, permissionProfile, permissionProfileIds } from '../../policy/permissions/permission-profile.ts';
 import type { SandboxMode, TurnStartParams } from '../../protocol/generated/types.ts';
@@ -33,14 +33,14 @@ export function threadSandbox({ overrides, requested, last, config }: SandboxSou
   const workspaceRoots = overrides.runtimeWorkspaceRoots?.map((root) => resolve(root)) ?? last.workspaceRoots ?? [];
   const of = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile'>) => ({ ...sandbox, workspaceRoots });
   if (overrides.permissions) return of(permissionProfile(config, overrides.permissions));
-  if (overrides.sandbox) return of({ sandboxPolicy: sandboxPolicy(config, overrides.sandbox), permissionProfile: null });
+  if (overrides.sandbox) return of({ sandboxPolicy: configuredSandboxPolicy(config, overrides.sandbox), permissionProfile: null });
   const isConfigured = Object.hasOwn(requested, 'sandbox_mode') || Object.hasOwn(requested, 'default_permissions');
   const kept = last.permissionProfile ?? null;
   if (!isConfigured) {
     if (last.sandboxPolicy !== undefined) return of({ sandboxPolicy: last.sandboxPolicy, permissionProfile: kept });
     if (kept !== null && permissionProfileIds(config).includes(kept.id)) return of(permissionProfile(config, kept.id));
   }
-  return of(defaultPermissionProfile(config) ?? { sandboxPolicy: sandboxPolicy(config), permissionProfile: null });
+  return of(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
 }
 
 /** The bounds with what a turn changes of them. */

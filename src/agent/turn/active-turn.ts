@@ -14,7 +14,7 @@ export interface TurnInput {
 export type Arrival = TurnInput | 'deferred';
 
 /** A place for input in a running turn, taken while the input is being stored. */
-export interface InputPlace {
+export interface InputReservation {
   /** Hands the input over, now that it is stored and its request is answered. */
   deliver(input: Arrival): void;
   /** Gives the place up: the input could not be stored. */
@@ -84,7 +84,7 @@ export class ActiveTurn {
    * Takes a place for more input; null when the turn is past taking any. What the model is saying ends here, unless the
    * input waits for its end (`isDeferred`): else it would be stored behind an input that it does not know.
    */
-  takePlace({ isDeferred = false } = {}): InputPlace | null {
+  reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed) return null;
     this.#places++;
     if (!isDeferred) this.#request?.abort();

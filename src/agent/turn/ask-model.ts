@@ -4,7 +4,7 @@ import type { StoredItem } from '../../store/thread-store.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
 import { PatchPreviews } from '../items/patch-previews.ts';
 import { ResponseItems } from '../items/response-items.ts';
-import { otherError, type TurnRun } from './turn-deps.ts';
+import { otherError, type RunningTurn } from './turn-deps.ts';
 
 /** The longest answer that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
@@ -18,7 +18,7 @@ export type Response =
   | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
 
 /** Asks the model once and lets clients see what it says. Rejects with the store's error alone. */
-export async function askModel(run: TurnRun): Promise<Response> {
+export async function askModel(run: RunningTurn): Promise<Response> {
   const { host, turn } = run;
   const request = await host.request(turn);
   const signal = turn.beginRequest();
@@ -59,7 +59,7 @@ interface Listening {
   signal: AbortSignal;
 }
 
-async function listen(run: TurnRun, { items, previews, events, signal }: Listening): Promise<Response> {
+async function listen(run: RunningTurn, { items, previews, events, signal }: Listening): Promise<Response> {
   const calls: ToolCall[] = [];
   const passed = responseLimits();
   for await (const event of events) {
@@ -93,7 +93,7 @@ function responseLimits(): (event: ModelEvent) => string | null {
 
 /** Takes one event; gives the response when this was its end. Deltas, of which there are many, need no promise. */
 function take(
-  run: TurnRun,
+  run: RunningTurn,
   event: ModelEvent,
   { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
 ): Response | null | Promise<Response | null> {
@@ -125,7 +125,7 @@ function take(
   }
 }
 
-async function announceRetry({ host, turn }: TurnRun, error: TurnError, dropped: StoredItem[]): Promise<null> {
+async function announceRetry({ host, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Promise<null> {
   await host.outbox.commit({
     dropped,
     announce: [{ method: 'error', params: { error, willRetry: true, threadId: host.threadId, turnId: turn.id } }],
@@ -133,7 +133,7 @@ async function announceRetry({ host, turn }: TurnRun, error: TurnError, dropped:
   return null;
 }
 
-async function complete({ host, turn }: TurnRun, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
+async function complete({ host, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
   if (usage !== null) await host.outbox.commit(host.tokensStep(turn, usage));
   return { ended: 'completed', calls };
 }

@@ -1,14 +1,15 @@
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
-import { type LogEntry, type StoredItem, StoreError } from '../../store/thread-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import { isGoalTool } from '../../tools/goal-tools.ts';
 import { runToolCalls, type ToolCall, toolName } from '../calls/run-tool-calls.ts';
 import type { GoalStep } from '../goal/goal-keeper.ts';
 import type { Step } from '../outbox.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
-import { otherError, type TurnHost, type TurnOpening, type TurnRun } from './turn-deps.ts';
+import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
@@ -30,8 +31,8 @@ type Outcome =
  * whatever goes wrong is the turn's outcome, and exactly one `turn/completed` tells it. With an `opening` the turn begins
  * with that, and may end with it.
  */
-export async function runTurn(host: TurnHost, turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
-  const run: TurnRun = { host, turn, lastMessage: null, acted: false, cutOff: [], runningOn: [] };
+export async function runTurn(host: TurnDeps, turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
+  const run: RunningTurn = { host, turn, lastMessage: null, acted: false, cutOff: [], runningOn: [] };
   let outcome: Outcome;
   try {
     await begin(run);
@@ -47,25 +48,25 @@ export async function runTurn(host: TurnHost, turn: ActiveTurn, opening: TurnOpe
   turn.markFinished();
 }
 
-async function begin({ host, turn }: TurnRun): Promise<void> {
+async function begin({ host, turn }: RunningTurn): Promise<void> {
   await host.outbox.commit(host.statusStep('active'));
   const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
   await host.outbox.commit({ announce: [{ method: 'turn/started', params: { threadId: host.threadId, turn: started } }] });
 }
 
 /** Does what comes before the model is asked, and asks it only where somebody has given it something meanwhile. */
-async function openWith(run: TurnRun, opening: TurnOpening): Promise<Outcome> {
+async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Outcome> {
   await opening(run.turn);
   return (await ended(run)) ?? converse(run);
 }
 
 /** The outcome of a turn that has nothing left to do; null: there is more. */
-async function ended({ turn }: TurnRun): Promise<Outcome | null> {
+async function ended({ turn }: RunningTurn): Promise<Outcome | null> {
   if (!(await turn.closeUnlessInput())) return null;
   return turn.signal.aborted ? { status: 'interrupted', cutOff: [] } : { status: 'completed' };
 }
 
-async function converse(run: TurnRun): Promise<Outcome> {
+async function converse(run: RunningTurn): Promise<Outcome> {
   for (let requests = 0; requests < MODEL_REQUESTS_MAX; requests++) {
     const outcome = await step(run);
     if (outcome !== null) return outcome;
@@ -74,7 +75,7 @@ async function converse(run: TurnRun): Promise<Outcome> {
 }
 
 /** Asks the model once and does what it says. Null: there is more to ask. */
-async function step(run: TurnRun): Promise<Outcome | null> {
+async function step(run: RunningTurn): Promise<Outcome | null> {
   const { turn } = run;
   await announceInputs(run, await turn.takeInputs());
   if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
@@ -92,7 +93,7 @@ async function step(run: TurnRun): Promise<Outcome | null> {
 }
 
 /** Input is stored when its request is answered; here clients see it, and what was deferred is read from now on. */
-async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promise<void> {
+async function announceInputs({ host, turn }: RunningTurn, inputs: Arrival[]): Promise<void> {
   const ids = { threadId: host.threadId, turnId: turn.id };
   for (const input of inputs) {
     if (input === 'deferred') {
@@ -109,7 +110,7 @@ async function announceInputs({ host, turn }: TurnRun, inputs: Arrival[]): Promi
   }
 }
 
-async function runCalls(run: TurnRun, calls: ToolCall[]): Promise<void> {
+async function runCalls(run: RunningTurn, calls: ToolCall[]): Promise<void> {
   const { host, turn } = run;
   if (calls.some((call) => !isGoalTool(toolName(call)))) run.acted = true;
   await record(run, calls);
@@ -118,12 +119,12 @@ async function runCalls(run: TurnRun, calls: ToolCall[]): Promise<void> {
 }
 
 /** Stores what the model reads with its next request. */
-async function record({ host, turn }: TurnRun, items: readonly ResponseItem[]): Promise<void> {
+async function record({ host, turn }: RunningTurn, items: readonly ResponseItem[]): Promise<void> {
   if (items.length > 0) await host.outbox.commit({ entries: modelEntries(turn.id, items) });
 }
 
 /** Ends the turn on record and for its clients. Where the record cannot be written, clients are told all the same. */
-async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
+async function finish(run: RunningTurn, outcome: Outcome): Promise<void> {
   const { host, turn } = run;
   turn.refuseInput();
   // What holds the turn is being killed then; the end of a turn that failed waits for nobody.
@@ -146,12 +147,12 @@ async function finish(run: TurnRun, outcome: Outcome): Promise<void> {
 }
 
 /** What a turn's end means for the goal. */
-function goalStep({ host, turn, acted }: TurnRun, outcome: Outcome): GoalStep {
+function goalStep({ host, turn, acted }: RunningTurn, outcome: Outcome): GoalStep {
   const error = outcome.status === 'failed' ? outcome.error : null;
   return host.goal.turnEnded({ turnId: turn.id, status: outcome.status, error, acted, byUser: turn.stoppedByUser });
 }
 
-function ending({ host, turn, lastMessage, runningOn }: TurnRun, outcome: Outcome, goal: GoalStep): Step {
+function ending({ host, turn, lastMessage, runningOn }: RunningTurn, outcome: Outcome, goal: GoalStep): Step {
   const { threadId } = host;
   const completedAtMs = host.clock.now();
   const end = {
@@ -203,7 +204,7 @@ function userText(text: string): ResponseItem {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
-function unexpected(error: unknown, { log, threadId }: TurnHost): TurnError {
+function unexpected(error: unknown, { log, threadId }: TurnDeps): TurnError {
   if (error instanceof StoreError) return otherError(error.message);
   log.error({ err: error, threadId }, 'a turn failed inside the server');
   return {

@@ -10,7 +10,7 @@ import type { Outbox, Step } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 
 /** What a turn needs of its thread and of the server. */
-export interface TurnHost {
+export interface TurnDeps {
   readonly threadId: string;
   readonly model: Model;
   readonly outbox: Outbox;
@@ -45,8 +45,8 @@ export interface TurnHost {
 export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
 
 /** A turn under way, and what its end will need to know. */
-export interface TurnRun {
-  readonly host: TurnHost;
+export interface RunningTurn {
+  readonly host: TurnDeps;
   readonly turn: ActiveTurn;
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does something. */

@@ -2,7 +2,7 @@ import type { Ids } from '../../base/ids.ts';
 import type { ResponseItem, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
 import type { LogEntry, ThreadSettings } from '../../store/thread-store.ts';
 import type { Instructions } from '../prompt/instructions.ts';
-import { additionalContext, userMessageForModel, userMessageItem } from '../prompt/user-message.ts';
+import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './active-turn.ts';
 
 export interface TurnInputContext {
@@ -19,7 +19,7 @@ export async function turnInput(
 ): Promise<TurnInput | null> {
   const model = [
     ...additionalContext(params.additionalContext ?? null),
-    userMessageForModel(params.input),
+    userMessage(params.input),
     ...(await instructions.skillsNamedIn(params.input, settings.cwd)),
   ].filter((item) => item !== null);
   if (params.input.length === 0 && model.length === 0) return null;

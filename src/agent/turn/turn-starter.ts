@@ -6,10 +6,10 @@ import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-s
 import type { AgentDeps } from '../agent-deps.ts';
 import type { GoalKeeper } from '../goal/goal-keeper.ts';
 import type { Outbox } from '../outbox.ts';
-import { previewOf } from '../prompt/user-message.ts';
+import { threadPreview } from '../prompt/thread-preview.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import type { ThreadState } from '../thread-state.ts';
-import { ActiveTurn, type InputPlace, type TurnInput } from './active-turn.ts';
+import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
 import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -20,7 +20,7 @@ export interface Joined {
   afterAnswer: () => void;
 }
 
-export interface TurnStarterHost {
+export interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
   readonly goal: GoalKeeper;
@@ -33,9 +33,9 @@ export interface TurnStarterHost {
 
 /** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
 export class TurnStarter {
-  readonly #host: TurnStarterHost;
+  readonly #host: TurnStarterDeps;
 
-  constructor(host: TurnStarterHost) {
+  constructor(host: TurnStarterDeps) {
     this.#host = host;
   }
 
@@ -49,11 +49,11 @@ export class TurnStarter {
     const now = clock.now();
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
-    const { instructions } = state.runtime;
+    const { instructions } = state.configuration;
     const { told, messages } = await instructions.news({ settings, granted: this.#host.granted(), told: state.record.told, now });
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
-    if (state.record.preview === '') patch.preview = previewOf(params.input);
+    if (state.record.preview === '') patch.preview = threadPreview(params.input);
     await outbox.commit({
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now },
@@ -69,7 +69,7 @@ export class TurnStarter {
       settings: params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings,
       outputSchema: (params.outputSchema ?? null) as JsonValue,
     });
-    if (input !== null) turn.takePlace()?.deliver(input);
+    if (input !== null) turn.reserveInput()?.deliver(input);
     state.turn = turn;
     state.status = 'active';
     goal.turnBegan(turnId, { alone: opening !== null });
@@ -83,14 +83,14 @@ export class TurnStarter {
   /** Adds input to a turn that runs; the settings are the thread's from now on. */
   async join(
     turn: ActiveTurn,
-    { place, params, settings }: { place: InputPlace; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+    { place, params, settings }: { place: InputReservation; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
   ): Promise<Joined> {
     const { state, outbox, goal, deps } = this.#host;
     const { clock, ids } = deps;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     try {
-      input = await turnInput(params, { settings, instructions: state.runtime.instructions, ids, atMs: clock.now() });
+      input = await turnInput(params, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
       // What the model was saying has ended here: what was deferred comes before the input that ended it.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       await outbox.commit({ entries: [...deferred, ...inputEntries(turn.id, input)], patch: { ...change.patch, ...goal.heard() } });

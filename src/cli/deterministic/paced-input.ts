@@ -1,59 +1,10 @@
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Ids } from '../../base/ids.ts';
 import { createSplitter, type Framing, frame } from '../../transport/framing.ts';
-
-/** 2026-01-01T00:00:00Z: when every run begins. */
-const EPOCH_MS = Date.UTC(2026, 0, 1);
+import type { VirtualClock } from './virtual-clock.ts';
 
 /** What keeps an event loop alive without anything being done: open streams, handlers of signals, and what keeps the process alive. */
 const AT_REST = new Set(['PipeWrap', 'TTYWrap', 'TCPSocketWrap', 'SignalWrap', 'Timeout']);
-
-interface VirtualTimer {
-  atMs: number;
-  callback: () => void;
-}
-
-/** Time that stands still until somebody lets it go on. */
-export class VirtualClock implements Clock {
-  #nowMs = EPOCH_MS;
-  readonly #timers = new Set<VirtualTimer>();
-
-  now(): number {
-    return this.#nowMs;
-  }
-
-  monotonic(): number {
-    return this.#nowMs - EPOCH_MS;
-  }
-
-  setTimer(callback: () => void, ms: number): Timer {
-    const timer = { atMs: this.#nowMs + Math.max(0, ms), callback };
-    this.#timers.add(timer);
-    return { clear: () => this.#timers.delete(timer) };
-  }
-
-  /** Goes on to the next timer and rings it. False where there is none. */
-  advance(): boolean {
-    const [next] = [...this.#timers].filter(({ atMs }) => Number.isFinite(atMs)).sort((a, b) => a.atMs - b.atMs);
-    if (next === undefined) return false;
-    this.#timers.delete(next);
-    this.#nowMs = Math.max(this.#nowMs, next.atMs);
-    next.callback();
-    return true;
-  }
-}
-
-/** Ids that count: UUIDs of version 7, all of the same millisecond. */
-export class CountingIds implements Ids {
-  #count = 0;
-
-  next(): string {
-    const [high = '', low = ''] = [EPOCH_MS.toString(16).padStart(12, '0'), (++this.#count).toString(16).padStart(12, '0')];
-    return `${high.slice(0, 8)}-${high.slice(8)}-7000-8000-${low}`;
-  }
-}
 
 export interface PacedInput {
   from: Readable;

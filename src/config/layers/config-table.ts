@@ -1,14 +1,17 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
-import { ConfigError, type ConfigPlace } from '../config-error.ts';
+import { ConfigError, type ConfigLocation } from '../config-error.ts';
+
+/** Settings by key, as TOML and JSON have them. Its prototype is null. */
+export type ConfigTable = JsonObject;
 
 const DEPTH_MAX = 64;
 
 /** A table without a prototype, so that a key such as `__proto__` is data like any other. */
-export function emptyTable(): JsonObject {
-  return Object.create(null) as JsonObject;
+export function emptyTable(): ConfigTable {
+  return Object.create(null) as ConfigTable;
 }
 
-export function isTable(value: JsonValue | undefined): value is JsonObject {
+export function isTable(value: JsonValue | undefined): value is ConfigTable {
   return isObject(value);
 }
 
@@ -16,11 +19,11 @@ export function isTable(value: JsonValue | undefined): value is JsonObject {
  * Copies what TOML or JSON gave into tables. A key whose value is null is left out, a date becomes its ISO text, an
  * integer beyond 2^53 the nearest number, and `nan` and `inf` texts, which JSON could not carry.
  */
-export function toTable(source: object, place: ConfigPlace): JsonObject {
+export function toTable(source: object, place: ConfigLocation): JsonObject {
   return copyTable(source, place, 0);
 }
 
-function copyTable(source: object, place: ConfigPlace, depth: number): JsonObject {
+function copyTable(source: object, place: ConfigLocation, depth: number): JsonObject {
   if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
   const table = emptyTable();
   for (const [key, value] of Object.entries(source)) {
@@ -30,7 +33,7 @@ function copyTable(source: object, place: ConfigPlace, depth: number): JsonObjec
   return table;
 }
 
-function copyValue(value: unknown, place: ConfigPlace, depth: number): JsonValue {
+function copyValue(value: unknown, place: ConfigLocation, depth: number): JsonValue {
   if (Array.isArray(value)) {
     if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
     return value.map((element) => copyValue(element, place, depth + 1));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
-import { ConfigError, type ConfigPlace } from '../config-error.ts';
+import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { readRegularFile } from '../read-regular-file.ts';
 import { emptyTable, isTable } from './config-table.ts';
 import type { Toml } from './toml.ts';
@@ -19,7 +19,7 @@ export interface Layer {
   /** Where it is not a file: how people call it, for messages. */
   label: string | null;
   /** Where a key of this layer stands. */
-  place(path: readonly string[]): ConfigPlace;
+  place(path: readonly string[]): ConfigLocation;
 }
 
 /** Reads one config.toml as a layer; a missing file sets nothing. Throws a ConfigError where it is there but unusable. */

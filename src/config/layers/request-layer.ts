@@ -1,6 +1,6 @@
 import { cutText } from '../../base/cut-text.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
-import { ConfigError, NO_PLACE } from '../config-error.ts';
+import { ConfigError, NO_LOCATION } from '../config-error.ts';
 import { emptyTable, mergeTables, tableWith, toTable } from './config-table.ts';
 import type { Layer } from './layer.ts';
 import type { Toml } from './toml.ts';
@@ -16,14 +16,14 @@ export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
 /** The layer of a request's `config` object. Its outermost keys may be dotted; below them a dot is part of a name. */
 export function requestLayer(request: JsonObject): Layer {
   let config = emptyTable();
-  for (const [key, value] of Object.entries(toTable(request, NO_PLACE))) {
+  for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
     config = mergeTables(config, tableWith(splitKey(key, "the request's config"), value));
   }
   return sessionLayer(config, "given in the request's config");
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {
-  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, place: () => NO_PLACE };
+  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, place: () => NO_LOCATION };
 }
 
 function parseOverride(text: string, toml: Toml): JsonObject {

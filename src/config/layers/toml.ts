@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json-value.ts';
-import { ConfigError, type ConfigPlace } from '../config-error.ts';
+import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { toTable } from './config-table.ts';
 import { locateKey } from './locate-key.ts';
 
@@ -9,7 +9,7 @@ export interface Toml {
   /** Null where the text does not parse. */
   tryParse(text: string): JsonObject | null;
   /** Where a key stands in the text of a file. */
-  locate(text: string, file: string, path: readonly string[]): ConfigPlace;
+  locate(text: string, file: string, path: readonly string[]): ConfigLocation;
 }
 
 let loading: Promise<Toml> | null = null;
@@ -22,7 +22,7 @@ export function loadToml(): Promise<Toml> {
 
 async function importToml(): Promise<Toml> {
   const { parse, TomlError } = await import('smol-toml');
-  const read = (text: string, place: ConfigPlace) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), place);
+  const read = (text: string, place: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), place);
   const tryParse = (text: string) => {
     try {
       return read(text, { path: null, range: null });

@@ -9,7 +9,7 @@ import {
   SandboxUnavailableError,
   type TerminalSize,
 } from '../../sandbox/processes/processes.ts';
-import { KILLED, TIMED_OUT } from '../../tools/command/sessions/exit-code.ts';
+import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 
 /** As long as a timer can wait: more is for ever. */
@@ -107,7 +107,7 @@ export class ClientProcess {
     const { exitCode, allRead } = await running.ended;
     timer?.clear();
     // One that ended by itself in the last moment says so.
-    return { exitCode: timedOut && exitCode === KILLED ? TIMED_OUT : exitCode, output: this.#output, allRead };
+    return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };
   }
 
   /** A client that does not read holds the process up: nothing piles up. */

@@ -69,7 +69,7 @@ export function goalMethods(deps: GoalDeps) {
 async function goalThread({ threads, config }: GoalDeps, threadId: string): Promise<ThreadRecord> {
   const record = await threads.record(threadId);
   const loaded = threads.find(record.id);
-  const enabled = loaded === null ? (await config(record.settings.cwd)).get('features.goals') : loaded.runtime.goals;
+  const enabled = loaded === null ? (await config(record.settings.cwd)).get('features.goals') : loaded.configuration.goals;
   if (!enabled) throw goalsDisabled();
   if (record.ephemeral) throw noGoalsInEphemeral(record.id);
   return record;

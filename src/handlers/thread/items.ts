@@ -1,5 +1,6 @@
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
-import { type Page, type StoredItem, StoreError } from '../../store/thread-store.ts';
+import { StoreError } from '../../store/store-error.ts';
+import type { Page, StoredItem } from '../../store/thread-store.ts';
 import { type MethodTable, pageLimit, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 

@@ -1,19 +1,19 @@
 import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { ShapePath } from './check-shape.ts';
-import { ScriptError, type ScriptPlace } from './script-error.ts';
+import { ScriptError, type ScriptLocation } from './script-error.ts';
 
 /** A script's text as plain data, and where in the text each part of it stands. */
 export interface ParsedScript {
   value: unknown;
   /** Where the value at a path begins, or its key. A path that leads nowhere gives where it stops. */
-  placeOf(path: ShapePath, onKey?: boolean): ScriptPlace;
+  placeOf(path: ShapePath, onKey?: boolean): ScriptLocation;
 }
 
 /** Parses YAML, and so JSON. `file` is how errors call the text. Throws a ScriptError. */
 export function parseScript(text: string, file: string): ParsedScript {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
-  const placeAt = (offset: number): ScriptPlace => {
+  const placeAt = (offset: number): ScriptLocation => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };

@@ -13,7 +13,7 @@ import { readResponseItem } from '../responses/read-response-item.ts';
 import { checkShape, type ShapePath, type ShapeProblem } from './check-shape.ts';
 import { type Condition, readConditions } from './condition.ts';
 import { parseScript } from './parse-script.ts';
-import { ScriptError, type ScriptPlace } from './script-error.ts';
+import { ScriptError, type ScriptLocation } from './script-error.ts';
 
 /** A response that was read: what it answers, and when. */
 export interface ScriptedResponse {
@@ -65,17 +65,17 @@ function hasResponses(value: unknown): boolean {
   return Array.isArray(isObject(value) ? value.responses : value);
 }
 
-function comparePlaces(one: ScriptPlace | null, other: ScriptPlace | null): number {
+function comparePlaces(one: ScriptLocation | null, other: ScriptLocation | null): number {
   return one === null || other === null ? 0 : one.line - other.line || one.column - other.column;
 }
 
 class ScriptReader {
   readonly problems: ShapeProblem[] = [];
-  readonly #placeOf: (path: ShapePath) => ScriptPlace | null;
+  readonly #placeOf: (path: ShapePath) => ScriptLocation | null;
   readonly #file: string;
   #defaults: Pick<Script, 'chunk' | 'delay'> = {};
 
-  constructor(placeOf: (path: ShapePath) => ScriptPlace | null, file: string) {
+  constructor(placeOf: (path: ShapePath) => ScriptLocation | null, file: string) {
     this.#placeOf = placeOf;
     this.#file = file;
   }

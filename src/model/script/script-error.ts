@@ -1,5 +1,5 @@
 /** Lines and columns count from 1. */
-export interface ScriptPlace {
+export interface ScriptLocation {
   line: number;
   column: number;
 }
@@ -7,7 +7,7 @@ export interface ScriptPlace {
 export interface ScriptProblem {
   text: string;
   /** Null: nowhere in a text. */
-  place: ScriptPlace | null;
+  place: ScriptLocation | null;
 }
 
 const PROBLEMS_SHOWN_MAX = 10;

@@ -1,7 +1,7 @@
 import { bashReader } from './bash-reader.ts';
 import { findMentions } from './find-mentions.ts';
 import { quoteWords } from './quote-words.ts';
-import { readScript } from './simple-commands.ts';
+import { simpleCommands } from './simple-commands.ts';
 
 /** One simple command of a line: its words as the shell would pass them on, quotes taken away. */
 export interface SimpleCommand {
@@ -43,7 +43,7 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const length = argv.reduce((sum, word) => sum + word.length, 0);
   if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, mentioned: [{ words: ['\0', '\0'] }] };
   const readBash = bashReader();
-  const commands = script === null ? plainCommand(argv) : await readScript(script, readBash);
+  const commands = script === null ? plainCommand(argv) : await simpleCommands(script, readBash);
   const mentioned = await findMentions(script ?? argv, readBash);
   return { argv, text, commands: commands?.map(simple) ?? null, mentioned: mentioned.map(simple) };
 }

@@ -24,7 +24,7 @@ const DEPTH_MAX = 100;
  * The words of each simple command of a script, in order; null when there is anything in it but plain commands, joined by `&&`, `||`,
  * `;`, `|` and line ends. Redirections, expansions, patterns, assignments and the like are such things.
  */
-export async function readScript(script: string, readBash: ReadBash): Promise<readonly Words[] | null> {
+export async function simpleCommands(script: string, readBash: ReadBash): Promise<readonly Words[] | null> {
   if (STRANGE.test(script)) return null;
   return readBash(script, (root) => {
     if (root.hasError) return null;

@@ -29,7 +29,7 @@ export interface GrantedPermissions {
 }
 
 /** Where a process runs, as far as its bounds depend on it. */
-export interface SandboxPlace {
+export interface SandboxFolders {
   cwd: string;
   /** Further folders of the workspace. */
   workspaceRoots?: readonly string[];
@@ -46,7 +46,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 /** The bounds that a policy means in a place, with what was granted beyond them. Null: no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,
-  { cwd, workspaceRoots = [], tempDir, home }: SandboxPlace,
+  { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
   granted: readonly GrantedPermissions[] = [],
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;

@@ -7,8 +7,8 @@ import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
 import { protectNamed, protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { Places } from '../places/view-places.ts';
-import type { PlaceKind, View } from './bubblewrap-mounts.ts';
+import { ViewPlaces } from '../places/view-places.ts';
+import type { MountKind, MountView } from './bubblewrap-mounts.ts';
 
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;
@@ -16,7 +16,7 @@ export interface ViewDeps {
 }
 
 export interface BuiltView {
-  view: View;
+  view: MountView;
   /** Of each path of the bounds that is left out, the link on its way that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
   /** Gives back what was taken for it. */
@@ -41,7 +41,7 @@ const CONTROL_SOCKETS = [
 export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
   const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
-  const places = new Places(guardedPlaces);
+  const places = new ViewPlaces(guardedPlaces);
   for (const [link, target] of links) places.links.set(link, target);
   if (readable !== 'everything') {
     for (const root of readable.roots) if (isShown(root)) places.show(root, 'read');
@@ -72,7 +72,7 @@ interface Keeping {
   bounds: SandboxBounds;
   roots: readonly string[];
   nested: readonly string[];
-  places: Places;
+  places: ViewPlaces;
 }
 
 /** Takes out of what was shown what is not to be changed or seen. */
@@ -92,17 +92,17 @@ function isShown(path: string): boolean {
   return realPath(path) === path && !KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
 }
 
-function showPlatform(path: string, places: Places): void {
+function showPlatform(path: string, places: ViewPlaces): void {
   const real = realPath(path);
   if (real === null || !isShown(real)) return;
   places.show(real, 'read');
   for (const { link, target } of followPath(path).links) places.links.set(link, target);
 }
 
-function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, PlaceKind> {
+function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, MountKind> {
   const user = statOf('/proc/self')?.uid ?? 0;
   const kept = [...(user === 0 ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
-  const system = new Map<string, PlaceKind>();
+  const system = new Map<string, MountKind>();
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
   for (const path of systemSecrets(bounds, user)) {
     const stat = statOf(path);

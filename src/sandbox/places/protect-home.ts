@@ -4,7 +4,7 @@ import { isWithin } from '../../base/is-within.ts';
 import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import { realPath, statOf } from './follow-path.ts';
-import type { Places } from './view-places.ts';
+import type { ViewPlaces } from './view-places.ts';
 
 /** What is kept of it, and what of it is work. */
 interface Home {
@@ -20,7 +20,7 @@ interface Home {
  * a command may read and the writable roots and workspaces that lie in it. A home that is a writable root itself is one, but for its
  * own files.
  */
-export function protectHome({ home, workspace, everything }: Home, places: Places): void {
+export function protectHome({ home, workspace, everything }: Home, places: ViewPlaces): void {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
@@ -31,7 +31,7 @@ export function protectHome({ home, workspace, everything }: Home, places: Place
   for (const path of [real, ...aliases]) keepHome(path, { workspace, everything }, places);
 }
 
-function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, places: Places): void {
+function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, places: ViewPlaces): void {
   if (places.kinds.get(path) === 'write') keepOwnFiles(path, places);
   else if (workspace.includes(path)) hideSecrets(path, places);
   else {
@@ -43,7 +43,7 @@ function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, p
 }
 
 /** What is shown of it by its own name, and is no part of a writable root. */
-function hideHome(home: string, places: Places): void {
+function hideHome(home: string, places: ViewPlaces): void {
   const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWorkIn(path, home)).map(([path]) => path);
   for (const path of places.kinds.keys()) {
     if (isWithin(path, home) && !roots.some((root) => isWithin(path, root))) places.kinds.delete(path);
@@ -55,7 +55,7 @@ function isWorkIn(folder: string, home: string): boolean {
   return isWithin(folder, home) && !isOfHome(folder, home, HOME_SECRETS);
 }
 
-function showHome(home: string, places: Places): void {
+function showHome(home: string, places: ViewPlaces): void {
   places.set(home, 'bare');
   for (const name of HOME_READABLE) {
     const path = join(home, name);
@@ -65,11 +65,11 @@ function showHome(home: string, places: Places): void {
   }
 }
 
-function keepOwnFiles(home: string, places: Places): void {
+function keepOwnFiles(home: string, places: ViewPlaces): void {
   for (const name of HOME_KEPT) places.protect(join(home, name));
   hideSecrets(home, places);
 }
 
-function hideSecrets(home: string, places: Places): void {
+function hideSecrets(home: string, places: ViewPlaces): void {
   for (const name of HOME_SECRETS) places.hide(join(home, name));
 }

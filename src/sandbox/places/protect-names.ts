@@ -1,13 +1,13 @@
 import { dirname, join, resolve } from 'node:path';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import { realPath, statOf, textOf } from './follow-path.ts';
-import type { Places } from './view-places.ts';
+import type { ViewPlaces } from './view-places.ts';
 
 /** What of git's folder makes it run something, were it elsewhere by a link. */
 const GIT_LINKABLE = ['hooks', 'config', 'config.worktree', 'commondir'];
 
 /** Protects the names in a folder that is a writable root, also those that are not there. */
-export function protectNames(root: string, places: Places): void {
+export function protectNames(root: string, places: ViewPlaces): void {
   if (statOf(root)?.isDirectory() !== true) return;
   const paths = PROTECTED_NAMES.map((name) => join(root, name));
   // Links first: the folder of one is kept as it is, and needs no guards.
@@ -15,14 +15,14 @@ export function protectNames(root: string, places: Places): void {
 }
 
 /** Protects what stands at a path with a protected name, and where git's files lie that it tells of. */
-export function protectNamed(path: string, places: Places): void {
+export function protectNamed(path: string, places: ViewPlaces): void {
   places.protect(path);
   if (!path.endsWith('/.git')) return;
   const real = realPath(path);
   if (real !== null) protectGit(real, places);
 }
 
-function protectGit(git: string, places: Places): void {
+function protectGit(git: string, places: ViewPlaces): void {
   const folder = gitFolder(git);
   if (folder === null) return;
   places.protect(folder);
@@ -39,7 +39,7 @@ function gitFolder(git: string): string | null {
   return named === undefined ? null : realPath(resolve(dirname(git), named));
 }
 
-function protectTarget(link: string, places: Places): void {
+function protectTarget(link: string, places: ViewPlaces): void {
   const target = realPath(link);
   if (target !== null) places.protect(target);
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
-import { nearestKind, type PlaceKind } from '../linux/bubblewrap-mounts.ts';
+import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { firstMissing, followPath, realPath, statOf } from './follow-path.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
@@ -9,8 +9,8 @@ import type { GuardedPlaces } from './guarded-places.ts';
 const FROZEN_ENTRIES_MAX = 500;
 
 /** The places of a view while it is made, and the guards that were taken for it. Paths given are real, but where said. */
-export class Places {
-  readonly kinds = new Map<string, PlaceKind>();
+export class ViewPlaces {
+  readonly kinds = new Map<string, MountKind>();
   /** Symbolic links to be made: their targets by their paths. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
@@ -28,12 +28,12 @@ export class Places {
     if (this.kinds.get(path) !== 'write') this.set(path, kind);
   }
 
-  set(path: string, kind: PlaceKind): void {
+  set(path: string, kind: MountKind): void {
     this.kinds.set(path, kind);
   }
 
   /** What a path is inside. Undefined where no place says. */
-  kindOf(path: string): PlaceKind | undefined {
+  kindOf(path: string): MountKind | undefined {
     return nearestKind(path, this.kinds);
   }
 

@@ -1,27 +1,26 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
-import { asStoreError, itemNotFound, threadArchived, turnNotFound } from '../store-error.ts';
-import {
-  type ForkPoint,
-  type ItemQuery,
-  type LogEntry,
-  type Page,
-  type PageQuery,
-  type StoredItem,
-  type StoredTurn,
-  StoreError,
-  type ThreadChange,
-  type ThreadMetadata,
-  type ThreadPatch,
-  type ThreadQuery,
-  type ThreadRecord,
-  type ThreadStore,
-  type ThreadWriter,
+import { asStoreError, itemNotFound, StoreError, threadArchived, turnNotFound } from '../store-error.ts';
+import type {
+  ForkPoint,
+  ItemQuery,
+  LogEntry,
+  Page,
+  PageQuery,
+  StoredItem,
+  StoredTurn,
+  ThreadChange,
+  ThreadMetadata,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRecord,
+  ThreadStore,
+  ThreadWriter,
 } from '../thread-store.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
-import type { History, Place } from './history/history.ts';
+import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
 import { lateEntries, openTurn, settlingEntries } from './history/open-turn.ts';
 import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
@@ -210,6 +209,6 @@ function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase
 }
 
 /** Whether a place is not within the turn that begins at `turn`. */
-function isOutside(history: History, place: Place, turn: Place | null): boolean {
+function isOutside(history: History, place: HistoryPosition, turn: HistoryPosition | null): boolean {
   return turn !== null && (history.compare(place, turn) < 0 || history.compare(place, history.nextTurn(turn)) >= 0);
 }

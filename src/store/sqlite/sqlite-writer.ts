@@ -1,9 +1,9 @@
-import { activeWriter } from '../store-error.ts';
-import { type LogEntry, type StoredItem, StoreError, type ThreadPatch, type ThreadWriter } from '../thread-store.ts';
+import { activeWriter, StoreError } from '../store-error.ts';
+import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 
 /** What a writer needs of its store. */
-export interface WriterHost {
+export interface WriterDeps {
   readonly database: ThreadDatabase;
   now(): number;
   /** Runs a write, in one transaction; its failure is a StoreError. */
@@ -15,7 +15,7 @@ export interface WriterHost {
 }
 
 /** Where a thread's own log is, and its end. */
-export interface WriterPlace {
+export interface LogTail {
   threadId: string;
   logId: number;
   tip: number;
@@ -23,12 +23,12 @@ export interface WriterPlace {
 
 export class SqliteWriter implements ThreadWriter {
   readonly threadId: string;
-  readonly #host: WriterHost;
+  readonly #host: WriterDeps;
   #logId: number;
   #tip: number;
   #closed = false;
 
-  constructor(host: WriterHost, { threadId, logId, tip }: WriterPlace) {
+  constructor(host: WriterDeps, { threadId, logId, tip }: LogTail) {
     this.threadId = threadId;
     this.#host = host;
     this.#logId = logId;
@@ -71,7 +71,7 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   /** Goes on in another log. */
-  move({ logId, tip }: WriterPlace): void {
+  move({ logId, tip }: LogTail): void {
     this.#logId = logId;
     this.#tip = tip;
   }

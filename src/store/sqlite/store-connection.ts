@@ -1,17 +1,16 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { activeWriter, asStoreError, isReadOnly, readOnly, threadNotFound } from '../store-error.ts';
-import { StoreError } from '../thread-store.ts';
+import { activeWriter, asStoreError, isReadOnly, readOnly, StoreError, threadNotFound } from '../store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
-import { SqliteWriter, type WriterPlace } from './sqlite-writer.ts';
+import { type LogTail, SqliteWriter } from './sqlite-writer.ts';
 
-export interface ConnectionOptions extends DatabaseFiles {
+export interface StoreConnectionOptions extends DatabaseFiles {
   clock: Clock;
   log: Log;
   pid: number;
@@ -19,7 +18,7 @@ export interface ConnectionOptions extends DatabaseFiles {
 
 /** An open store: the file, the memory where ephemeral threads are, the leases, and the writers of this process. */
 export class StoreConnection {
-  readonly #options: ConnectionOptions;
+  readonly #options: StoreConnectionOptions;
   #opened: OpenedDatabase;
   #disk: ThreadDatabase;
   #leases: Leases;
@@ -29,7 +28,7 @@ export class StoreConnection {
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: StoreConnectionOptions) {
     this.#options = options;
     this.#opened = openDatabase(options);
     ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
@@ -147,7 +146,7 @@ export class StoreConnection {
   }
 
   /** The writer of a thread that has been taken. */
-  addWriter(database: ThreadDatabase, place: WriterPlace): SqliteWriter {
+  addWriter(database: ThreadDatabase, place: LogTail): SqliteWriter {
     const host = {
       database,
       now: () => this.now(),
@@ -161,7 +160,7 @@ export class StoreConnection {
   }
 
   /** Tells the writer of a thread, if there is one, that the thread goes on in another log. */
-  moveWriter(place: WriterPlace): void {
+  moveWriter(place: LogTail): void {
     this.#idleWork.discarded();
     this.#writers.get(place.threadId)?.move(place);
   }
@@ -239,7 +238,7 @@ export class StoreConnection {
   }
 }
 
-function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: ConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
+function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
   try {
     const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);

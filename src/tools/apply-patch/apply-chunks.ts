@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { type FileLine, fileLines, type TextLine } from './file-lines.ts';
 import { LineSearch } from './line-search.ts';
 import type { Chunk, ChunkLine } from './parse-patch.ts';
@@ -19,7 +19,7 @@ interface File {
   path: string;
   lines: readonly FileLine[];
   newEnd: '\n' | '\r\n';
-  breaks: Breaks;
+  breaks: EventLoopYield;
 }
 
 /**
@@ -30,7 +30,7 @@ interface File {
 export async function applyChunks(
   text: string,
   chunks: readonly Chunk[],
-  { path, breaks }: { path: string; breaks: Breaks },
+  { path, breaks }: { path: string; breaks: EventLoopYield },
 ): Promise<string> {
   const mark = text.startsWith(BOM) ? BOM : '';
   const unmarked = text.slice(mark.length);

@@ -2,19 +2,19 @@ import { resolve } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { cutText } from '../../base/cut-text.ts';
 import type { Env } from '../../base/env.ts';
-import { Breaks } from '../../base/event-loop-yield.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
-import { sandboxPlace } from '../sandbox-place.ts';
+import { sandboxFolders } from '../sandbox-folders.ts';
 import type { OpenToolItem, Tool, ToolContext, ToolResult } from '../tool.ts';
 import { fileChanges } from './file-changes.ts';
+import { pathOf } from './file-location.ts';
 import { parsePatch } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
-import { pathOf } from './place.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 import { TurnDiff } from './turn-diff.ts';
@@ -67,7 +67,7 @@ export class ApplyPatch {
 
   async #apply(patch: string, { context, cwd }: { context: ToolContext; cwd: string }, signal: AbortSignal): Promise<ToolResult> {
     const folders = new PinnedFolders();
-    const breaks = new Breaks();
+    const breaks = new EventLoopYield();
     try {
       const bounds = this.#bounds(context);
       const mayRead = bounds?.mayRead ?? (() => true);
@@ -83,7 +83,12 @@ export class ApplyPatch {
 
   async #carryOut(
     changes: PlannedChange[],
-    { bounds, folders, context, breaks }: { bounds: ResolvedBounds | null; folders: PinnedFolders; context: ToolContext; breaks: Breaks },
+    {
+      bounds,
+      folders,
+      context,
+      breaks,
+    }: { bounds: ResolvedBounds | null; folders: PinnedFolders; context: ToolContext; breaks: EventLoopYield },
     signal: AbortSignal,
   ): Promise<ToolResult> {
     const files = touchedFiles(changes);
@@ -136,7 +141,7 @@ export class ApplyPatch {
     return { open, decision: answer.type === 'result' ? answer.result.decision : 'decline' };
   }
 
-  async #tellDiff({ written }: Written, { threadId, turnId, settings, emit }: ToolContext, breaks: Breaks): Promise<void> {
+  async #tellDiff({ written }: Written, { threadId, turnId, settings, emit }: ToolContext, breaks: EventLoopYield): Promise<void> {
     if (written.length === 0) return;
     if (this.#turn?.id !== turnId) this.#turn = { id: turnId, diff: new TurnDiff() };
     this.#turn.diff.take(written);
@@ -145,7 +150,7 @@ export class ApplyPatch {
   }
 
   #bounds({ settings, approvals }: ToolContext): ResolvedBounds | null {
-    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, this.#options), approvals.grants.permissions);
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#options), approvals.grants.permissions);
     return bounds === null ? null : resolvePatchBounds(bounds);
   }
 }

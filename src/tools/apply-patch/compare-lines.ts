@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 
 /** Up to how many lines are compared at once, and how many of them may differ. */
 const LINES_MAX = 10_000;
@@ -20,7 +20,7 @@ export interface Run {
  * What becomes of the old lines. As few changes as can be, where they are few; else what is between lines that are in both
  * texts just once, in the same order. Texts that have nearly nothing in common count as changed as a whole.
  */
-export async function compareLines(old: readonly string[], now: readonly string[], breaks: Breaks): Promise<Run[]> {
+export async function compareLines(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Run[]> {
   const comparison = new Comparison(await numbered(old, now, breaks), breaks);
   await comparison.compare({ old: [0, old.length], now: [0, now.length] });
   return comparison.runs;
@@ -32,7 +32,7 @@ interface Numbered {
   now: Int32Array;
 }
 
-async function numbered(old: readonly string[], now: readonly string[], breaks: Breaks): Promise<Numbered> {
+async function numbered(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Numbered> {
   const known = new Map<string, number>();
   const numbers = async (lines: readonly string[]) => {
     const made = new Int32Array(lines.length);
@@ -53,10 +53,10 @@ type Span = readonly [from: number, to: number];
 class Comparison {
   readonly runs: Run[] = [];
   readonly #lines: Numbered;
-  readonly #breaks: Breaks;
+  readonly #breaks: EventLoopYield;
   #steps = 0;
 
-  constructor(lines: Numbered, breaks: Breaks) {
+  constructor(lines: Numbered, breaks: EventLoopYield) {
     this.#lines = lines;
     this.#breaks = breaks;
   }

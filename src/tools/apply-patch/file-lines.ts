@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 
 const LINES_AT_ONCE = 1_000;
 
@@ -14,7 +14,7 @@ export interface FileLine extends TextLine {
 }
 
 /** Cuts a text into its lines. A CR alone ends no line. */
-export async function fileLines(text: string, breaks: Breaks): Promise<FileLine[]> {
+export async function fileLines(text: string, breaks: EventLoopYield): Promise<FileLine[]> {
   const lines: FileLine[] = [];
   let start = 0;
   while (start < text.length) {

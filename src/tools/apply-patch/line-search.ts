@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { PatchError } from './patch-error.ts';
 
 /** How many lines are compared for one file at most: about half a second. A patch that means well needs a thousandth. */
@@ -29,11 +29,11 @@ interface NumberedLines {
 /** Finds runs of lines in a file: exactly if they are anywhere behind the start, else ever more loosely. */
 export class LineSearch {
   readonly #lines: readonly string[];
-  readonly #breaks: Breaks;
+  readonly #breaks: EventLoopYield;
   readonly #numbered: NumberedLines[] = [];
   #comparisons = 0;
 
-  constructor(lines: readonly string[], breaks: Breaks) {
+  constructor(lines: readonly string[], breaks: EventLoopYield) {
     this.#lines = lines;
     this.#breaks = breaks;
   }

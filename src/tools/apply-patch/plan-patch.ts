@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { applyChunks } from './apply-chunks.ts';
+import { type FileLocation, locateEntry, locateFile, pathOf } from './file-location.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import { type Place, pathOf, placeOfEntry, placeOfFile } from './place.ts';
 import { readText } from './read-text.ts';
 
 /** One change of a patch that was verified against the files: what is to be done, where, and what was there. */
@@ -24,9 +24,9 @@ export interface PlannedChange {
   /** Null for a file that is deleted. */
   after: string | null;
   /** The entry that is there now, and that a rename or delete takes away. */
-  entry: Place;
+  entry: FileLocation;
   /** Where the content goes; null for a delete. */
-  target: Place | null;
+  target: FileLocation | null;
   /** The permissions that the file has, and keeps; null: those of a new file. */
   mode: number | null;
 }
@@ -37,7 +37,7 @@ export interface PlanOptions {
   folders: PinnedFolders;
   /** Whether a file may be read for the model; by its real path. */
   mayRead: (real: string) => boolean;
-  breaks: Breaks;
+  breaks: EventLoopYield;
 }
 
 /**
@@ -70,13 +70,13 @@ function planned(operation: PatchOperation, options: PlanOptions): Promise<Plann
 }
 
 async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
-  const target = await placeOfFile(path);
+  const target = await locateFile(path);
   const before = await replacedText(target, path, options);
   return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
 }
 
 async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
-  const [entry, file] = [await placeOfEntry(path), await placeOfFile(path)];
+  const [entry, file] = [await locateEntry(path), await locateFile(path)];
   const before = await existingText(file, path, options);
   return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
 }
@@ -86,14 +86,14 @@ async function update(
   path: string,
   options: PlanOptions,
 ): Promise<PlannedChange> {
-  const file = await placeOfFile(path);
+  const file = await locateFile(path);
   const before = await existingText(file, path, options);
   const after = await applyChunks(before, chunks, { path, breaks: options.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
   const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
   if (moveTo === null) return change;
   const destination = resolve(options.cwd, moveTo);
-  const [entry, target] = [await placeOfEntry(path), await placeOfEntry(destination)];
+  const [entry, target] = [await locateEntry(path), await locateEntry(destination)];
   // A move of a file onto itself, be it by another spelling.
   if (pathOf(entry) === pathOf(target)) return change;
   const replaced = await replacedText(target, destination, options);
@@ -101,17 +101,17 @@ async function update(
 }
 
 /** What is replaced as a whole is only shown, so it need not be there, nor be text. */
-async function replacedText(place: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
+async function replacedText(place: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
   if (place.found?.isFile() !== true || !mayRead(pathOf(place))) return null;
   return readText(folders, place, path).catch(() => null);
 }
 
 /** Without set-user-id and its like: a program that gets new content does not keep those rights. */
-function modeOf({ found }: Place): number | null {
+function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
-async function existingText(file: Place, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
+async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
   if (file.found === null) throw new PatchError(`there is no file ${path}`);
   if (!mayRead(pathOf(file))) throw new PatchError(`${path} may not be read`);
   if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import type { FileLocation } from './file-location.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import type { Place } from './place.ts';
 
 /** The largest file that can be changed. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -11,7 +11,7 @@ const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The text of a file. Throws a PatchError where it is none, and the system's error. */
-export async function readText(folders: PinnedFolders, place: Place, path: string): Promise<string> {
+export async function readText(folders: PinnedFolders, place: FileLocation, path: string): Promise<string> {
   const handle = await open(await folders.entry(place), READING);
   try {
     const { size } = await handle.stat();

@@ -3,8 +3,8 @@ import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { draftName } from '../../files/replace-file.ts';
+import type { FileLocation } from './file-location.ts';
 import { PatchError } from './patch-error.ts';
-import type { Place } from './place.ts';
 
 /** New content for a file. */
 export interface NewContent {
@@ -22,7 +22,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
  * The content is written beside the file and put in its place. A file with further names, and one in a folder that takes no new
  * files, is written as it lies, so that it stays the same file; a failure then puts back what it held. Rejects with the system's error.
  */
-export async function replaceFile(path: string, { found }: Place, content: NewContent): Promise<void> {
+export async function replacePatchedFile(path: string, { found }: FileLocation, content: NewContent): Promise<void> {
   if (found?.isFile()) await access(path, constants.W_OK);
   if (found !== null && found.nlink > 1n) return overwrite(path, found, content);
   try {
@@ -34,7 +34,7 @@ export async function replaceFile(path: string, { found }: Place, content: NewCo
 }
 
 /** Writes the content to a new file in the folder of `path`, and gives its path. */
-export async function writeBeside(path: string, found: Place['found'], { text, mode }: NewContent): Promise<string> {
+export async function writeBeside(path: string, found: FileLocation['found'], { text, mode }: NewContent): Promise<string> {
   const beside = join(dirname(path), draftName());
   const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === null ? 0o666 : 0o600);
   try {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { PlannedChange } from './plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -24,7 +24,7 @@ interface Shown {
 interface Manner {
   /** Without its changes. */
   isBrief: boolean;
-  breaks: Breaks;
+  breaks: EventLoopYield;
 }
 
 /** What the patches of one turn have done, as one diff against how each file was when a patch of the turn first touched it. */
@@ -53,7 +53,7 @@ export class TurnDiff {
   }
 
   /** In the form of git, paths from `cwd`. Empty where nothing has changed in the end. */
-  async text(cwd: string, breaks: Breaks): Promise<string> {
+  async text(cwd: string, breaks: EventLoopYield): Promise<string> {
     const renames = this.#renames();
     const left = new Set(renames.values());
     const parts: string[] = [];

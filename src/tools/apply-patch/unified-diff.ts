@@ -1,4 +1,4 @@
-import type { Breaks } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;
@@ -24,7 +24,7 @@ interface Hunk {
 }
 
 /** The hunks of a unified diff between two texts; empty where they are the same. */
-export async function unifiedDiff(before: string, after: string, breaks: Breaks): Promise<string> {
+export async function unifiedDiff(before: string, after: string, breaks: EventLoopYield): Promise<string> {
   if (before === after) return '';
   const window = await windowOf(before, after, breaks);
   const runs = await compareLines(window.old, window.now, breaks);
@@ -32,7 +32,7 @@ export async function unifiedDiff(before: string, after: string, breaks: Breaks)
 }
 
 /** What two texts have in common at their ends is left out unread: most changes of a large file are small. */
-async function windowOf(before: string, after: string, breaks: Breaks): Promise<Window> {
+async function windowOf(before: string, after: string, breaks: EventLoopYield): Promise<Window> {
   const head = linesBack(before, sameStart(before, after), CONTEXT_LINES);
   const tail = sameEnd(before, after, head);
   const end = linesOn(before, before.length - tail, CONTEXT_LINES);
@@ -74,7 +74,7 @@ function linesOn(text: string, at: number, count: number): number {
   return start;
 }
 
-async function lineCount(text: string, end: number, breaks: Breaks): Promise<number> {
+async function lineCount(text: string, end: number, breaks: EventLoopYield): Promise<number> {
   let count = 0;
   for (let at = 0; at < end; at = linesOn(text, at, 1)) {
     count++;
@@ -84,7 +84,7 @@ async function lineCount(text: string, end: number, breaks: Breaks): Promise<num
 }
 
 /** Lines with their ends. */
-async function linesOf(text: string, breaks: Breaks): Promise<string[]> {
+async function linesOf(text: string, breaks: EventLoopYield): Promise<string[]> {
   const lines: string[] = [];
   for (let at = 0; at < text.length; ) {
     const end = linesOn(text, at, 1);
@@ -95,7 +95,7 @@ async function linesOf(text: string, breaks: Breaks): Promise<string[]> {
   return lines;
 }
 
-async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], breaks: Breaks): Promise<Hunk[]> {
+async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], breaks: EventLoopYield): Promise<Hunk[]> {
   const made: Hunk[] = [];
   let [oldAt, newAt] = [0, 0];
   let open: Hunk | null = null;

@@ -1,11 +1,11 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, rename, unlink } from 'node:fs/promises';
 import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
+import { type FileLocation, pathOf } from './file-location.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
-import { type Place, pathOf } from './place.ts';
 import type { PlannedChange } from './plan-patch.ts';
-import { putInPlace, replaceFile, writeBeside } from './replace-patched-file.ts';
+import { putInPlace, replacePatchedFile, writeBeside } from './replace-patched-file.ts';
 
 /** What became of a plan. What was written before a failure stays. */
 export interface Written {
@@ -60,7 +60,7 @@ class PlanWriter {
   readonly #reached: ReadonlySet<string>;
   readonly #done = new Set<string>();
   /** Content of renames whose own file another rename takes the place of, already on disk beside where it goes. */
-  readonly #saved = new Map<PlannedChange, Place>();
+  readonly #saved = new Map<PlannedChange, FileLocation>();
 
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
     this.#changes = changes;
@@ -97,7 +97,7 @@ class PlanWriter {
     return kept;
   }
 
-  async #put(change: PlannedChange, target: Place): Promise<void> {
+  async #put(change: PlannedChange, target: FileLocation): Promise<void> {
     const { entry, after, moveTo } = change;
     const path = await this.#unchanged(target, { create: true });
     const saved = this.#saved.get(change);
@@ -106,13 +106,13 @@ class PlanWriter {
       return putInPlace(await this.#folders.entry(saved), path);
     }
     const content = { ...change, text: after ?? '' };
-    if (moveTo === null) return replaceFile(path, target, content);
+    if (moveTo === null) return replacePatchedFile(path, target, content);
     if (isRespelled(change)) await rename(await this.#folders.entry(entry), path);
     await putInPlace(await writeBeside(path, entry.found, content), path);
   }
 
   /** The path of a place, once it is sure that what is there is what was judged. */
-  async #unchanged(place: Place, { create = false } = {}): Promise<string> {
+  async #unchanged(place: FileLocation, { create = false } = {}): Promise<string> {
     const path = await this.#folders.entry(place, { create });
     if (this.#done.has(pathOf(place))) return path;
     const found = await lstat(path, { bigint: true }).catch((error: unknown) => {

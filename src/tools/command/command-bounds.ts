@@ -3,12 +3,12 @@ import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts'
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { realPath } from '../real-path.ts';
-import { sandboxPlace } from '../sandbox-place.ts';
+import { sandboxFolders } from '../sandbox-folders.ts';
 import type { ToolContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
 import type { CommandDeps } from './command-deps.ts';
 
-interface CommandSurroundings {
+interface CommandBoundsDeps {
   context: ToolContext;
   deps: CommandDeps;
 }
@@ -17,19 +17,19 @@ interface CommandSurroundings {
  * What a sandboxed command may do: what the sandbox policy allows, and what has been granted. `permissions` are for this run
  * alone; of those, what leads elsewhere by now than when they were asked for is left out. Null: the policy has no bounds.
  */
-export function commandBounds({ context, deps }: CommandSurroundings, permissions: GrantedPermissions | null): SandboxBounds | null {
+export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
   const { settings, approvals } = context;
   const granted = [...approvals.grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
-  return sandboxBounds(settings.sandboxPolicy, sandboxPlace(settings, deps), granted);
+  return sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), granted);
 }
 
 /** What a command may do that is only let to look: nothing that was granted widens it. */
-export function lookingBounds({ context, deps }: CommandSurroundings): SandboxBounds | null {
-  return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxPlace(context.settings, deps));
+export function lookingBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
+  return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxFolders(context.settings, deps));
 }
 
 /** What a command asks for; null where its sandbox allows that already. */
-export function permissionsBeyond(surroundings: CommandSurroundings, asked: GrantedPermissions | null): GrantedPermissions | null {
+export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
   if (asked === null) return null;
   const named = commandBounds(surroundings, null);
   if (named === null) return null;
@@ -42,7 +42,7 @@ export function permissionsBeyond(surroundings: CommandSurroundings, asked: Gran
 }
 
 /** Where commands of the thread may have put something, and where this one runs. */
-export function reachedRoots(surroundings: CommandSurroundings, cwd: string): string[] {
+export function reachedRoots(surroundings: CommandBoundsDeps, cwd: string): string[] {
   const { settings } = surroundings.context;
   return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(surroundings, null)?.writableRoots ?? [])];
 }

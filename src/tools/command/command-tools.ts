@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Tool, ToolContext, ToolResult } from '../tool.ts';
-import { type ArgumentPlace, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
+import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -31,7 +31,7 @@ export function commandTools(deps: CommandDeps): Tool[] {
 }
 
 interface Reading {
-  read(args: JsonValue, place: ArgumentPlace): CommandCall;
+  read(args: JsonValue, place: ArgumentDeps): CommandCall;
   args: JsonValue;
 }
 

@@ -17,7 +17,7 @@ import { type CommandState, commandReport } from './command-report.ts';
 import type { CommandRun } from './command-run.ts';
 import { looksRefused } from './looks-refused.ts';
 import { SESSIONS_MAX } from './sessions/command-sessions.ts';
-import { KILLED, TIMED_OUT } from './sessions/exit-code.ts';
+import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
 import { type CommandOutcome, type Confinement, startCommand } from './sessions/start-command.ts';
 
@@ -37,7 +37,7 @@ export async function runCommand(call: CommandCall, context: ToolContext, deps: 
     trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), realPath),
   });
   if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
-  const place = deps.sessions.takePlace();
+  const place = deps.sessions.takeSlot();
   if (place === null) return { output: tooMany(deps), success: false };
   const run: CommandRun = { call, command, context, deps, permissions, number: place.number, owner: place.owner(context.turnId) };
   try {
@@ -144,12 +144,12 @@ async function conclude(
       await shown.complete({ status: outcome.exitCode === 0 ? 'completed' : 'failed', exitCode: outcome.exitCode });
       return { output: report({ exitCode: outcome.exitCode }), success: outcome.exitCode === 0 };
     case 'timedOut':
-      await shown.complete({ status: 'failed', exitCode: TIMED_OUT });
+      await shown.complete({ status: 'failed', exitCode: EXIT_CODE.timedOut });
       return { output: report({ timedOutMs: call.waitMs }), success: false };
     case 'interrupted':
       await shown.complete({ status: 'failed', exitCode: outcome.exitCode, ran: outcome.exitCode !== null });
       return {
-        output: `${report({ exitCode: outcome.exitCode ?? KILLED })}\nThe turn was interrupted, and the command killed with it.`,
+        output: `${report({ exitCode: outcome.exitCode ?? EXIT_CODE.killed })}\nThe turn was interrupted, and the command killed with it.`,
         success: false,
       };
     default:

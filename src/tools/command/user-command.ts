@@ -7,7 +7,7 @@ import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
-import { KILLED, TIMED_OUT } from './sessions/exit-code.ts';
+import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
 import { startCommand } from './sessions/start-command.ts';
 
@@ -32,7 +32,7 @@ export async function runUserCommand(
   const { threadId, turnId, itemId, settings, items } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
-  const { number, owner, release } = deps.sessions.takeUserPlace();
+  const { number, owner, release } = deps.sessions.takeUserSlot();
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   const shown = new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
@@ -41,10 +41,10 @@ export async function runUserCommand(
     const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
     const outcome = await startCommand(run, { shown, sandboxed: false, readOnly: false }, signal);
     if (outcome.state === 'notStarted') shown.note(outcome.problem);
-    const exitCode = outcome.state === 'timedOut' ? TIMED_OUT : 'exitCode' in outcome ? outcome.exitCode : null;
+    const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
     const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);
     await shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
-    return message({ text, exitCode: exitCode ?? KILLED, seconds: (deps.clock.monotonic() - startedMs) / 1000, output });
+    return message({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds: (deps.clock.monotonic() - startedMs) / 1000, output });
   } finally {
     release();
   }

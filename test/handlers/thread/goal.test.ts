@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ThreadGoal } from '../../../src/protocol/generated/types.ts';
-import { StoreError } from '../../../src/store/thread-store.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { START } from '../../support/expected.ts';
 import { gatedStore } from '../../support/gated-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
-import { StoreError } from '../../../src/store/thread-store.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';

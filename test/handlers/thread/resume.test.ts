@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { StoreError } from '../../../src/store/thread-store.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 import { CountingIds, idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, START_MS, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';

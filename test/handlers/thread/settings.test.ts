@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ThreadSettings, ThreadSettingsUpdateParams } from '../../../src/protocol/generated/types.ts';
-import { StoreError } from '../../../src/store/thread-store.ts';
+import { StoreError } from '../../../src/store/store-error.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Breaks } from '../../../src/base/event-loop-yield.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { type PlannedChange, planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
@@ -27,7 +27,7 @@ export function patchOf(...lines: string[]): string {
 export async function apply(cwd: string, patch: string, between: (changes: PlannedChange[]) => void = () => {}): Promise<string | null> {
   const folders = new PinnedFolders();
   try {
-    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: () => true, breaks: new Breaks() });
+    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: () => true, breaks: new EventLoopYield() });
     between(changes);
     return (await writePlan(changes, folders)).failure;
   } finally {

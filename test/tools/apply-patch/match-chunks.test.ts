@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/event-loop-yield.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { applyChunks } from '../../../src/tools/apply-patch/apply-chunks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 
@@ -9,7 +9,7 @@ import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 async function changed(text: string, ...lines: string[]): Promise<string> {
   const [operation] = parsePatch(['*** Begin Patch', '*** Update File: f', ...lines, '*** End Patch'].join('\n'));
   if (operation?.type !== 'update') throw new Error('the test needs an update');
-  return applyChunks(text, operation.chunks, { path: '/w/f', breaks: new Breaks() });
+  return applyChunks(text, operation.chunks, { path: '/w/f', breaks: new EventLoopYield() });
 }
 
 describe('looking for the lines', () => {

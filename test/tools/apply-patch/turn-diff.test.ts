@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/event-loop-yield.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
@@ -19,14 +19,14 @@ async function diffOf(files: Record<string, string>, ...patches: string[][]): Pr
   for (const patch of patches) {
     const folders = new PinnedFolders();
     const { written } = await writePlan(
-      await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true, breaks: new Breaks() }),
+      await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true, breaks: new EventLoopYield() }),
       folders,
     );
     diff.take(written);
-    await diff.text(cwd, new Breaks());
+    await diff.text(cwd, new EventLoopYield());
     await folders.close();
   }
-  const text = await diff.text(cwd, new Breaks());
+  const text = await diff.text(cwd, new EventLoopYield());
   if (text !== '') execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: copy, input: text });
   expect(withoutFolders(tree(copy))).toEqual(withoutFolders(tree(cwd)));
   rmSync(copy, { recursive: true });
@@ -132,9 +132,14 @@ test('a program that goes is shown with its mode', async () => {
   const cwd = folderWith({ run: 'x\n' });
   chmodSync(join(cwd, 'run'), 0o755);
   const folders = new PinnedFolders();
-  const plan = await planPatch(parsePatch(patchOf('*** Delete File: run')), { cwd, folders, mayRead: () => true, breaks: new Breaks() });
+  const plan = await planPatch(parsePatch(patchOf('*** Delete File: run')), {
+    cwd,
+    folders,
+    mayRead: () => true,
+    breaks: new EventLoopYield(),
+  });
   await folders.close();
   const diff = new TurnDiff();
   diff.take(plan);
-  expect(await diff.text(cwd, new Breaks())).toContain('deleted file mode 100755\n');
+  expect(await diff.text(cwd, new EventLoopYield())).toContain('deleted file mode 100755\n');
 });

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Breaks } from '../../../src/base/event-loop-yield.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { unifiedDiff } from '../../../src/tools/apply-patch/unified-diff.ts';
 
 test('a change with the three lines on each side of it', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
   const after = before.toSpliced(9, 1, 'ten\n', 'more\n').toSpliced(0, 1);
-  expect(await unifiedDiff(before.join(''), after.join(''), new Breaks())).toBe(
+  expect(await unifiedDiff(before.join(''), after.join(''), new EventLoopYield())).toBe(
     '@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n@@ -7,7 +6,8 @@\n 7\n 8\n 9\n-10\n+ten\n+more\n 11\n 12\n 13\n',
   );
 });
@@ -22,7 +22,7 @@ test.each([
   ['a\nb', 'b', '@@ -1,2 +1 @@\n-a\n b\n\\ No newline at end of file\n'],
   ['same\n', 'same\n', ''],
 ])('%j to %j', async (before, after, diff) => {
-  expect(await unifiedDiff(before, after, new Breaks())).toBe(diff);
+  expect(await unifiedDiff(before, after, new EventLoopYield())).toBe(diff);
 });
 
 test('what it says makes the second text of the first', async () => {
@@ -30,7 +30,7 @@ test('what it says makes the second text of the first', async () => {
   const text = fc.tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end')).map(([lines, end]) => lines.join('') + end);
   await fc.assert(
     fc.asyncProperty(text, text, async (before, after) => {
-      const diff = await unifiedDiff(before, after, new Breaks());
+      const diff = await unifiedDiff(before, after, new EventLoopYield());
       if (before === after) expect(diff).toBe('');
       else expect(applyPatch(before, `--- a\n+++ b\n${diff}`, { autoConvertLineEndings: false })).toBe(after);
     }),
@@ -41,7 +41,7 @@ test('what it says makes the second text of the first', async () => {
 test('texts that take too long to compare still give a diff that is right', async () => {
   const random = (seed: number) => Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 7919}\n`).join('');
   const [before, after] = [`first\n${random(31)}last\n`, `first\n${random(57)}last\n`];
-  const diff = await unifiedDiff(before, after, new Breaks());
+  const diff = await unifiedDiff(before, after, new EventLoopYield());
   expect(applyPatch(before, `--- a\n+++ b\n${diff}`)).toBe(after);
 });
 
@@ -53,7 +53,7 @@ test('ten thousand changes in a large file are told apart, and others get their 
   const others = (async () => {
     for (; !isDone; turns++) await setImmediate();
   })();
-  const diff = await unifiedDiff(lines.join(''), after, new Breaks());
+  const diff = await unifiedDiff(lines.join(''), after, new EventLoopYield());
   isDone = true;
   await others;
   expect(diff.match(/^[-+]/gm)).toHaveLength(20_000);

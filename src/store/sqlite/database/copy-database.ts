@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { StoreError } from '../../thread-store.ts';
+import { StoreError } from '../../store-error.ts';
 
 const TRIES_MAX = 5;
 

@@ -1,7 +1,7 @@
 import { turnNotFound } from '../../store-error.ts';
 import type { ForkPoint, LogEntry } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
-import type { History, Place } from './history.ts';
+import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';
 import type { LateItem, SegmentRow } from './log-rows.ts';
 import { openTurn, settlingEntries } from './open-turn.ts';
@@ -36,14 +36,14 @@ export function cutHistory(
 }
 
 /** What items of turns before a place have become behind it. */
-function lateItemsBehind(history: History, end: Place): LogEntry[] {
+function lateItemsBehind(history: History, end: HistoryPosition): LogEntry[] {
   return history.entries(end, history.end, 'lateItems').filter((entry): entry is LateItem => {
     const turn = entry.kind === 'lateItem' ? history.findTurn(entry.turnId) : null;
     return turn !== null && history.compare(turn, end) < 0;
   });
 }
 
-function endOfCut(history: History, threadId: string, point: ForkPoint): Place {
+function endOfCut(history: History, threadId: string, point: ForkPoint): HistoryPosition {
   if (point === null) return history.end;
   const turnId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
   const turn = history.findTurn(turnId);

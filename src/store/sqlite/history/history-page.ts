@@ -1,14 +1,18 @@
 import { invalidCursor } from '../../store-error.ts';
 import type { Page, PageQuery } from '../../thread-store.ts';
 import { decodeCursor, encodeCursor } from '../encode-cursor.ts';
-import { after, type History, type Place } from './history.ts';
+import { after, type History, type HistoryPosition } from './history.ts';
 import { ALL } from './log-rows.ts';
 
 /** Lists over a history. Their cursors are not interchangeable. */
 export type HistoryList = 'turns' | 'items';
 
 /** The part of a history that a page is taken from. Throws `invalid_cursor`. */
-export function pageRange(history: History, list: HistoryList, { cursor, direction }: PageQuery): { from: Place; to: Place } {
+export function pageRange(
+  history: History,
+  list: HistoryList,
+  { cursor, direction }: PageQuery,
+): { from: HistoryPosition; to: HistoryPosition } {
   if (cursor == null) return { from: history.start, to: history.end };
   const [name, logId, ordinal, inclusive] = decodeCursor(cursor, ['', 0, 0, 0]);
   const place = { logId, ordinal };
@@ -17,11 +21,19 @@ export function pageRange(history: History, list: HistoryList, { cursor, directi
 }
 
 /** What a page that begins at a place is taken from. */
-export function rangeFrom(history: History, place: Place, { direction }: Pick<PageQuery, 'direction'>): { from: Place; to: Place } {
+export function rangeFrom(
+  history: History,
+  place: HistoryPosition,
+  { direction }: Pick<PageQuery, 'direction'>,
+): { from: HistoryPosition; to: HistoryPosition } {
   return direction === 'asc' ? { from: place, to: history.end } : { from: history.start, to: after(place) };
 }
 
-function rangeBehind(history: History, place: Place, { direction }: Pick<PageQuery, 'direction'>): { from: Place; to: Place } {
+function rangeBehind(
+  history: History,
+  place: HistoryPosition,
+  { direction }: Pick<PageQuery, 'direction'>,
+): { from: HistoryPosition; to: HistoryPosition } {
   return direction === 'asc' ? { from: after(place), to: history.end } : { from: history.start, to: place };
 }
 
@@ -36,8 +48,9 @@ export function hasMore(rows: unknown[], query: PageQuery): boolean {
 }
 
 /** A page with its cursors: `places` are those of its rows. */
-export function historyPage<T>(list: HistoryList, data: T[], { places, more }: { places: Place[]; more: boolean }): Page<T> {
-  const cursor = (place: Place | undefined, inclusive: 0 | 1) => place && encodeCursor([list, place.logId, place.ordinal, inclusive]);
+export function historyPage<T>(list: HistoryList, data: T[], { places, more }: { places: HistoryPosition[]; more: boolean }): Page<T> {
+  const cursor = (place: HistoryPosition | undefined, inclusive: 0 | 1) =>
+    place && encodeCursor([list, place.logId, place.ordinal, inclusive]);
   return {
     data,
     nextCursor: (more && cursor(places.at(-1), 0)) || null,

@@ -14,7 +14,7 @@ import {
 } from './log-rows.ts';
 
 /** A place in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
-export interface Place {
+export interface HistoryPosition {
   logId: number;
   ordinal: number;
 }
@@ -26,8 +26,8 @@ export type LogsOf = (logId: number) => LogRows;
  * second. What follows the last slice (`tail`) is not on record, and is read as if it were.
  */
 export class History {
-  readonly start: Place;
-  readonly end: Place;
+  readonly start: HistoryPosition;
+  readonly end: HistoryPosition;
   readonly #slices: readonly LogSlice[];
   readonly #tail: LogRow[];
   readonly #logsOf: LogsOf;
@@ -66,7 +66,7 @@ export class History {
   }
 
   /** The slices of a range, as far as they are on record. */
-  slices(from: Place, to: Place): LogSlice[] {
+  slices(from: HistoryPosition, to: HistoryPosition): LogSlice[] {
     const [begin, end] = [this.#index(from.logId), this.#index(to.logId)];
     return this.#slices
       .map(({ logId, first, last }, index) => ({
@@ -78,7 +78,7 @@ export class History {
   }
 
   /** The rows of a selection. The tail's rows are only told apart as items and others. */
-  rows(from: Place, to: Place, { selection, direction, limit }: Reading & { selection: Selection }): LogRow[] {
+  rows(from: HistoryPosition, to: HistoryPosition, { selection, direction, limit }: Reading & { selection: Selection }): LogRow[] {
     const stored = this.#collect(this.slices(from, to), { direction, limit }, (slice, reading) =>
       this.#logsOf(slice.logId).read(slice, selection, reading),
     );
@@ -88,7 +88,7 @@ export class History {
   }
 
   /** The entries of a selection, oldest first; of the tail all of them. */
-  entries(from: Place, to: Place, selection: Selection): HistoryEntry[] {
+  entries(from: HistoryPosition, to: HistoryPosition, selection: Selection): HistoryEntry[] {
     const stored = this.slices(from, to).flatMap((slice) => this.#logsOf(slice.logId).readEntries(slice, selection));
     for (const [index, entry] of stored.entries()) stored[index] = this.#lastForm(entry);
     return stored.concat(this.#tailRows(from, to).map((row) => this.parse(row)));
@@ -98,16 +98,16 @@ export class History {
     return this.#lastForm(this.#logsOf(row.logId).parse(row));
   }
 
-  turnStarts(from: Place, to: Place, reading: Reading): TurnMark[] {
+  turnStarts(from: HistoryPosition, to: HistoryPosition, reading: Reading): TurnMark[] {
     return this.#collect(this.slices(from, to), reading, (slice, rest) => this.#logsOf(slice.logId).turnStarts(slice, rest));
   }
 
   /** Where the turn after the one at `place` begins, or the end. */
-  nextTurn(place: Place): Place {
+  nextTurn(place: HistoryPosition): HistoryPosition {
     return this.turnStarts(after(place), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
   }
 
-  findTurn(turnId: string): Place | null {
+  findTurn(turnId: string): HistoryPosition | null {
     for (const { logId, last } of this.#slices) {
       const ordinal = this.#logsOf(logId).findTurn(logId, turnId, last);
       if (ordinal !== null) return { logId, ordinal };
@@ -116,7 +116,10 @@ export class History {
   }
 
   /** Where an item stands; null where the history, or the range, has none of that id. */
-  findItem(itemId: string, { from, to }: { from: Place; to: Place } = { from: this.start, to: this.end }): Place | null {
+  findItem(
+    itemId: string,
+    { from, to }: { from: HistoryPosition; to: HistoryPosition } = { from: this.start, to: this.end },
+  ): HistoryPosition | null {
     for (const slice of this.slices(from, to)) {
       const ordinal = this.#logsOf(slice.logId).findItem(slice, itemId);
       if (ordinal !== null) return { logId: slice.logId, ordinal };
@@ -126,7 +129,7 @@ export class History {
   }
 
   /** The last beginning or end of a turn before a place. */
-  lastMark(before: Place): TurnMark | null {
+  lastMark(before: HistoryPosition): TurnMark | null {
     for (const { logId, last } of this.slices(this.start, before).reverse()) {
       const mark = this.#logsOf(logId).lastMark(logId, last);
       if (mark !== null) return mark;
@@ -135,7 +138,7 @@ export class History {
   }
 
   /** Throws Damage where an entry of the range is not on record. */
-  assertWhole(from: Place, to: Place): void {
+  assertWhole(from: HistoryPosition, to: HistoryPosition): void {
     for (const slice of this.slices(from, to)) this.#logsOf(slice.logId).assertWhole(slice);
   }
 
@@ -145,13 +148,13 @@ export class History {
   }
 
   /** Whether a place can be one of this history's: places of its own log stay valid while it grows. */
-  holds({ logId, ordinal }: Place): boolean {
+  holds({ logId, ordinal }: HistoryPosition): boolean {
     const slice = this.#slices.find((candidate) => candidate.logId === logId);
     return slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last);
   }
 
   /** Negative where `a` comes before `b`. */
-  compare(a: Place, b: Place): number {
+  compare(a: HistoryPosition, b: HistoryPosition): number {
     return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
   }
 
@@ -169,7 +172,7 @@ export class History {
     return { kind, turnId, item: settleItem(entry.item), startedAtMs, completedAtMs, partial: true };
   }
 
-  #tailRows(from: Place, to: Place): LogRow[] {
+  #tailRows(from: HistoryPosition, to: HistoryPosition): LogRow[] {
     return this.#tail.filter((row) => this.compare(row, from) >= 0 && this.compare(row, to) < 0);
   }
 
@@ -193,7 +196,7 @@ interface Unrecorded {
   underWay?: ReadonlyMap<string, StoredItem>;
 }
 
-export function after({ logId, ordinal }: Place): Place {
+export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
   return { logId, ordinal: ordinal + 1 };
 }
 

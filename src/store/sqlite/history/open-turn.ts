@@ -1,6 +1,6 @@
 import { isBlank, settleItem } from '../../settle-item.ts';
 import type { LogEntry } from '../../thread-store.ts';
-import type { History, Place } from './history.ts';
+import type { History, HistoryPosition } from './history.ts';
 import type { LateItem } from './log-rows.ts';
 import type { PartialItem } from './partial-rows.ts';
 
@@ -10,7 +10,7 @@ export interface OpenTurn {
 }
 
 /** The turn that has begun before a place and not ended there. */
-export function openTurn(history: History, before: Place): OpenTurn | null {
+export function openTurn(history: History, before: HistoryPosition): OpenTurn | null {
   const mark = history.lastMark(before);
   if (mark === null || mark.kind === 'turnEnded') return null;
   const [row] = history.rows(mark, before, { selection: 'turnMarks', direction: 'asc', limit: 1 });

@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../../../protocol/generated/types.ts';
 import { ModelItems } from '../../model-items.ts';
 import type { Page, PageQuery, StoredItem } from '../../thread-store.ts';
-import { after, type History, type Place } from './history.ts';
+import { after, type History, type HistoryPosition } from './history.ts';
 import { hasMore, historyPage, pageRange, rangeFrom, rowLimit } from './history-page.ts';
 import type { LogRow } from './log-rows.ts';
 
@@ -12,7 +12,7 @@ import type { LogRow } from './log-rows.ts';
 export function readItems(
   history: History,
   query: PageQuery,
-  { turn, first }: { turn: Place | null; first: Place | null },
+  { turn, first }: { turn: HistoryPosition | null; first: HistoryPosition | null },
 ): Page<StoredItem> {
   const { from, to } = within(history, first === null ? pageRange(history, 'items', query) : rangeFrom(history, first, query), turn);
   const found = history.rows(from, to, { selection: 'items', direction: query.direction, limit: rowLimit(query) });
@@ -25,7 +25,7 @@ export function readItems(
 }
 
 /** Those of the items that the turn beginning at `turn` has, in its order. Only their own rows are read. */
-export function readNamedItems(history: History, turn: Place, itemIds: readonly string[]): StoredItem[] {
+export function readNamedItems(history: History, turn: HistoryPosition, itemIds: readonly string[]): StoredItem[] {
   const end = history.nextTurn(turn);
   const places = [...new Set(itemIds)].map((id) => history.findItem(id, { from: turn, to: end })).filter((place) => place !== null);
   places.sort((a, b) => history.compare(a, b));
@@ -47,7 +47,11 @@ function toItems(history: History, rows: LogRow[]): StoredItem[] {
   });
 }
 
-function within(history: History, { from, to }: { from: Place; to: Place }, turn: Place | null): { from: Place; to: Place } {
+function within(
+  history: History,
+  { from, to }: { from: HistoryPosition; to: HistoryPosition },
+  turn: HistoryPosition | null,
+): { from: HistoryPosition; to: HistoryPosition } {
   if (turn === null) return { from, to };
   const end = history.nextTurn(turn);
   return {

@@ -1,6 +1,6 @@
 import type { TurnItemsView } from '../../../protocol/generated/types.ts';
 import type { Page, PageQuery, StoredTurn } from '../../thread-store.ts';
-import type { History, Place } from './history.ts';
+import type { History, HistoryPosition } from './history.ts';
 import { hasMore, historyPage, pageRange, rowLimit } from './history-page.ts';
 import { ALL, type HistoryEntry, type LogRow, type Selection } from './log-rows.ts';
 
@@ -26,13 +26,13 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Pa
 }
 
 interface PageEnds {
-  first: Place | undefined;
-  last: Place | undefined;
+  first: HistoryPosition | undefined;
+  last: HistoryPosition | undefined;
   more: boolean;
 }
 
 /** Where the page's first and last turn begin, and whether turns follow that it does not show. */
-function pageEnds(history: History, { from, to }: { from: Place; to: Place }, query: TurnQuery): PageEnds {
+function pageEnds(history: History, { from, to }: { from: HistoryPosition; to: HistoryPosition }, query: TurnQuery): PageEnds {
   const { direction } = query;
   const limit = rowLimit(query);
   if (limit !== ALL) {
@@ -46,8 +46,8 @@ function pageEnds(history: History, { from, to }: { from: Place; to: Place }, qu
 }
 
 interface TurnRange {
-  first: Place;
-  end: Place;
+  first: HistoryPosition;
+  end: HistoryPosition;
   view: TurnItemsView;
   /** Whether the range's last turn runs, if it has no end. */
   live: boolean;
@@ -86,7 +86,7 @@ function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: num
 }
 
 /** Of each turn only the first question and the last answer are parsed. */
-function summaryEntries(history: History, first: Place, end: Place): HistoryEntry[] {
+function summaryEntries(history: History, first: HistoryPosition, end: HistoryPosition): HistoryEntry[] {
   const rows = history.rows(first, end, { selection: SELECTION.summary, direction: 'asc', limit: ALL });
   const messages = rows.filter((row) => row.kind !== 'item' || row.type === 'userMessage' || row.type === 'agentMessage');
   const asked = firstOfTurn(messages, 'userMessage');

@@ -1,4 +1,5 @@
-import { type ForkPoint, type LogEntry, StoreError, type ThreadRecord } from '../../thread-store.ts';
+import { StoreError } from '../../store-error.ts';
+import type { ForkPoint, LogEntry, ThreadRecord } from '../../thread-store.ts';
 import { cutHistory, type HistoryCut } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';

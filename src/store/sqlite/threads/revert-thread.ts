@@ -2,7 +2,7 @@ import { threadArchived } from '../../store-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import { cutHistory } from '../history/cut-history.ts';
-import type { WriterPlace } from '../sqlite-writer.ts';
+import type { LogTail } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 interface Revert {
@@ -32,7 +32,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
  * Cuts a thread's history off before a turn. Logs are never rewritten, and forks may need all of them, so the thread gets
  * a shorter list of them and a new log behind it.
  */
-function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): WriterPlace {
+function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): LogTail {
   const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
   const logId = database.logs.create();
   const tip = entries.length;

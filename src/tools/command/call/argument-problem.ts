@@ -20,7 +20,7 @@ const TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const JUSTIFICATION_CHARS_MAX = 4_000;
 
 /** What the arguments are read in. */
-export interface ArgumentPlace {
+export interface ArgumentDeps {
   /** Absolute: the thread's folder. */
   cwd: string;
   env: Env;
@@ -33,7 +33,7 @@ export interface ArgumentPlace {
 export class ArgumentProblem extends Error {}
 
 /** The arguments of `exec_command`. Throws an ArgumentProblem. */
-export function execArguments(args: JsonValue, place: ArgumentPlace): CommandCall {
+export function execArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
   const fields = table(args, 'cmd');
   const script = text(fields, 'cmd');
   if (script === null) throw new ArgumentProblem('`cmd` is missing: the command as a text.');
@@ -48,7 +48,7 @@ export function execArguments(args: JsonValue, place: ArgumentPlace): CommandCal
 }
 
 /** The arguments of `shell_command` and of `shell`, whose command is a text or a list of words. Throws an ArgumentProblem. */
-export function shellArguments(args: JsonValue, place: ArgumentPlace): CommandCall {
+export function shellArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
   const fields = table(args, 'command');
   const { command } = fields;
   const argv = typeof command === 'string' ? scriptArgv(fields, command, place) : words(fields, 'command');
@@ -91,7 +91,7 @@ function scriptOf([shell = '', option, script, ...others]: readonly string[]): s
   return isShell ? (script ?? null) : null;
 }
 
-function common(fields: JsonObject, place: ArgumentPlace) {
+function common(fields: JsonObject, place: ArgumentDeps) {
   const justification = text(fields, 'justification');
   const cwd = workdir(fields, place.cwd);
   return {
@@ -103,7 +103,7 @@ function common(fields: JsonObject, place: ArgumentPlace) {
   };
 }
 
-function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentPlace): string[] {
+function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentDeps): string[] {
   const wanted = text(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
   if (shell === null) throw new ArgumentProblem(`\`shell\`: there is no shell ${wanted}; bash, zsh and sh are known.`);
@@ -123,7 +123,7 @@ function workdir(fields: JsonObject, cwd: string): string {
   return folder;
 }
 
-function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCall, 'escalates' | 'permissions'> {
+function beyondSandbox(fields: JsonObject, place: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
   const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
   switch (asked) {
@@ -141,7 +141,7 @@ function beyondSandbox(fields: JsonObject, place: ArgumentPlace): Pick<CommandCa
   }
 }
 
-function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentPlace): GrantedPermissions {
+function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentDeps): GrantedPermissions {
   if (!limits.permissions)
     throw new ArgumentProblem(
       'permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).',

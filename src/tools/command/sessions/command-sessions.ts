@@ -11,7 +11,7 @@ const FIRST_NUMBER_MIN = 1_000;
 const FIRST_NUMBERS = 90_000;
 
 /** A place for a command among those that run. */
-export interface CommandPlace {
+export interface CommandSlot {
   /** What it is known by. */
   number: number;
   /** Whom its process runs for. */
@@ -41,12 +41,12 @@ export class CommandSessions {
   }
 
   /** Takes a place for one more; null: as many run as may. */
-  takePlace(): CommandPlace | null {
-    return this.#called + this.running.length < SESSIONS_MAX ? this.takeUserPlace() : null;
+  takeSlot(): CommandSlot | null {
+    return this.#called + this.running.length < SESSIONS_MAX ? this.takeUserSlot() : null;
   }
 
   /** The same for the user, who is not refused. */
-  takeUserPlace(): CommandPlace {
+  takeUserSlot(): CommandSlot {
     this.#called++;
     const number = ++this.#last;
     let open = true;

@@ -8,7 +8,7 @@ import { PatchError } from './patch-error.ts';
 const LINKS_MAX = 40;
 
 /** Where an entry of a folder really is. */
-export interface Place {
+export interface FileLocation {
   /** Absolute and without links; it may not exist. */
   folder: string;
   name: string;
@@ -17,24 +17,24 @@ export interface Place {
 }
 
 /** Where the entry itself is, be it a link or not. Rejects with the system's error. */
-export async function placeOfEntry(path: string): Promise<Place> {
+export async function locateEntry(path: string): Promise<FileLocation> {
   const folder = await realFolder(dirname(path));
   const name = basename(path);
   return { folder, name, found: await stated(join(folder, name)) };
 }
 
 /** Where the file is whose content is at this path, behind whatever links, there or not. Rejects with the system's error. */
-export async function placeOfFile(path: string): Promise<Place> {
-  let place = await placeOfEntry(path);
+export async function locateFile(path: string): Promise<FileLocation> {
+  let place = await locateEntry(path);
   for (let links = 0; place.found?.isSymbolicLink() && links < LINKS_MAX; links++) {
-    place = await placeOfEntry(resolve(place.folder, await readlink(pathOf(place))));
+    place = await locateEntry(resolve(place.folder, await readlink(pathOf(place))));
   }
   if (place.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
   return place;
 }
 
 /** Where it is, without links. */
-export function pathOf({ folder, name }: Pick<Place, 'folder' | 'name'>): string {
+export function pathOf({ folder, name }: Pick<FileLocation, 'folder' | 'name'>): string {
   return join(folder, name);
 }
 

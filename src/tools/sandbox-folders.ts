@@ -1,9 +1,9 @@
 import type { Env } from '../base/env.ts';
-import type { SandboxPlace } from '../policy/permissions/sandbox-bounds.ts';
+import type { SandboxFolders } from '../policy/permissions/sandbox-bounds.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 
 /** Where what a thread's model calls for runs. `home` and `env` are the server's. */
-export function sandboxPlace({ cwd, workspaceRoots = [] }: ThreadSettings, { home, env }: { home: string; env: Env }): SandboxPlace {
+export function sandboxFolders({ cwd, workspaceRoots = [] }: ThreadSettings, { home, env }: { home: string; env: Env }): SandboxFolders {
   return { cwd, workspaceRoots, tempDir: tempDirOf(env), home };
 }
