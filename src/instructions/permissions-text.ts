@@ -1,3 +1,4 @@
+import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
@@ -22,7 +23,7 @@ export function permissionsText(input: PermissionsInput): string {
   const parts = [sandboxText(input), isConfined ? grantedText(input.granted ?? []) : null, approvalText(approval, isConfined)];
   if (isConfined && mayLeave(approval) && input.widensCommands === true) parts.push(WIDENING);
   if (isConfined && mayLeave(approval)) parts.push(ESCALATION);
-  if (isConfined && input.asksForPermissions === true && mayRequest(approval)) parts.push(REQUEST);
+  if (isConfined && input.asksForPermissions === true && mayAsk(approval, 'request_permissions')) parts.push(REQUEST);
   return `Permissions\n\n${parts.filter((part) => part !== null).join('\n\n')}`;
 }
 
@@ -94,14 +95,9 @@ function approvalText(approval: AskForApproval, isConfined: boolean): string {
   }
 }
 
-/** Whether a command may ask to leave the sandbox. */
+/** Whether a command may ask to leave the sandbox. Under `on-failure` the server asks instead, after the sandbox has stopped it. */
 function mayLeave(approval: AskForApproval): boolean {
-  if (typeof approval !== 'string') return approval.granular.sandbox_approval;
-  return approval === 'on-request' || approval === 'untrusted';
-}
-
-function mayRequest(approval: AskForApproval): boolean {
-  return typeof approval === 'string' ? approval !== 'never' : approval.granular.request_permissions === true;
+  return mayAsk(approval, 'sandbox_approval') && approval !== 'on-failure';
 }
 
 const ESCALATION =

@@ -1,7 +1,8 @@
 import { isObject } from '../base/json-value.ts';
+import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
-import type { AskForApproval, PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
+import type { PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
 import type { Tool, ToolContext, ToolResult } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
@@ -34,7 +35,7 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
       const { settings } = context;
       const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: settings.cwd });
       if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
-      if (!mayAsk(settings.approvalPolicy))
+      if (!mayAsk(settings.approvalPolicy, 'request_permissions'))
         return told(NOTHING, {
           scope: 'turn',
           note: 'Refused without asking: the approval policy does not allow it. Work within the sandbox.',
@@ -75,10 +76,6 @@ async function ask(
     signal,
   );
   return answer.type === 'result' ? answer.result : null;
-}
-
-function mayAsk(policy: AskForApproval): boolean {
-  return typeof policy === 'string' ? policy !== 'never' : policy.granular.request_permissions === true;
 }
 
 function told({ read, write, network }: GrantedPermissions, more: { scope: PermissionGrantScope; note?: string }): ToolResult {

@@ -1,4 +1,5 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
 import { matchesPrefix } from '../rules/matches-prefix.ts';
@@ -35,8 +36,7 @@ function byRule(
   { goesBeyond, sandboxed, reason }: { goesBeyond: boolean; sandboxed: boolean; reason: string },
 ): CommandVerdict {
   const { approvalPolicy, request } = situation;
-  const isAsked = typeof approvalPolicy === 'string' ? approvalPolicy !== 'never' : approvalPolicy.granular.rules;
-  if (!isAsked) return refuse(unasked(approvalPolicy, reason));
+  if (!mayAsk(approvalPolicy, 'rules')) return refuse(unasked(approvalPolicy, reason));
   const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
   // No amendment: a rule that allows would change nothing where another asks.
@@ -51,8 +51,8 @@ function byPolicyBeyond(situation: CommandSituation, sandboxed: boolean): Comman
 }
 
 function beyondRefusal(policy: AskForApproval): string | null {
-  if (policy === 'never') return NEVER_BEYOND;
-  return typeof policy === 'string' || policy.granular.sandbox_approval ? null : NO_APPROVALS_BEYOND;
+  if (mayAsk(policy, 'sandbox_approval')) return null;
+  return policy === 'never' ? NEVER_BEYOND : NO_APPROVALS_BEYOND;
 }
 
 function beyondReason({ justification, escalates }: CommandRequest): string {

@@ -2,6 +2,7 @@ import { isWithin } from '../../base/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';
+import { mayAsk } from './may-ask.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 
 /** A file that a patch makes, changes or takes away. */
@@ -36,17 +37,13 @@ export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSitua
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
   const outside = bounds === null ? null : firstOutside(files, bounds);
   if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
-  if (mayAsk(approvalPolicy)) return { verdict: 'ask', reason: outside };
+  if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason: outside };
   return { verdict: 'refuse', reason: `${outside} Nobody is asked about that under the present approval policy.` };
 }
 
 /** What a session grant for these files covers. */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
   return [...new Set(files.flatMap(({ path, real }) => [path, real]))];
-}
-
-function mayAsk(policy: AskForApproval): boolean {
-  return typeof policy === 'object' ? policy.granular.sandbox_approval : policy !== 'never';
 }
 
 /** Why the sandbox does not let one of the files be written; null: it lets all. */
