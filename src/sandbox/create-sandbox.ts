@@ -18,7 +18,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     return loaded;
   };
   return {
-    confine: async (what, bounds) => (await sandbox()).confine(what, bounds),
+    confine: async (command, bounds) => (await sandbox()).confine(command, bounds),
     available: async () => (await sandbox()).available(),
   };
 }

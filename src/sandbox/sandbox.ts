@@ -1,7 +1,7 @@
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 
 /** What a sandbox is to run: the folder and the program are there. */
-export interface Confined {
+export interface ConfinedCommand {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface Sandbox {
    * Rejects with a `SandboxUnavailableError`: nothing ever runs without the bounds that it was to have. And with a
    * `ProcessStartError` where the folder cannot be seen within the bounds.
    */
-  confine(what: Confined, bounds: SandboxBounds): Promise<Confinement>;
+  confine(command: ConfinedCommand, bounds: SandboxBounds): Promise<Confinement>;
   /** Whether there is one, and which; null: there is none here, and `problem` says what is missing. */
   available(): Promise<{ name: string } | { problem: string }>;
 }

@@ -3,16 +3,18 @@ import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { GuardedPlaces } from '../places/guarded-places.ts';
-import { NestedNames } from '../places/nested-names.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
-import { requireFolder, requirePlainPaths, splitEnvironment } from '../require-folder.ts';
-import type { Confined, Confinement, Sandbox } from '../sandbox.ts';
+import { requirePlainPaths } from '../require-plain-paths.ts';
+import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
+import { splitEnvironment } from '../split-environment.ts';
 import { bubblewrapMounts } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
+import { GuardedPlaces } from './guarded-places.ts';
 import { closeInheritedFiles, type InheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
+import { NestedNames } from './nested-names.ts';
+import { requireFolder } from './require-folder.ts';
 import { sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
@@ -38,7 +40,7 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: InheritedFiles | null = null;
-  let probed: Promise<Probed> | null = null;
+  let probed: Promise<ProbeResult> | null = null;
 
   function viewDeps(): ViewDeps {
     looked ??= { guardedPlaces: new GuardedPlaces(), nestedNames: new NestedNames(clock) };
@@ -47,7 +49,7 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
 
   const found = () => (program === undefined ? (sandboxProgram('linux')?.path ?? null) : program);
 
-  function probe(): Promise<Probed> {
+  function probe(): Promise<ProbeResult> {
     probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
       // What is missing may be brought while the server runs.
       if ('problem' in result) probed = null;
@@ -73,13 +75,13 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
-    async confine(what, bounds) {
+    async confine(command, bounds) {
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
       inherited ??= closeInheritedFiles();
       const filter = openFilter(bounds.network);
       try {
-        return await confine({ what, bounds, program: result.program, filter, inherited, view: viewDeps() });
+        return await confine({ command, bounds, program: result.program, filter, inherited, view: viewDeps() });
       } catch (error) {
         closeSync(filter);
         throw error;
@@ -88,10 +90,10 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
   };
 }
 
-type Probed = { program: string } | { problem: string };
+type ProbeResult = { program: string } | { problem: string };
 
-interface Confining {
-  what: Confined;
+interface ConfineOptions {
+  command: ConfinedCommand;
   bounds: SandboxBounds;
   program: string;
   filter: number;
@@ -99,29 +101,29 @@ interface Confining {
   view: ViewDeps;
 }
 
-async function confine({ what, bounds, program, filter, inherited, view: deps }: Confining): Promise<Confinement> {
-  requirePlainPaths(what, bounds);
+async function confine({ command, bounds, program, filter, inherited, view: deps }: ConfineOptions): Promise<Confinement> {
+  requirePlainPaths(command, bounds);
   const built = await sandboxView(bounds, deps);
   const { view, release } = built;
   try {
-    requireFolder(what.cwd, built);
+    requireFolder(command.cwd, built);
   } catch (error) {
     release();
     throw error;
   }
-  const { kept, moved } = splitEnvironment(what.env);
+  const { kept, moved } = splitEnvironment(command.env);
   const argv = [
     program,
     ...ALWAYS,
     ...inherited.options,
     ...(bounds.network ? [] : ['--unshare-net']),
-    ...(what.terminal ? [] : ['--new-session']),
+    ...(command.terminal ? [] : ['--new-session']),
     ...bubblewrapMounts(view),
     ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--chdir', what.cwd, '--seccomp', String(FILTER_FD), '--', ...what.argv],
+    ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD), '--', ...command.argv],
   ];
   return {
-    ...(what.terminal
+    ...(command.terminal
       ? { argv: [...inherited.before, ...withFilter(filter, argv)], files: [] }
       : { argv: [...inherited.before, ...argv], files: [filter] }),
     env: kept,
@@ -145,14 +147,14 @@ function keepFilter(home: string, filter: Buffer): number {
   }
 }
 
-interface Probing {
+interface ProbeOptions {
   program: string | null;
   home: string;
   view: ViewDeps;
   openFilter: () => number;
 }
 
-async function probeBubblewrap({ program, home, view: deps, openFilter }: Probing): Promise<Probed> {
+async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeOptions): Promise<ProbeResult> {
   if (program === null) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {

@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { followPath, KERNEL_FOLDERS, realPath, statOf } from '../places/follow-path.ts';
-import type { GuardedPlaces } from '../places/guarded-places.ts';
-import type { NestedNames } from '../places/nested-names.ts';
-import { protectHome } from '../places/protect-home.ts';
-import { protectNamed, protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { ViewPlaces } from '../places/view-places.ts';
 import type { MountKind, MountView } from './bubblewrap-mounts.ts';
+import type { GuardedPlaces } from './guarded-places.ts';
+import type { NestedNames } from './nested-names.ts';
+import { protectHome } from './protect-home.ts';
+import { protectNamed, protectNames } from './protect-names.ts';
+import { ViewPlaces } from './view-places.ts';
 
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;

@@ -1,7 +1,7 @@
 import { type ModeCall, SECCOMP_NUMBERS } from './seccomp-numbers.ts';
 
 /** What a filter is made for. */
-export interface SeccompNeeds {
+export interface SeccompOptions {
   /** Node's name of the processor. */
   arch: string;
   network: boolean;
@@ -54,7 +54,7 @@ const TIOCLINUX = 0x541c;
  * set-user-id; without network, also every socket but those of the sandbox's own loopback. Null: nothing is known of this
  * processor.
  */
-export function seccompFilter({ arch, network }: SeccompNeeds): Buffer | null {
+export function seccompFilter({ arch, network }: SeccompOptions): Buffer | null {
   const calls = SECCOMP_NUMBERS[arch];
   if (calls === undefined) return null;
   const program = [

@@ -1,9 +1,10 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
-import { requirePlainPaths, splitEnvironment } from '../require-folder.ts';
-import type { Confined, Confinement, Sandbox } from '../sandbox.ts';
+import { requirePlainPaths } from '../require-plain-paths.ts';
+import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
+import { splitEnvironment } from '../split-environment.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
 const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec, which macOS comes with, is missing.';
@@ -14,20 +15,20 @@ export function createSeatbelt(): Sandbox {
     async available() {
       return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
     },
-    async confine(what, bounds) {
+    async confine(command, bounds) {
       const program = sandboxProgram('darwin');
       if (program === null) throw new SandboxUnavailableError(PROBLEM);
-      return confine(program.path, what, bounds);
+      return confine(program.path, command, bounds);
     },
   };
 }
 
-function confine(program: string, what: Confined, bounds: SandboxBounds): Confinement {
-  requirePlainPaths(what, bounds);
-  const { kept, moved } = splitEnvironment(what.env);
+function confine(program: string, command: ConfinedCommand, bounds: SandboxBounds): Confinement {
+  requirePlainPaths(command, bounds);
+  const { kept, moved } = splitEnvironment(command.env);
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
-    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds), ...set, ...what.argv],
+    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds), ...set, ...command.argv],
     env: kept,
     files: [],
     release: async () => {},

@@ -64,12 +64,12 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
 }
 
-function allow(what: string, places: readonly string[]): string {
-  return places.length === 0 ? '' : `(allow ${what} ${places.join(' ')})`;
+function allow(operations: string, filters: readonly string[]): string {
+  return filters.length === 0 ? '' : `(allow ${operations} ${filters.join(' ')})`;
 }
 
-function deny(what: string, places: readonly string[]): string {
-  return places.length === 0 ? '' : `(deny ${what} ${places.join(' ')})`;
+function deny(operations: string, filters: readonly string[]): string {
+  return filters.length === 0 ? '' : `(deny ${operations} ${filters.join(' ')})`;
 }
 
 function subpath(path: string): string {

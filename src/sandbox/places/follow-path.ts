@@ -26,7 +26,7 @@ export function textOf(path: string): string | null {
   return unlessUnseen(() => readFileSync(path, 'utf8'));
 }
 
-export interface Way {
+export interface FollowedPath {
   /** Where a path leads, whether there is anything or not. */
   end: string;
   /** The symbolic links that are followed, each by its own real place, with its target. */
@@ -34,8 +34,8 @@ export interface Way {
 }
 
 /** Follows a path and the symbolic links on it, the last part as well. */
-export function followPath(path: string): Way {
-  const links: Way['links'] = [];
+export function followPath(path: string): FollowedPath {
+  const links: FollowedPath['links'] = [];
   let rest = partsOf(path);
   let end = '/';
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {

@@ -1,7 +1,7 @@
 import { isWithin } from '../../base/is-within.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { followPath, realPath, type Way } from './follow-path.ts';
+import { type FollowedPath, followPath, realPath } from './follow-path.ts';
 
 export interface RealBounds {
   /** With the links on all paths resolved. What is not there is where it would be. */
@@ -19,7 +19,7 @@ export interface RealBounds {
 export function realBounds(named: SandboxBounds): RealBounds {
   const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
   const home = realPath(named.home) ?? named.home;
-  const { changeable, steadyRoots } = whatCommandsChange(named.writableRoots);
+  const { changeable, steadyRoots } = changeableFolders(named.writableRoots);
   const steadyReadRoots = readRoots.map(followPath).filter((way) => linkWithin(way, changeable) === null);
   const steady: SandboxBounds = {
     ...named,
@@ -53,20 +53,20 @@ export function realBounds(named: SandboxBounds): RealBounds {
 }
 
 /** Where commands can make links, and of that the roots that none of them can turn elsewhere. */
-function whatCommandsChange(roots: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
-  const ways = roots.map(followPath);
-  const plain = ways.filter(({ links }) => links.length === 0).map(endOf);
-  const outside = ways.filter((way) => linkWithin(way, plain) === null);
+function changeableFolders(roots: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
+  const followed = roots.map(followPath);
+  const plain = followed.filter(({ links }) => links.length === 0).map(endOf);
+  const outside = followed.filter((way) => linkWithin(way, plain) === null);
   const changeable = outside.map(endOf);
   return { changeable, steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf) };
 }
 
 /** The first link on a way that lies in one of the folders. */
-function linkWithin({ links }: Way, folders: readonly string[]): string | null {
+function linkWithin({ links }: FollowedPath, folders: readonly string[]): string | null {
   return links.find(({ link }) => folders.some((folder) => isWithin(link, folder)))?.link ?? null;
 }
 
-function endOf({ end }: Way): string {
+function endOf({ end }: FollowedPath): string {
   return end;
 }
 

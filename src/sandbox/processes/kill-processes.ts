@@ -4,14 +4,14 @@ import type { ProcessEntry, ProcessTable } from './process-table.ts';
 
 export type SendSignal = (pid: number, signal: NodeJS.Signals) => void;
 
-export interface KillTools {
+export interface KillDeps {
   table: ProcessTable;
   sendSignal: SendSignal;
   log: Log;
 }
 
 /** What is to be killed, with all that it started. */
-export interface Condemned {
+export interface KillTargets {
   /** Processes that lead their session and that have not been waited for, so that their numbers are still theirs. */
   leaders: ReadonlySet<number>;
   /** The numbers of the marks. */
@@ -29,40 +29,40 @@ const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
  * one turns up, so that none can start another while they are killed. Resolves when none is left; those that the system does
  * not let this one kill are left alone.
  */
-export async function killProcesses(condemned: Condemned, tools: KillTools): Promise<void> {
+export async function killProcesses(targets: KillTargets, deps: KillDeps): Promise<void> {
   const known = new Map<string, ProcessEntry>();
   for (let pass = 0; pass < STOP_PASSES_MAX; pass++) {
-    const fresh = (await findCondemned(condemned, known, tools.table)).filter((entry) => !known.has(key(entry)));
+    const fresh = (await findTargets(targets, known, deps.table)).filter((entry) => !known.has(key(entry)));
     if (fresh.length === 0) break;
     for (const entry of fresh) {
       known.set(key(entry), entry);
-      signalIfThere(entry, 'SIGSTOP', tools);
+      signalIfThere(entry, 'SIGSTOP', deps);
     }
   }
   // By now a leader may be waited for, and its number another's.
-  await untilDead({ ...condemned, leaders: new Set() }, known, tools);
+  await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
-async function untilDead(condemned: Condemned, known: Map<string, ProcessEntry>, tools: KillTools): Promise<void> {
+async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>, deps: KillDeps): Promise<void> {
   const untouchable = new Set<string>();
   const startedMs = performance.now();
   for (let pass = 0; ; pass++) {
-    const left = (await findCondemned(condemned, known, tools.table)).filter((entry) => !untouchable.has(key(entry)));
+    const left = (await findTargets(targets, known, deps.table)).filter((entry) => !untouchable.has(key(entry)));
     if (left.length === 0) return;
     for (const entry of left) {
       known.set(key(entry), entry);
-      if (!signalIfThere(entry, 'SIGKILL', tools)) untouchable.add(key(entry));
+      if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(key(entry));
     }
     if (performance.now() - startedMs > DEATH_MS_MAX) {
-      tools.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes do not die');
+      deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes do not die');
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, DEATH_POLL_MS[pass] ?? DEATH_POLL_MS.at(-1)));
   }
 }
 
-async function findCondemned(
-  { leaders, marks }: Condemned,
+async function findTargets(
+  { leaders, marks }: KillTargets,
   known: ReadonlyMap<string, ProcessEntry>,
   table: ProcessTable,
 ): Promise<ProcessEntry[]> {
@@ -84,7 +84,7 @@ async function findCondemned(
 }
 
 /** False where the process is another user's. */
-function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillTools): boolean {
+function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps): boolean {
   if (!table.isThere(entry)) return true;
   try {
     sendSignal(entry.pid, signal);

@@ -7,7 +7,7 @@ const SILENCE_MS = 100;
 const TAIL_MS_MAX = 1_000;
 const POLL_MS = 20;
 
-interface Source {
+interface OutputSource {
   /** Begins to read, and tells what comes; null: there is nothing to read. */
   open: (onBytes: (bytes: Buffer) => void) => Readable | null;
   onData: (bytes: Buffer) => void;
@@ -23,7 +23,7 @@ export class OutputReader {
   #onResume = () => {};
   #onAllClosed = () => {};
 
-  constructor(sources: readonly Source[]) {
+  constructor(sources: readonly OutputSource[]) {
     this.#streams = sources.flatMap(({ open, onData }) => {
       const onBytes = (bytes: Buffer) => {
         this.#quietMs = 0;

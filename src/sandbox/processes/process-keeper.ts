@@ -1,7 +1,7 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { Confinement } from '../sandbox.ts';
 import { findProgram } from './find-program.ts';
-import { type Condemned, killProcesses } from './kill-processes.ts';
+import { type KillTargets, killProcesses } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
@@ -178,13 +178,13 @@ export class ProcessKeeper implements Processes {
   async #kill(starts: readonly Start[]): Promise<void> {
     if (starts.length === 0) return;
     await Promise.all(starts.map(({ begun }) => begun));
-    const condemned: Condemned = {
+    const targets: KillTargets = {
       leaders: new Set(starts.flatMap(({ leader }) => leader ?? [])),
       marks: new Set(starts.map(({ mark }) => mark.number)),
     };
     const { sendSignal, log } = this.#deps;
     try {
-      await killProcesses(condemned, { table: this.#processTable(), sendSignal, log });
+      await killProcesses(targets, { table: this.#processTable(), sendSignal, log });
     } catch (error) {
       log.error({ err: error }, 'what was to be killed could not be looked for');
     }

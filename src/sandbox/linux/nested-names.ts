@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { KERNEL_FOLDERS, statOf } from './follow-path.ts';
+import { KERNEL_FOLDERS, statOf } from '../places/follow-path.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { realPath, statOf, textOf } from './follow-path.ts';
+import { realPath, statOf, textOf } from '../places/follow-path.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** What of git's folder makes it run something, were it elsewhere by a link. */

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
-import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
+import { firstMissing, followPath, realPath, statOf } from '../places/follow-path.ts';
 import { ProcessStartError } from '../processes/processes.ts';
-import { firstMissing, followPath, realPath, statOf } from './follow-path.ts';
+import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 
 const FROZEN_ENTRIES_MAX = 500;

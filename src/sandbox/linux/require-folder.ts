@@ -1,0 +1,19 @@
+import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../places/follow-path.ts';
+import { ProcessStartError } from '../processes/processes.ts';
+import { nearestKind } from './bubblewrap-mounts.ts';
+import type { BuiltView } from './sandbox-view.ts';
+
+/** Throws a `ProcessStartError` if the working directory is not in the view, or if a command may have redirected it by a link. */
+export function requireFolder(cwd: string, { view: { everything, places }, notFollowed }: Pick<BuiltView, 'view' | 'notFollowed'>): void {
+  const left = [...notFollowed].find(([path]) => isWithin(cwd, path));
+  if (left !== undefined) {
+    throw new ProcessStartError(
+      `${cwd}: ${left[1]} is a symbolic link out of the workspace that a command can have made. Name the folder that it leads to instead.`,
+    );
+  }
+  const real = realPath(cwd);
+  const kind = real === null ? 'nothing' : nearestKind(real, places);
+  if (kind === undefined ? everything : kind === 'read' || kind === 'write' || (real !== null && places.has(real))) return;
+  throw new ProcessStartError(`${cwd}: this folder cannot be read in the sandbox`);
+}
