@@ -14,7 +14,7 @@ export function serverGauges({ clients, dispatcher, threads }: Measured): Record
     'app.connections.open': clients.connectionCount,
     'app.requests.in_flight': dispatcher.inFlight,
     'app.requests.queued': dispatcher.queued,
-    'app.server_requests.pending': clients.askedCount,
+    'app.server_requests.pending': clients.pendingCount,
     'core.threads.live': threads.ids().length,
     'core.turns.running': threads.turnsRunning,
   };
