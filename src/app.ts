@@ -1,6 +1,9 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
+import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { Threads } from './agent/threads.ts';
+import type { TurnPartKind } from './agent/turn/turn-part.ts';
+import { TURN_PART_KINDS } from './agent/turn-part-kinds.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
 import { type Ids, systemIds } from './base/ids.ts';
@@ -66,6 +69,8 @@ export interface AppParts {
   storeDir?: string;
   /** In place of the SQLite store. */
   store?: ThreadStore;
+  /** Further parts of every thread's turns, behind the built-in ones. */
+  partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
 }
@@ -91,7 +96,7 @@ export interface App {
 /** Puts the parts together. The only file that knows them all. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
@@ -103,15 +108,15 @@ export function createApp(options: AppParts): App {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const threads = new Threads(
-    { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
-    clients,
-  );
+  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
+  const parts = [...TURN_PART_KINDS, ...partKinds];
+  const threads = new Threads({ ...server, store, publisher: clients, processes, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
     publisher: clients,
+    goals: new ThreadGoals({ threads, publisher: clients, clock, config }),
     fileWatches,
     clientProcesses,
     env,
@@ -165,7 +170,7 @@ export function createApp(options: AppParts): App {
       return threads.turnsRunning;
     },
     get questionsOpen() {
-      return clients.askedCount;
+      return clients.pendingCount;
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };

@@ -1,3 +1,4 @@
+import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
 import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
@@ -40,6 +41,7 @@ import { turnMethods } from './turn.ts';
 export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
+  goals: ThreadGoals;
   fileWatches: FileWatches;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */

@@ -48,11 +48,10 @@ export function threadMethods(deps: ThreadDeps) {
         threads.keepLoaded(thread.id);
         context.after(() => {
           announceTokens(deps, thread, context.caller);
-          const goal = thread.goal.announcement(null);
-          publisher.publish({ connection: context.caller.id }, goal.method, goal.params);
+          for (const { method, params } of thread.resumeNews) publisher.publish({ connection: context.caller.id }, method, params);
           followers.replay(thread.id, context.caller.id);
           warnOfLinks(deps, thread, context.caller);
-          threads.continueGoal(thread.id);
+          threads.beginDueTurn(thread.id);
         });
         return answer;
       },

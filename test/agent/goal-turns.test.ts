@@ -367,7 +367,7 @@ describe('it stops', () => {
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     expect(await server.client.waitFor('warning')).toEqual({
       threadId,
-      message: 'The next turn towards the goal could not be begun: the disk is full',
+      message: 'The thread could not begin its next turn by itself: the disk is full',
     });
     const before = writes;
     await settled(server.client);

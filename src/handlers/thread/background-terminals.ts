@@ -1,3 +1,4 @@
+import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
 import { type MethodTable, pageLimit } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -9,7 +10,10 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
       queue: null,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
-        const all = threads.require(threadId).commands.running.filter(({ number }) => number < before);
+        const all = threads
+          .require(threadId)
+          .part(BuiltInTools)
+          .commands.running.filter(({ number }) => number < before);
         const page = all.slice(0, pageLimit(limit));
         const last = page.at(-1);
         return {
@@ -30,14 +34,14 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     'thread/backgroundTerminals/terminate': {
       queue: null,
       async handle({ threadId, processId }) {
-        return { terminated: await threads.require(threadId).commands.terminate(processId) };
+        return { terminated: await threads.require(threadId).part(BuiltInTools).commands.terminate(processId) };
       },
     },
 
     'thread/backgroundTerminals/clean': {
       queue: null,
       async handle({ threadId }) {
-        await threads.require(threadId).commands.clean();
+        await threads.require(threadId).part(BuiltInTools).commands.clean();
         return {};
       },
     },

@@ -1,5 +1,6 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { Grants } from '../permissions/grants.ts';
+import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
 import type { CommandRules } from '../rules/command-rules.ts';
 import type { ParsedCommand } from './parse-command.ts';
@@ -34,17 +35,7 @@ export interface CommandSituation {
  * the request asks for beyond them.
  */
 export type CommandVerdict =
-  | {
-      verdict: 'run';
-      sandboxed: boolean;
-      /**
-       * Whether it runs as under a read-only policy (`readingOnly`): it is not asked about because it only reads, and
-       * so it is held to that, whatever a repository or a configuration makes of it.
-       */
-      readOnly: boolean;
-      /** Whether to ask, when the sandbox stood in its way, to run it again outside: with the key of an unsandboxed run. */
-      askIfRefused: boolean;
-    }
+  | ({ verdict: 'run' } & Permit)
   | {
       verdict: 'ask';
       /** For the person who decides; null: nothing beyond the command itself. */

@@ -18,7 +18,7 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);
           // Out of plan mode, for one.
-          threads.continueGoal(threadId);
+          threads.beginDueTurn(threadId);
         });
         return {};
       },

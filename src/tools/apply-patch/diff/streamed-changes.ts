@@ -1,5 +1,5 @@
-import { parsedJson } from '../../base/json-value.ts';
-import type { FileUpdateChange } from '../../protocol/generated/types.ts';
+import { parsedJson } from '../../../base/json-value.ts';
+import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
 
 const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
 const MOVE = /^\*\*\* Move to:(.*)$/;

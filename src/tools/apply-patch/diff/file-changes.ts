@@ -1,6 +1,6 @@
-import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { FileUpdateChange } from '../../protocol/generated/types.ts';
-import type { PlannedChange } from './plan-patch.ts';
+import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
+import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 /** What a file costs beside its lines. */

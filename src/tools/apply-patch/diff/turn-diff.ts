@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
-import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import type { PlannedChange } from './plan-patch.ts';
+import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 /** The longest turn's diff, in characters: further files are named without their changes. */

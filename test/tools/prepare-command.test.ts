@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
-import { runCommand } from '../../src/tools/command/run-command.ts';
+import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
+import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
 import { CommandSessions } from '../../src/tools/command/sessions/command-sessions.ts';
-import type { ToolContext } from '../../src/tools/tool.ts';
+import type { CallContext } from '../../src/tools/tool.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-
-const NEVER = new AbortController().signal;
 
 test('a command whose sandbox cannot be had does not run: its item has failed, and item and model say why', async () => {
   const clock = new FakeClock();
@@ -22,17 +20,21 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     killOwned: async () => {},
     close: async () => {},
   };
-  const items: ThreadItem[] = [];
-  const complete = async (item: ThreadItem) => void items.push(item);
-  const context: ToolContext = {
+  const open: OpenItem = { startedMs: 0, update: () => {}, drained: () => null, complete: async () => {} };
+  const host: ActionHost = {
+    requestMore: async () => ({ deny: { by: 'declined' } }),
+    askUser: async () => ({ type: 'aborted' }),
+    answerMsMax: null,
+    emit: async () => {},
+    signal: new AbortController().signal,
+  };
+  const context: CallContext = {
     threadId: 'thread',
     turnId: 'turn',
     callId: 'call',
     itemId: 'call',
     settings: { ...settings, cwd: '/tmp', sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' },
-    emit: async () => {},
-    items: { begin: async () => ({ startedAtMs: 0, update: () => {}, drained: () => null, complete }) },
-    approvals: { grants: new Grants(), ask: async () => ({ type: 'aborted' }), timeoutMs: null, cancelTurn: () => {} },
+    grants: new Grants(),
   };
   const home = tempFolder();
   const deps = {
@@ -43,7 +45,7 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
-    patchIn: null,
+    preparePatch: null,
   };
   const how = {
     tty: false,
@@ -55,14 +57,16 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     justification: null,
     prefixRule: null,
   };
-  const result = await runCommand(
-    { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how },
-    context,
-    deps,
-    NEVER,
-  );
-  expect(result).toEqual({ output: 'bubblewrap is missing: install it', success: false });
-  expect(items).toMatchObject([{ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }]);
+  const call = { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how };
+  const action = await prepareCommand(call, context, deps);
+  if (!('perform' in action)) throw new Error('nothing was prepared');
+  const judged = action.judge(context.settings, context.grants);
+  if (!('run' in judged)) throw new Error('the command may run without a question');
+  expect(await action.perform(judged.run, open, host)).toEqual({
+    output: 'bubblewrap is missing: install it',
+    success: false,
+    item: expect.objectContaining({ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }),
+  });
   // The bounds are those of the thread's folder, wherever the command runs.
   expect(asked).toMatchObject([
     {
