@@ -1,10 +1,10 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { KeyedQueue } from '../base/keyed-queue.ts';
+import { makeFolder } from '../base/make-folder.ts';
 import { copyPath, writeAll } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';
-import { makeFolders } from '../files/make-folders.ts';
 import { readableSize, readFile } from '../files/read-file.ts';
 import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
@@ -50,7 +50,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolders(path)));
+        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolder(path)));
         return {};
       },
     },

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
-import { makeFolder } from '../../../base/make-folder.ts';
+import { makeFolderSync } from '../../../base/make-folder.ts';
 import { makePrivate } from '../../../base/make-private.ts';
 import { activeWriter } from '../../store-error.ts';
 import type { HeldLogs } from '../history/held-logs.ts';
@@ -62,7 +62,7 @@ export class Leases {
    */
   enter(transact: (work: () => void) => void): boolean {
     if (this.#lock !== null) return false;
-    makeFolder(this.#folder, 0o700);
+    makeFolderSync(this.#folder, 0o700);
     makePrivate(this.#folder);
     const file = this.#file(this.#owner);
     let lock: Database | null = null;

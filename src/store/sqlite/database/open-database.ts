@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { makeFolder } from '../../../base/make-folder.ts';
+import { makeFolderSync } from '../../../base/make-folder.ts';
 import { makePrivate } from '../../../base/make-private.ts';
 import { Damage, isReadOnly, newer, StoreError } from '../../store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
@@ -111,7 +111,7 @@ function removeIfPossible(folder: string): void {
  * never one in the making. Another process may do the same: the first one wins.
  */
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
-  makeFolder(dirname(file), 0o700);
+  makeFolderSync(dirname(file), 0o700);
   assertNoOrphan(file);
   const draft = `${file}.${randomUUID()}.new`;
   try {
