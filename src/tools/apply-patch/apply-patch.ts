@@ -4,13 +4,13 @@ import { cutText } from '../../base/cut-text.ts';
 import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { pathOf } from '../../files/file-location.ts';
 import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
 import type { OpenToolItem, Tool, ToolContext, ToolResult } from '../tool.ts';
 import { fileChanges } from './file-changes.ts';
-import { pathOf } from './file-location.ts';
 import { parsePatch } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
@@ -159,9 +159,8 @@ export class ApplyPatch {
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
-      const place = target ?? entry;
       const shared = target?.found?.isFile() === true && target.found.nlink > 1n;
-      return [{ path, real: pathOf(place), shared }];
+      return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [
       { path, real: pathOf(entry), shared: false },
