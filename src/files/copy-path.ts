@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 import { notAFile, unlessMissing, withFile } from './file-failure.ts';
+import { locateFile, pathOf } from './file-location.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 import { removeFolder } from './remove-path.ts';
 import { writeAll } from './write-all.ts';
@@ -41,13 +41,8 @@ export async function copyPath(source: string, destination: string, recursive: b
 
 /** Whether a path that need not exist is a folder or lies in it. */
 async function liesIn(path: string, folder: string): Promise<boolean> {
-  const [real, top] = [await realPathTo(path), await realpath(folder)];
+  const [real, top] = [pathOf(await locateFile(path)), await realpath(folder)];
   return isWithin(real, top);
-}
-
-async function realPathTo(path: string): Promise<string> {
-  const real = await unlessMissing(realpath(path));
-  return real ?? join(await realPathTo(dirname(path)), basename(path));
 }
 
 async function fillFolder(source: AnyPath, destination: AnyPath, mode: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { gitConfigValue } from './git-config-value.ts';
 
@@ -23,11 +23,11 @@ export interface GitFolder {
  */
 export function gitFolder(root: string): GitFolder | null {
   const path = join(root, '.git');
-  const real = realPath(path);
-  if (isFolder(path)) return real === join(realPath(root), '.git') ? { own: real, shared: real } : null;
+  const real = realPathOrSame(path);
+  if (isFolder(path)) return real === join(realPathOrSame(root), '.git') ? { own: real, shared: real } : null;
   const named = firstLine(path, [root])?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return null;
-  const own = realPath(resolve(root, named));
+  const own = realPathOrSame(resolve(root, named));
   return worktree(own, path) ?? submodule(own, root);
 }
 
@@ -43,15 +43,15 @@ export function readGitConfig({ shared }: GitFolder): string {
 
 function worktree(own: string, dotGit: string): GitFolder | null {
   const back = firstLine(join(own, 'gitdir'), [own]);
-  if (back === null || realPath(resolve(own, back)) !== realPath(dotGit)) return null;
+  if (back === null || realPathOrSame(resolve(own, back)) !== realPathOrSame(dotGit)) return null;
   const common = firstLine(join(own, 'commondir'), [own]);
-  const shared = realPath(resolve(own, common ?? '.'));
+  const shared = realPathOrSame(resolve(own, common ?? '.'));
   return isBelow(own, join(shared, 'worktrees')) ? { own, shared } : null;
 }
 
 function submodule(own: string, root: string): GitFolder | null {
   const tree = gitConfigValue(readGitFile(own, 'config', CONFIG_BYTES_MAX) ?? '', ['core', null, 'worktree']);
-  if (tree === null || realPath(resolve(own, tree)) !== realPath(root)) return null;
+  if (tree === null || realPathOrSame(resolve(own, tree)) !== realPathOrSame(root)) return null;
   return { own, shared: own };
 }
 
@@ -61,7 +61,7 @@ function firstLine(path: string, within: readonly string[]): string | null {
 
 function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): string | null {
   try {
-    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPath(folder))));
+    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPathOrSame(folder))));
     return file === null || file.size > bytesMax ? null : file.bytes.toString('utf8');
   } catch {
     // A folder, a pipe, a link that leads out, or no permission: git would not have it either, or should not.

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
+import { realPath } from '../base/real-path.ts';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { nearestKind } from './linux/bubblewrap-mounts.ts';
 import type { BuiltView } from './linux/sandbox-view.ts';
-import { realPath } from './places/follow-path.ts';
 import { ProcessStartError } from './processes/processes.ts';
 import type { Confined } from './sandbox.ts';
 

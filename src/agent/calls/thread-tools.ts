@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { resolveLinks } from '../../base/follow-path.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import { Grants } from '../../policy/permissions/grants.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -13,7 +14,6 @@ import { CommandSessions } from '../../tools/command/sessions/command-sessions.t
 import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import { goalTools } from '../../tools/goal-tools.ts';
-import { realPath } from '../../tools/real-path.ts';
 import { requestPermissions } from '../../tools/request-permissions.ts';
 import { requestUserInput } from '../../tools/request-user-input.ts';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.ts';
@@ -28,7 +28,7 @@ import { turnApprovals } from './turn-approvals.ts';
 /** What the model can call in a thread, and what of it outlives a turn. */
 export class ThreadTools {
   readonly #surroundings: ThreadToolsDeps;
-  readonly #grants = new Grants(realPath);
+  readonly #grants = new Grants(resolveLinks);
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
   #knowsHistory = false;

@@ -1,8 +1,11 @@
 import { dirname } from 'node:path';
+import { followPath } from '../../base/follow-path.ts';
 import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../../base/real-path.ts';
+import { statOf } from '../../base/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { followPath, KERNEL_FOLDERS, realPath, statOf } from '../places/follow-path.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
+import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
 import { protectNamed, protectNames } from '../places/protect-names.ts';

@@ -1,9 +1,10 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../../base/real-path.ts';
+import { statOf } from '../../base/stat-of.ts';
 import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
-import { realPath, statOf } from './follow-path.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** What is kept of it, and what of it is work. */

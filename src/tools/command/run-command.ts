@@ -1,3 +1,4 @@
+import { resolveLinks } from '../../base/follow-path.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { commandKey } from '../../policy/command/command-key.ts';
@@ -6,7 +7,6 @@ import { judgeCommand } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
-import { realPath } from '../real-path.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { askAboutCommand, type Decision } from './ask-about-command.ts';
 import type { CommandCall } from './call/command-call.ts';
@@ -34,7 +34,7 @@ export async function runCommand(call: CommandCall, context: ToolContext, deps: 
     approvalPolicy: context.settings.approvalPolicy,
     rules: commandRules(readRuleFiles(deps.home)),
     grants: context.approvals.grants,
-    trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), realPath),
+    trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), resolveLinks),
   });
   if (verdict.verdict === 'refuse') return { output: verdict.reason, success: false };
   const place = deps.sessions.takeSlot();
