@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
-import { asStoreError, itemNotFound, StoreError, threadArchived, turnNotFound } from '../store-error.ts';
+import { asStoreError, itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
 import type {
   ForkPoint,
   ItemQuery,
@@ -22,7 +22,6 @@ import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
-import { lateEntries, openTurn, settlingEntries } from './history/open-turn.ts';
 import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
 import { readTurns } from './history/read-turns.ts';
 import { StoreConnection } from './store-connection.ts';
@@ -30,6 +29,7 @@ import { archiveThread } from './threads/archive-thread.ts';
 import { beginThread, forkThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
+import { openWriter } from './threads/open-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
 export interface SqliteStoreOptions {
@@ -71,25 +71,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async openWriter(threadId: string): Promise<ThreadWriter> {
-    return this.#use((connection) => {
-      const database = connection.writable(connection.databaseOf(threadId));
-      // Whoever is refused so tries again, and may be the one that clears away what the other leaves.
-      connection.assertNotHeldElsewhere(threadId);
-      const place = connection.writeAsOwner(database, () => {
-        connection.takeThread(database, threadId);
-        if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
-        const { history, tip } = loadHistory(connection, threadId);
-        const turn = openTurn(history, history.end);
-        const partials = database.partials.list(threadId);
-        const late = lateEntries(turn, partials);
-        const entries = turn === null ? late : [...settlingEntries(turn, partials, tip.writtenAtMs), ...late];
-        database.logs.append(tip.logId, tip.tip, entries);
-        database.threads.advance(threadId, tip.tip, { tip: tip.tip + entries.length, writtenAtMs: tip.writtenAtMs });
-        database.partials.clear(threadId);
-        return { threadId, logId: tip.logId, tip: tip.tip + entries.length };
-      });
-      return connection.addWriter(database, place);
-    });
+    return this.#use((connection) => openWriter(connection, threadId));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {
