@@ -119,9 +119,9 @@ function memoryCitation(item: Fields): MemoryCitation | null {
 /** A review as a text: what it says of the whole, and its findings with their places. */
 function reviewText(review: Fields): string {
   const findings = review.objects('findings').map((finding) => {
-    const place = finding.object('code_location');
-    const lines = place.object('line_range');
-    const path = place.text('absolute_file_path');
+    const location = finding.object('code_location');
+    const lines = location.object('line_range');
+    const path = location.text('absolute_file_path');
     const where = path === null ? '' : ` (${path}:${lines.number('start') ?? '?'}-${lines.number('end') ?? '?'})`;
     return `- ${finding.text('title') ?? ''}${where}\n${(finding.text('body') ?? '').replace(/^/gm, '  ')}`;
   });

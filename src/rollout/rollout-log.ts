@@ -102,8 +102,8 @@ export class RolloutLog {
     if (item.type === 'userMessage' && turnId === null) this.#hear('client');
     const isOfNewTurn = turnId !== null && !this.#turnIds.has(turnId);
     if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isTold: isOfNewTurn });
-    const place = this.turnId;
-    if (place !== null) this.#drafts.push({ kind: 'item', turnId: place, item, startedAtMs, completedAtMs });
+    const currentTurnId = this.turnId;
+    if (currentTurnId !== null) this.#drafts.push({ kind: 'item', turnId: currentTurnId, item, startedAtMs, completedAtMs });
   }
 
   /** One more part of the agent's reasoning: of the item before it, if nothing came between. */

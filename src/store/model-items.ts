@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
-import type { HistoryEntry } from './sqlite/history/log-rows.ts';
+import type { HistoryEntry } from './history-entry.ts';
 
 /** What the model reads, put together from the entries of a log in their order. */
 export class ModelItems {

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {
@@ -180,7 +180,7 @@ test.each([
 
 function replaceDatabase(home: TempHome, fill: (db: Database.Database) => void): void {
   rmSync(home.file);
-  const db = keepAlive(new Database(home.file));
+  const db = neverCollect(new Database(home.file));
   fill(db);
   db.close();
 }

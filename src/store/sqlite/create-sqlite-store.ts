@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
-import { asStoreError, itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
+import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
 import type {
   ForkPoint,
   ItemQuery,
@@ -18,6 +18,7 @@ import type {
   ThreadStore,
   ThreadWriter,
 } from '../thread-store.ts';
+import { asStoreError } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
@@ -190,7 +191,7 @@ function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase
   return null;
 }
 
-/** Whether a place is not within the turn that begins at `turn`. */
-function isOutside(history: History, place: HistoryPosition, turn: HistoryPosition | null): boolean {
-  return turn !== null && (history.compare(place, turn) < 0 || history.compare(place, history.nextTurn(turn)) >= 0);
+/** Whether a position is not within the turn that begins at `turn`. */
+function isOutside(history: History, position: HistoryPosition, turn: HistoryPosition | null): boolean {
+  return turn !== null && (history.compare(position, turn) < 0 || history.compare(position, history.nextTurn(turn)) >= 0);
 }

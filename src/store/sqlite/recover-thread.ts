@@ -1,6 +1,7 @@
+import { lateEntries, settlingEntries } from '../settling-entries.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import { loadHistory } from './history/load-history.ts';
-import { lateEntries, openTurn, settlingEntries } from './history/open-turn.ts';
+import { openTurn } from './history/open-turn.ts';
 import type { LogTail } from './sqlite-writer.ts';
 import type { StoreConnection } from './store-connection.ts';
 

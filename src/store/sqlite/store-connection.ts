@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { activeWriter, asStoreError, isReadOnly, readOnly, StoreError, threadNotFound } from '../store-error.ts';
+import { activeWriter, StoreError, threadNotFound } from '../store-error.ts';
+import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
-import { type LogTail, SqliteWriter } from './sqlite-writer.ts';
+import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
 
 export interface StoreConnectionOptions extends DatabaseFiles {
   clock: Clock;
@@ -146,23 +147,23 @@ export class StoreConnection {
   }
 
   /** The writer of a thread that has been taken. */
-  addWriter(database: ThreadDatabase, place: LogTail): SqliteWriter {
-    const host = {
+  addWriter(database: ThreadDatabase, tail: LogTail): SqliteWriter {
+    const deps: WriterDeps = {
       database,
       now: () => this.now(),
       write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.write(database, work, durable)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
       release: (threadId: string) => this.#release(database, threadId),
     };
-    const writer = new SqliteWriter(host, place);
-    this.#writers.set(place.threadId, writer);
+    const writer = new SqliteWriter(deps, tail);
+    this.#writers.set(tail.threadId, writer);
     return writer;
   }
 
   /** Tells the writer of a thread, if there is one, that the thread goes on in another log. */
-  moveWriter(place: LogTail): void {
+  moveWriter(tail: LogTail): void {
     this.#idleWork.discarded();
-    this.#writers.get(place.threadId)?.move(place);
+    this.#writers.get(tail.threadId)?.move(tail);
   }
 
   /** Ends the writer of a thread that is gone, if there is one. */

@@ -6,7 +6,7 @@ export type Connect = (file: string, options?: Options) => Database;
 /** Loads better-sqlite3, at the first use of a store: that takes longer than anything else in it. */
 export async function loadSqlite(): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  return (file, options) => keepAlive(new BetterSqlite(file, options));
+  return (file, options) => neverCollect(new BetterSqlite(file, options));
 }
 
 const kept: unknown[] = [];
@@ -17,7 +17,7 @@ const watched = new WeakSet<object>();
  * an object aborts the whole process ("Assertion failed: (env) != nullptr"). A connection has some sixty of them, and a
  * process opens few connections; what is run again and again is prepared once, or goes through `exec`, which makes none.
  */
-export function keepAlive(db: Database): Database {
+export function neverCollect(db: Database): Database {
   for (const symbol of Object.getOwnPropertySymbols(db)) {
     const native: unknown = Reflect.get(db, symbol);
     if (typeof native !== 'object' || native === null || !('prepare' in native)) continue;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
-import { Damage } from '../../store-error.ts';
+import { Damage } from '../as-store-error.ts';
 
 /** A longer string leaves the payload. */
 const INLINE_CHARS_MAX = 8 * 1024;

@@ -1,10 +1,12 @@
+import type { LateItem } from '../../history-entry.ts';
+import { settlingEntries } from '../../settling-entries.ts';
 import { turnNotFound } from '../../store-error.ts';
 import type { ForkPoint, LogEntry } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';
-import type { LateItem, SegmentRow } from './log-rows.ts';
-import { openTurn, settlingEntries } from './open-turn.ts';
+import type { SegmentRow } from './log-rows.ts';
+import { openTurn } from './open-turn.ts';
 
 /** A history to begin with: segments that are shared, and then entries for the thread's own log. */
 export interface HistoryCut {

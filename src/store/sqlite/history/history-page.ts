@@ -15,26 +15,26 @@ export function pageRange(
 ): { from: HistoryPosition; to: HistoryPosition } {
   if (cursor == null) return { from: history.start, to: history.end };
   const [name, logId, ordinal, inclusive] = decodeCursor(cursor, ['', 0, 0, 0]);
-  const place = { logId, ordinal };
-  if (name !== list || !history.holds(place)) throw invalidCursor(cursor);
-  return inclusive ? rangeFrom(history, place, { direction }) : rangeBehind(history, place, { direction });
+  const position = { logId, ordinal };
+  if (name !== list || !history.holds(position)) throw invalidCursor(cursor);
+  return inclusive ? rangeFrom(history, position, { direction }) : rangeBehind(history, position, { direction });
 }
 
-/** What a page that begins at a place is taken from. */
+/** What a page that begins at a position is taken from. */
 export function rangeFrom(
   history: History,
-  place: HistoryPosition,
+  position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: place, to: history.end } : { from: history.start, to: after(place) };
+  return direction === 'asc' ? { from: position, to: history.end } : { from: history.start, to: after(position) };
 }
 
 function rangeBehind(
   history: History,
-  place: HistoryPosition,
+  position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: after(place), to: history.end } : { from: history.start, to: place };
+  return direction === 'asc' ? { from: after(position), to: history.end } : { from: history.start, to: position };
 }
 
 /** How many rows to read for a page: one more than it shows tells whether there are further ones. */
@@ -47,13 +47,17 @@ export function hasMore(rows: unknown[], query: PageQuery): boolean {
   return rows.length === rowLimit(query);
 }
 
-/** A page with its cursors: `places` are those of its rows. */
-export function historyPage<T>(list: HistoryList, data: T[], { places, more }: { places: HistoryPosition[]; more: boolean }): Page<T> {
-  const cursor = (place: HistoryPosition | undefined, inclusive: 0 | 1) =>
-    place && encodeCursor([list, place.logId, place.ordinal, inclusive]);
+/** A page with its cursors: `positions` are those of its rows. */
+export function historyPage<T>(
+  list: HistoryList,
+  data: T[],
+  { positions, more }: { positions: HistoryPosition[]; more: boolean },
+): Page<T> {
+  const cursor = (position: HistoryPosition | undefined, inclusive: 0 | 1) =>
+    position && encodeCursor([list, position.logId, position.ordinal, inclusive]);
   return {
     data,
-    nextCursor: (more && cursor(places.at(-1), 0)) || null,
-    backwardsCursor: cursor(places[0], 1) ?? null,
+    nextCursor: (more && cursor(positions.at(-1), 0)) || null,
+    backwardsCursor: cursor(positions[0], 1) ?? null,
   };
 }

@@ -1,19 +1,11 @@
 import type { SortDirection } from '../../../protocol/generated/types.ts';
+import type { HistoryEntry } from '../../history-entry.ts';
 import { settleItem } from '../../settle-item.ts';
-import { Damage } from '../../store-error.ts';
 import type { StoredItem } from '../../thread-store.ts';
-import {
-  ALL,
-  type HistoryEntry,
-  type LogRow,
-  type LogRows,
-  type LogSlice,
-  type Reading,
-  type Selection,
-  type TurnMark,
-} from './log-rows.ts';
+import { Damage } from '../as-store-error.ts';
+import { ALL, type LogRow, type LogRows, type LogSlice, type Reading, type Selection, type TurnMark } from './log-rows.ts';
 
-/** A place in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
+/** A position in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
 export interface HistoryPosition {
   logId: number;
   ordinal: number;
@@ -22,7 +14,7 @@ export interface HistoryPosition {
 export type LogsOf = (logId: number) => LogRows;
 
 /**
- * A thread's history: slices of logs, in order. A range begins with the entry at its first place and ends before its
+ * A thread's history: slices of logs, in order. A range begins with the entry at its first position and ends before its
  * second. What follows the last slice (`tail`) is not on record, and is read as if it were.
  */
 export class History {
@@ -102,9 +94,9 @@ export class History {
     return this.#collect(this.slices(from, to), reading, (slice, rest) => this.#logsOf(slice.logId).turnStarts(slice, rest));
   }
 
-  /** Where the turn after the one at `place` begins, or the end. */
-  nextTurn(place: HistoryPosition): HistoryPosition {
-    return this.turnStarts(after(place), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
+  /** Where the turn after the one at `position` begins, or the end. */
+  nextTurn(position: HistoryPosition): HistoryPosition {
+    return this.turnStarts(after(position), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
   }
 
   findTurn(turnId: string): HistoryPosition | null {
@@ -128,7 +120,7 @@ export class History {
     return row === undefined ? null : { logId: row.logId, ordinal: row.ordinal };
   }
 
-  /** The last beginning or end of a turn before a place. */
+  /** The last beginning or end of a turn before a position. */
   lastMark(before: HistoryPosition): TurnMark | null {
     for (const { logId, last } of this.slices(this.start, before).reverse()) {
       const mark = this.#logsOf(logId).lastMark(logId, last);
@@ -147,7 +139,7 @@ export class History {
     for (const { logId, last } of this.slices(this.start, this.end)) this.#logsOf(logId).assertWhole({ logId, first: last, last });
   }
 
-  /** Whether a place can be one of this history's: places of its own log stay valid while it grows. */
+  /** Whether a position can be one of this history's: positions of its own log stay valid while it grows. */
   holds({ logId, ordinal }: HistoryPosition): boolean {
     const slice = this.#slices.find((candidate) => candidate.logId === logId);
     return slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last);

@@ -1,9 +1,11 @@
-import { Damage, threadNotFound } from '../../store-error.ts';
+import { lateEntries, settlingEntries } from '../../settling-entries.ts';
+import { threadNotFound } from '../../store-error.ts';
+import { Damage } from '../as-store-error.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { ThreadTip } from '../threads/thread-rows.ts';
 import { History } from './history.ts';
-import { lateEntries, openTurn, settlingEntries } from './open-turn.ts';
+import { openTurn } from './open-turn.ts';
 
 /** A thread's history as it is on record. */
 export interface LoadedHistory {

@@ -1,14 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
-import { Damage } from '../../store-error.ts';
-import type { LogEntry, StoredItem } from '../../thread-store.ts';
+import type { HistoryEntry, LateItem } from '../../history-entry.ts';
+import type { LogEntry } from '../../thread-store.ts';
+import { Damage } from '../as-store-error.ts';
 import type { Blobs } from './blobs.ts';
-
-/** An entry as it is read: what was appended, or an item that has not completed yet. */
-export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);
-
-export type LateItem = Extract<LogEntry, { kind: 'lateItem' }>;
 
 /** A row of a log, parsed only when it is needed: `entry` is there for one that is not on record. */
 export interface LogRow {

@@ -1,13 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
-import { Damage } from '../../store-error.ts';
+import type { PartialItem } from '../../settling-entries.ts';
 import type { StoredItem } from '../../thread-store.ts';
-
-/** An item that has begun and not completed, and when it was last saved. */
-export interface PartialItem {
-  savedAtMs: number;
-  item: StoredItem;
-}
+import { Damage } from '../as-store-error.ts';
 
 /** Items still under way, in the order in which they were first saved. */
 export class PartialRows {

@@ -21,15 +21,19 @@ export function readItems(
   const last = more ? rows.at(-1) : undefined;
   if (query.direction === 'asc') history.assertWhole(from, last ? after(last) : to);
   else history.assertWhole(last ?? from, to);
-  return historyPage('items', toItems(history, rows), { places: rows, more });
+  return historyPage('items', toItems(history, rows), { positions: rows, more });
 }
 
 /** Those of the items that the turn beginning at `turn` has, in its order. Only their own rows are read. */
 export function readNamedItems(history: History, turn: HistoryPosition, itemIds: readonly string[]): StoredItem[] {
   const end = history.nextTurn(turn);
-  const places = [...new Set(itemIds)].map((id) => history.findItem(id, { from: turn, to: end })).filter((place) => place !== null);
-  places.sort((a, b) => history.compare(a, b));
-  return places.flatMap((place) => toItems(history, history.rows(place, after(place), { selection: 'items', direction: 'asc', limit: 1 })));
+  const positions = [...new Set(itemIds)]
+    .map((id) => history.findItem(id, { from: turn, to: end }))
+    .filter((position) => position !== null);
+  positions.sort((a, b) => history.compare(a, b));
+  return positions.flatMap((position) =>
+    toItems(history, history.rows(position, after(position), { selection: 'items', direction: 'asc', limit: 1 })),
+  );
 }
 
 export function readModelItems(history: History): ResponseItem[] {

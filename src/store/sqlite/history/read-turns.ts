@@ -1,8 +1,10 @@
 import type { TurnItemsView } from '../../../protocol/generated/types.ts';
+import type { HistoryEntry } from '../../history-entry.ts';
 import type { Page, PageQuery, StoredTurn } from '../../thread-store.ts';
+import { toTurns } from '../../to-turns.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { hasMore, historyPage, pageRange, rowLimit } from './history-page.ts';
-import { ALL, type HistoryEntry, type LogRow, type Selection } from './log-rows.ts';
+import { ALL, type LogRow, type Selection } from './log-rows.ts';
 
 const SELECTION: Record<TurnItemsView, Selection> = { full: 'turns', summary: 'turnSummaries', notLoaded: 'turnMarks' };
 
@@ -14,7 +16,7 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Pa
   const { first, last, more } = pageEnds(history, range, query);
   if (first === undefined || last === undefined) {
     history.assertWhole(range.from, range.to);
-    return historyPage('turns', [], { places: [], more });
+    return historyPage('turns', [], { positions: [], more });
   }
   const isAscending = query.direction === 'asc';
   const [oldest, newest] = isAscending ? [first, last] : [last, first];
@@ -22,7 +24,7 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Pa
   const reachesStart = isAscending ? query.cursor == null : !more;
   history.assertWhole(reachesStart ? history.start : oldest, end);
   const turns = turnsOfRange(history, { first: oldest, end, view: query.view, live: live && end === history.end });
-  return historyPage('turns', isAscending ? turns : turns.reverse(), { places: [first, last], more });
+  return historyPage('turns', isAscending ? turns : turns.reverse(), { positions: [first, last], more });
 }
 
 interface PageEnds {
@@ -59,30 +61,6 @@ function turnsOfRange(history: History, { first, end, view, live }: TurnRange): 
   const last = turns.at(-1);
   if (live && last?.completedAtMs === null) last.status = 'inProgress';
   return turns;
-}
-
-/** To which turn an entry belongs, its place decides: between a turn's start and the next one's. */
-function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
-  const turns: StoredTurn[] = [];
-  for (const entry of entries) {
-    const turn = turns.at(-1);
-    if (entry.kind === 'turnStarted') turns.push(startedTurn(entry, view));
-    else if (turn === undefined) continue;
-    else if (entry.kind === 'item' && view !== 'notLoaded') turn.items.push(entry.item);
-    else if (entry.kind === 'turnEnded') {
-      turn.status = entry.status;
-      turn.error = entry.error;
-      turn.completedAtMs = entry.completedAtMs;
-      turn.durationMs = entry.durationMs;
-      if (entry.tokenUsage) turn.tokenUsage = entry.tokenUsage;
-    }
-  }
-  return turns;
-}
-
-/** A turn of which no end is known yet. */
-function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: number }, view: TurnItemsView): StoredTurn {
-  return { id: turnId, status: 'interrupted', error: null, startedAtMs, completedAtMs: null, durationMs: null, items: [], itemsView: view };
 }
 
 /** Of each turn only the first question and the last answer are parsed. */

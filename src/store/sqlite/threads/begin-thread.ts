@@ -26,7 +26,7 @@ export function forkThread(connection: StoreConnection, source: { id: string; po
 
 function begin(connection: StoreConnection, record: ThreadRecord, beginning: () => HistoryCut): SqliteWriter {
   const database = connection.databaseFor(record);
-  const place = connection.writeAsOwner(database, () => {
+  const tail = connection.writeAsOwner(database, () => {
     const { segments, entries } = beginning();
     const logId = database.logs.create();
     const tip = entries.length;
@@ -36,7 +36,7 @@ function begin(connection: StoreConnection, record: ThreadRecord, beginning: () 
     connection.takeThread(database, record.id);
     return { threadId: record.id, logId, tip };
   });
-  return connection.addWriter(database, place);
+  return connection.addWriter(database, tail);
 }
 
 /** Where the file cannot be told which of its logs an ephemeral thread needs, the thread gets a copy of them. */

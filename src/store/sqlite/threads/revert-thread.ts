@@ -15,12 +15,12 @@ interface Revert {
 export function revertThread(connection: StoreConnection, revert: Revert): ThreadRecord {
   const { threadId, patch } = revert;
   const database = connection.writable(connection.databaseOf(threadId));
-  const { place, record } = connection.write(database, () => {
+  const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
     if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
-    return { place: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
+    return { tail: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
   });
-  connection.moveWriter(place);
+  connection.moveWriter(tail);
   if (database.inMemory) {
     const needed = database.logs.segments(threadId).map(({ logId }) => logId);
     connection.keepHeld(threadId, needed);
