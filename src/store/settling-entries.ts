@@ -14,7 +14,7 @@ export interface PartialItem {
   item: StoredItem;
 }
 
-/** What ends the items of earlier turns that still ran when their writer died: each as far as it came. */
+/** The entries that end items of earlier turns that still ran when their writer died, each as it was last saved. */
 export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): LateItem[] {
   const others = partials.filter(({ item }) => item.turnId !== turn?.turnId);
   return others.map(({ item: { turnId, item, startedAtMs }, savedAtMs }) => ({
@@ -27,8 +27,8 @@ export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): Lat
 }
 
 /**
- * What ends a turn that was cut off: its unfinished items as far as they came, and its end. Nothing tells when it was
- * cut, so the last sign of life stands for it: `lastWriteMs`, or the last save of an item.
+ * The entries that end a turn that was cut off: its unfinished items as they were last saved, and the turn's end. The time
+ * of the cut is unknown, so the turn ends at the last known write: `lastWriteMs`, or the last save of an item.
  */
 export function settlingEntries(turn: OpenTurn, partials: PartialItem[], lastWriteMs: number): LogEntry[] {
   const own = partials.filter(({ item }) => item.turnId === turn.turnId && !isBlank(item.item));

@@ -1,7 +1,7 @@
 import { cutText } from '../base/cut-text.ts';
 import type { JsonValue } from '../base/json-value.ts';
 
-/** Why a store refused. The text names the file and says what to do. */
+/** The reason why a store refused a call. The message says what to do about it. */
 export type StoreErrorCode =
   | 'thread_not_found'
   | 'thread_archived'
@@ -28,7 +28,7 @@ export class StoreError extends Error {
   }
 }
 
-/** So much of a wrong cursor is named: more than any that is right has. */
+/** An error message quotes this much of a wrong cursor. Correct cursors are shorter. */
 const CURSOR_CHARS_MAX = 200;
 
 export function threadNotFound(threadId: string): StoreError {

@@ -2,7 +2,7 @@ import type { TurnItemsView } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import type { StoredTurn } from './thread-store.ts';
 
-/** To which turn an entry belongs, its place decides: between a turn's start and the next one's. */
+/** Makes turns of entries in their order. An entry belongs to the turn whose start precedes it. */
 export function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
   const turns: StoredTurn[] = [];
   for (const entry of entries) {
@@ -21,7 +21,7 @@ export function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTur
   return turns;
 }
 
-/** A turn of which no end is known yet. */
+/** A turn whose end has not been read yet. It counts as interrupted until then. */
 function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: number }, view: TurnItemsView): StoredTurn {
   return { id: turnId, status: 'interrupted', error: null, startedAtMs, completedAtMs: null, durationMs: null, items: [], itemsView: view };
 }

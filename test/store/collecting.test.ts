@@ -142,7 +142,7 @@ test('where nothing can be written, collecting is given up, told once, and tried
   await store.deleteThread(idOf(1));
   db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.entry BEGIN SELECT RAISE(ABORT, 'full'); END");
   home.clock.advance(LONG_MS);
-  expect(home.warnings).toEqual(['what deleted threads left in the database stays there for now']);
+  expect(home.warnings).toEqual(['the data of deleted threads could not be removed; it stays in the database for now']);
   expect(home.count('entry')).toBe(14);
   db().exec('DROP TRIGGER full');
   await store.deleteThread(idOf(2));

@@ -103,7 +103,7 @@ describe('a file that holds no database of heddle is refused by every call, and 
   test('from a newer version', async () => {
     const home = await homeWithThreads();
     home.sql((db) => db.pragma('user_version = 99'));
-    const message = `${home.file} is of version 99, this heddle knows up to ${SCHEMA_VERSION}: update heddle, or use another home`;
+    const message = `${home.file} has version 99, but this heddle supports versions up to ${SCHEMA_VERSION}: update heddle, or use another home`;
     await expect(home.open().listThreads(everyThread)).rejects.toMatchObject({ code: 'store_newer', message });
   });
 });

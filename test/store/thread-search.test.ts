@@ -56,7 +56,7 @@ describe('a damaged index', () => {
     ['overwritten', "UPDATE thread_index_data SET block = x'00ff00ff00ff00ff' WHERE id > 10"],
     ['without its pages', 'DELETE FROM thread_index_data WHERE id > 10'],
   ];
-  const anew = 'the index of searches was damaged, and has been made anew';
+  const anew = 'the search index was damaged and has been rebuilt';
 
   /** A home with two named threads whose index is damaged behind the store's back. */
   async function damagedHome(sql: string): Promise<TempHome> {

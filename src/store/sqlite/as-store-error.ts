@@ -4,14 +4,14 @@ const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'ENOS
 const READ_ONLY = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EACCES', 'EPERM', 'EROFS'];
 const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 
-/** What is on record contradicts itself. The store turns it into `store_damaged`, which names the file. */
+/** The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which names the file. */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
 
 /**
- * The StoreError that a failure of SQLite or of the file system stands for, in a text that names the file and says what
- * to do. Anything else is a bug of ours, and comes back as it is.
+ * Returns the StoreError for an error of SQLite or the file system. Its message names the file and says what to do. Returns
+ * any other error unchanged, because it is a bug.
  */
 export function asStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
@@ -20,7 +20,7 @@ export function asStoreError(error: unknown, file: string): unknown {
   return new StoreError(code, explain(code, file, error.message), {}, { cause: error });
 }
 
-/** Whether the failure is one that is `store_read_only`. */
+/** Whether the error becomes `store_read_only`. */
 export function isReadOnly(error: unknown, file: string): boolean {
   const reason = asStoreError(error, file);
   return reason instanceof StoreError && reason.code === 'store_read_only';
@@ -29,12 +29,12 @@ export function isReadOnly(error: unknown, file: string): boolean {
 export function newer(file: string, version: number, known: number): StoreError {
   return new StoreError(
     'store_newer',
-    `${file} is of version ${version}, this heddle knows up to ${known}: update heddle, or use another home`,
+    `${file} has version ${version}, but this heddle supports versions up to ${known}: update heddle, or use another home`,
   );
 }
 
 export function readOnly(file: string): StoreError {
-  return new StoreError('store_read_only', explain('store_read_only', file, 'opened for reading only'));
+  return new StoreError('store_read_only', explain('store_read_only', file, 'it is open for reading only'));
 }
 
 function storeCode(error: Error & { code?: unknown }): StoreErrorCode | null {
@@ -50,11 +50,11 @@ function storeCode(error: Error & { code?: unknown }): StoreErrorCode | null {
 function explain(code: StoreErrorCode, file: string, reason: string): string {
   switch (code) {
     case 'store_full':
-      return `${file} cannot grow, its disk is full or a size limit is reached: free some space; nothing was written (${reason})`;
+      return `${file} cannot grow, because the disk is full or a size limit is reached. Nothing was written. Free some space (${reason})`;
     case 'store_read_only':
       return `${file} cannot be written: make the file and its folder writable (${reason})`;
     case 'store_damaged':
-      return `${file} is damaged: put back a copy of it, or move it away to start anew (${reason})`;
+      return `${file} is damaged: restore a copy of it, or move it away to start with an empty database (${reason})`;
     default:
       return `${file} cannot be used (${reason})`;
   }

@@ -34,21 +34,21 @@ import { openWriter } from './threads/open-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
 export interface SqliteStoreOptions {
-  /** The database. Its folder is made when it is missing, and holds the files of living writers too. */
+  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
   file: string;
   /** The package's `migrations` folder. */
   migrationsDir: string;
-  /** Where a copy of the database goes when it lies in a folder that cannot be written. */
+  /** The folder for a copy of a database whose own folder cannot be written. */
   tempDir: string;
   clock: Clock;
   log: Log;
-  /** Named to whoever finds a thread taken by this process. */
+  /** Named in `active_writer` errors of other processes. */
   pid: number;
   /** For tests. */
   connect?: Connect;
 }
 
-/** Threads in one SQLite file, which any number of processes may share. Opened at its first use. */
+/** Stores threads in one SQLite file, which any number of processes can share. The file is opened at the first use. */
 export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
   return new SqliteStore(options);
 }
@@ -80,7 +80,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
-    // Read with every look at a thread, and in one statement: it needs no transaction around it.
+    // Called for every thread that is shown, and a single statement: it needs no transaction.
     return this.#use((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
   }
 
@@ -147,13 +147,13 @@ class SqliteStore implements ThreadStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // What could not be opened needs no closing; whoever wanted it was told why.
+    // A connection that could not be opened needs no closing, and its caller got the error.
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
   }
 
-  /** Reads that belong together see one state of the database. */
+  /** Runs reads that must see one state of the database. */
   #read<T>(work: (connection: StoreConnection) => T): Promise<T> {
     return this.#use((connection) => connection.disk.read(() => work(connection)));
   }
@@ -164,7 +164,7 @@ class SqliteStore implements ThreadStore {
     return connection.call(work);
   }
 
-  /** Whoever asks while the database is being opened waits for the same; after a failure the next one tries again. */
+  /** Concurrent calls share one opening. After a failure the next call opens again. */
   #open(): Promise<StoreConnection> {
     this.#opening ??= this.#connect().finally(() => {
       this.#opening = null;

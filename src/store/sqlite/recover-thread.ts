@@ -6,8 +6,8 @@ import type { LogTail } from './sqlite-writer.ts';
 import type { StoreConnection } from './store-connection.ts';
 
 /**
- * Ends what a writer that died left unfinished: items that still ran, and the turn that was cut off, with its items as they
- * were last saved. Returns the end of the thread's log. For a transaction of a process that has taken the thread.
+ * Ends the items and the turn that a dead writer left unfinished, with each item as it was last saved. Returns the new end of
+ * the thread's log. Call it within a transaction, once this process has the thread's lease.
  */
 export function recoverThread(connection: StoreConnection, database: ThreadDatabase, threadId: string): LogTail {
   const { history, tip: before } = loadHistory(connection, threadId);

@@ -2,19 +2,19 @@ import { activeWriter, StoreError } from '../store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 
-/** What a writer needs of its store. */
+/** The store, as its writers use it. */
 export interface WriterDeps {
   readonly database: ThreadDatabase;
   now(): number;
-  /** Runs a write, in one transaction; its failure is a StoreError. */
+  /** Runs `work` in one transaction. Throws a StoreError. With `durable` the write survives a power failure. */
   write<T>(work: () => T, durable?: boolean): T;
-  /** Throws `active_writer` where the thread has been taken over by another process. */
+  /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
-  /** Takes note that a writer is closed. */
+  /** Tells the store that the thread's writer is closed. */
   release(threadId: string): void;
 }
 
-/** Where a thread's own log is, and its end. */
+/** The log that a thread's writer appends to, and the ordinal of its last entry. */
 export interface LogTail {
   threadId: string;
   logId: number;
@@ -35,7 +35,7 @@ export class SqliteWriter implements ThreadWriter {
     this.#tip = tip;
   }
 
-  /** Whether its thread is ephemeral. */
+  /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
     return this.#deps.database.inMemory;
   }
@@ -70,7 +70,7 @@ export class SqliteWriter implements ThreadWriter {
     });
   }
 
-  /** Goes on in another log. */
+  /** Continues in another log. */
   move({ logId, tip }: LogTail): void {
     this.#logId = logId;
     this.#tip = tip;
@@ -80,7 +80,7 @@ export class SqliteWriter implements ThreadWriter {
     this.end();
   }
 
-  /** Closes it, at once. */
+  /** Closes the writer, synchronously. */
   end(): void {
     if (this.#closed) return;
     this.#closed = true;

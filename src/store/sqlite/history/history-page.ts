@@ -4,10 +4,10 @@ import { decodeCursor, encodeCursor } from '../encode-cursor.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 import { ALL } from './log-rows.ts';
 
-/** Lists over a history. Their cursors are not interchangeable. */
+/** The lists over a history. A cursor of one is invalid for the other. */
 export type HistoryList = 'turns' | 'items';
 
-/** The part of a history that a page is taken from. Throws `invalid_cursor`. */
+/** The range of a history that a page is taken from. Throws `invalid_cursor`. */
 export function pageRange(
   history: History,
   list: HistoryList,
@@ -20,7 +20,7 @@ export function pageRange(
   return inclusive ? rangeFrom(history, position, { direction }) : rangeBehind(history, position, { direction });
 }
 
-/** What a page that begins at a position is taken from. */
+/** The range that a page is taken from if it begins with the row at a position. */
 export function rangeFrom(
   history: History,
   position: HistoryPosition,
@@ -37,17 +37,17 @@ function rangeBehind(
   return direction === 'asc' ? { from: after(position), to: history.end } : { from: history.start, to: position };
 }
 
-/** How many rows to read for a page: one more than it shows tells whether there are further ones. */
+/** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
 export function rowLimit({ limit }: PageQuery): number {
   return limit === undefined ? ALL : Math.max(1, limit) + 1;
 }
 
-/** Whether rows read under `rowLimit` are more than the page shows. */
+/** Whether there are more rows than the page shows, given those that were read with `rowLimit`. */
 export function hasMore(rows: unknown[], query: PageQuery): boolean {
   return rows.length === rowLimit(query);
 }
 
-/** A page with its cursors: `positions` are those of its rows. */
+/** Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them. */
 export function historyPage<T>(
   list: HistoryList,
   data: T[],

@@ -7,14 +7,14 @@ import type { ThreadTip } from '../threads/thread-rows.ts';
 import { History } from './history.ts';
 import { openTurn } from './open-turn.ts';
 
-/** A thread's history as it is on record. */
+/** A thread's stored history. */
 export interface LoadedHistory {
   database: ThreadDatabase;
   history: History;
   tip: ThreadTip;
 }
 
-/** Throws `thread_not_found`, and Damage where the history is not the one that the thread had. */
+/** Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is missing. */
 export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
@@ -28,8 +28,8 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
 }
 
 /**
- * A thread's history as it is shown: a turn that was cut off with what will end it, one that runs with what is under way, and
- * what still runs of earlier ones.
+ * A thread's history as clients see it, with unfinished items as they were last saved. If a writer is live, its turn runs.
+ * Otherwise the turn that was cut off ends as the next writer will end it.
  */
 export function shownHistory(connection: StoreConnection, threadId: string): { history: History; live: boolean } {
   const { database, history, tip } = loadHistory(connection, threadId);

@@ -6,8 +6,8 @@ import { hasMore, historyPage, pageRange, rangeFrom, rowLimit } from './history-
 import type { LogRow } from './log-rows.ts';
 
 /**
- * A page of items, of the whole history or of the turn that begins at `turn`; it begins with the item at `first`, where
- * one is given. Only its own rows are parsed.
+ * Reads a page of items of the whole history, or of the turn that begins at `turn`. If `first` is given, the page begins with
+ * the item there. Parses only the rows of the page.
  */
 export function readItems(
   history: History,
@@ -24,7 +24,7 @@ export function readItems(
   return historyPage('items', toItems(history, rows), { positions: rows, more });
 }
 
-/** Those of the items that the turn beginning at `turn` has, in its order. Only their own rows are read. */
+/** Reads those of the items that the turn at `turn` has, in its order. Reads only their rows. */
 export function readNamedItems(history: History, turn: HistoryPosition, itemIds: readonly string[]): StoredItem[] {
   const end = history.nextTurn(turn);
   const positions = [...new Set(itemIds)]

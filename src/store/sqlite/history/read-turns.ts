@@ -10,7 +10,7 @@ const SELECTION: Record<TurnItemsView, Selection> = { full: 'turns', summary: 't
 
 export type TurnQuery = PageQuery & { view: TurnItemsView };
 
-/** A page of turns. Only its own rows are read. `live`: a last turn without an end still runs. */
+/** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
 export function readTurns(history: History, query: TurnQuery, live: boolean): Page<StoredTurn> {
   const range = pageRange(history, 'turns', query);
   const { first, last, more } = pageEnds(history, range, query);
@@ -33,7 +33,7 @@ interface PageEnds {
   more: boolean;
 }
 
-/** Where the page's first and last turn begin, and whether turns follow that it does not show. */
+/** Where the page's first and last turn begin, and whether there are more turns after it. */
 function pageEnds(history: History, { from, to }: { from: HistoryPosition; to: HistoryPosition }, query: TurnQuery): PageEnds {
   const { direction } = query;
   const limit = rowLimit(query);
@@ -51,7 +51,7 @@ interface TurnRange {
   first: HistoryPosition;
   end: HistoryPosition;
   view: TurnItemsView;
-  /** Whether the range's last turn runs, if it has no end. */
+  /** Whether the last turn of the range runs if it has no end. */
   live: boolean;
 }
 
@@ -63,7 +63,7 @@ function turnsOfRange(history: History, { first, end, view, live }: TurnRange): 
   return turns;
 }
 
-/** Of each turn only the first question and the last answer are parsed. */
+/** Of each turn, parses only the first user message and the last agent message. */
 function summaryEntries(history: History, first: HistoryPosition, end: HistoryPosition): HistoryEntry[] {
   const rows = history.rows(first, end, { selection: SELECTION.summary, direction: 'asc', limit: ALL });
   const messages = rows.filter((row) => row.kind !== 'item' || row.type === 'userMessage' || row.type === 'agentMessage');
@@ -72,7 +72,7 @@ function summaryEntries(history: History, first: HistoryPosition, end: HistoryPo
   return answered.map((row) => history.parse(row));
 }
 
-/** Leaves out every row of a type but the first in each turn. */
+/** Removes all rows of a type except the first in each turn. */
 function firstOfTurn(rows: LogRow[], type: string): LogRow[] {
   let isSeen = false;
   return rows.filter((row) => {
