@@ -13,8 +13,8 @@ const CHUNK_BYTES = 256 * 1024;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Copies a file, a link, or with `recursive` a folder. Links are copied as links; in a folder, what is no file, folder or
- * link is left out. Permissions go along, set-user-id bits do not. A folder that cannot be copied whole leaves nothing.
+ * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips everything that is not a
+ * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
  */
 export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
   const from = await withFile(source, () => lstat(source));
@@ -39,7 +39,7 @@ export async function copyPath(source: string, destination: string, recursive: b
   }
 }
 
-/** Whether a path that need not exist is a folder or lies in it. */
+/** Whether a path, which need not exist, is the folder or is below it. */
 async function liesIn(path: string, folder: string): Promise<boolean> {
   const [real, top] = [pathOf(await locateFile(path)), await realpath(folder)];
   return isWithin(real, top);
@@ -94,7 +94,7 @@ async function copyFile(source: string, destination: string, mode: number): Prom
   const from = await openFile(source);
   try {
     const [own, other] = [await from.stat(), await unlessMissing(stat(destination))];
-    // A copy onto itself is there already.
+    // The source and the destination are the same file.
     if (other !== undefined && own.ino === other.ino && own.dev === other.dev) return;
     await writeFile(destination, (file) => pour(from, file), mode);
   } finally {

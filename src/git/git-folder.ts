@@ -8,18 +8,18 @@ import { gitConfigValue } from './git-config-value.ts';
 const SMALL_BYTES_MAX = 64 * 1024;
 const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** Where a repository keeps what it knows: absolute, without links. */
+/** The folders of a repository's data: absolute, without links. */
 export interface GitFolder {
-  /** What is this working tree's alone: HEAD. */
+  /** The folder of this working tree only, with HEAD. */
   own: string;
-  /** What all working trees of the repository share: refs and config. */
+  /** The folder that all working trees of the repository share, with refs and config. */
   shared: string;
 }
 
 /**
- * The folder behind the `.git` of a working tree; null where there is none that belongs to it. A `.git` that is a file names
- * another folder: that counts only where it names the working tree in turn, as those of worktrees and submodules do, since
- * anyone can write a file that leads to the repository of someone else.
+ * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs to it. A `.git` file names
+ * another folder, which counts only if it names the working tree in turn, as those of worktrees and submodules do. Otherwise
+ * anyone could write a file that leads to another user's repository.
  */
 export function gitFolder(root: string): GitFolder | null {
   const path = join(root, '.git');
@@ -31,12 +31,12 @@ export function gitFolder(root: string): GitFolder | null {
   return worktree(own, path) ?? submodule(own, root);
 }
 
-/** Reads a file of a repository, never one that a link leads to elsewhere; null where there is none to read. */
+/** Reads a file of a repository, but not through a link that leads out of it. Returns null if there is none to read. */
 export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES_MAX): string | null {
   return readText(join(folder, name), { bytesMax, within: [folder] });
 }
 
-/** The repository's settings, as they are written. */
+/** The text of the repository's config file; empty if there is none. */
 export function readGitConfig({ shared }: GitFolder): string {
   return readGitFile(shared, 'config', CONFIG_BYTES_MAX) ?? '';
 }
@@ -64,7 +64,7 @@ function readText(path: string, { bytesMax, within }: { bytesMax: number; within
     const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPathOrSame(folder))));
     return file === null || file.size > bytesMax ? null : file.bytes.toString('utf8');
   } catch {
-    // A folder, a pipe, a link that leads out, or no permission: git would not have it either, or should not.
+    // A folder, a pipe, a link that leads out, or no permission: git would not read it either, or should not.
     return null;
   }
 }
