@@ -63,6 +63,11 @@ describe('the source', () => {
     expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });
 
+  test('makes folders with their parents in base/make-folder.ts only: Node never returns from it in /proc', () => {
+    const recursive = /\bmkdir(Sync)?\((?:[^()]|\([^()]*\))*\brecursive\b/;
+    expect(source.filter((path) => recursive.test(codeOf(path)))).toEqual([]);
+  });
+
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
     const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/sandbox/processes/node-pty.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));

@@ -1,3 +1,4 @@
+import { resolveLinks } from '../base/follow-path.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
@@ -5,7 +6,6 @@ import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../p
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
-import { realPath } from '../tools/real-path.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
@@ -49,7 +49,7 @@ export class LoadedThread {
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
-    const grants = new Grants(realPath);
+    const grants = new Grants(resolveLinks);
     const announce = ({ method, params }: Announcement) => agent.publisher.publish({ threadId: record.id }, method, params);
     this.id = record.id;
     this.#state = state;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { realPathOrSame } from '../base/real-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
-import { realPath } from './layers/project-folders.ts';
 
 /**
  * The beginning of a regular file, at most `bytesMax` bytes, and the file's whole size; null where there is no file.
@@ -45,6 +45,6 @@ function openedPath(file: number, path: string): string {
     return readlinkSync(`/proc/self/fd/${file}`);
   } catch {
     // A system without /proc: there a link that is put in its place right now would not be seen.
-    return realPath(path);
+    return realPathOrSame(path);
   }
 }

@@ -1,14 +1,15 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { KeyedQueue } from '../base/keyed-queue.ts';
-import { copyPath, writeAll } from '../files/copy-path.ts';
+import { makeFolder } from '../base/make-folder.ts';
+import { copyPath } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';
-import { makeFolders } from '../files/make-folders.ts';
 import { readableSize, readFile } from '../files/read-file.ts';
 import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
-import { replaceFile } from '../files/replace-file.ts';
+import { writeAll } from '../files/write-all.ts';
+import { writeFile } from '../files/write-file.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidBase64, invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
@@ -41,7 +42,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       async handle(params) {
         const path = absolutePath('path', params.path);
         const bytes = bytesOf(params.dataBase64);
-        await withFile(path, () => replaceFile(path, (file) => writeAll(file, bytes)));
+        await withFile(path, () => writeFile(path, (file) => writeAll(file, bytes)));
         return {};
       },
     },
@@ -50,7 +51,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolders(path)));
+        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolder(path)));
         return {};
       },
     },

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
@@ -66,7 +67,7 @@ interface Doc {
 function findDoc(folder: string, names: readonly string[], bytesMax: number, root: string | null): Doc | null {
   for (const name of names) {
     const path = join(folder, name);
-    const real = realPath(path);
+    const real = realPathOrSame(path);
     if (root !== null && !isBelow(real, root)) continue;
     const read = tryRead(real, bytesMax, root);
     if (read !== null) return { path, real, ...read };

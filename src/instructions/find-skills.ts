@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
 import { isObject } from '../base/json-value.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { skillFiles } from './skill-files.ts';
 
@@ -46,7 +47,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   if (files.length === 0) return { skills, errors };
 
   const { parse } = await import('yaml');
-  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPath(file.path), file]));
+  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
     const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
     const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));

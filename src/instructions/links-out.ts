@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
 const ENTRIES_MAX = 500;
@@ -30,7 +31,7 @@ function leadsOut(path: string, root: string): boolean {
     // Nothing there, or nothing that can be looked at.
     return false;
   }
-  const real = realPath(path);
+  const real = realPathOrSame(path);
   return real !== path && !isWithin(real, root);
 }
 

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
@@ -29,13 +29,13 @@ interface Look {
 }
 
 function lookInto(folder: string, root: string | null, seen: Set<string>): Look {
-  const real = realPath(folder);
+  const real = realPathOrSame(folder);
   if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return { file: null, folders: [] };
   seen.add(real);
   const entries = listFolder(folder);
   const path = join(folder, SKILL_FILE);
   if (entries.some((entry) => entry.name === SKILL_FILE && !entry.isDirectory())) {
-    return { file: isAllowed(realPath(path), root) ? path : null, folders: [] };
+    return { file: isAllowed(realPathOrSame(path), root) ? path : null, folders: [] };
   }
   return { file: null, folders: entries.filter((entry) => isVisibleFolder(folder, entry)).map((entry) => join(folder, entry.name)) };
 }

@@ -79,6 +79,12 @@ describe.each([
     expect(stderr).toBe(`heddle: cannot write ${join(where.work, 'out', index)}: a folder is in the place of the file\n`);
   });
 
+  test.runIf(process.platform === 'linux')('a folder that the system cannot make fails at once, with what to do', () => {
+    const { status, stdout, stderr } = run([command, '--out', '/proc/x']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe('heddle: cannot write /proc/x: the system allows no new folder there; choose another folder with --out\n');
+  });
+
   test.skipIf(process.getuid?.() === 0)('a folder that may not be written to is told of', () => {
     const where = place();
     chmodSync(where.work, 0o500);

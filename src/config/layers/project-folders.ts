@@ -1,5 +1,6 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { realPathOrSame } from '../../base/real-path.ts';
 
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
@@ -13,7 +14,7 @@ export interface ProjectFolders {
 
 /** The folders that a thread in `cwd` takes its project's files from, symbolic links resolved. */
 export function projectFolders(cwd: string): ProjectFolders {
-  const real = realPath(cwd);
+  const real = realPathOrSame(cwd);
   const folders: string[] = [];
   for (let folder = real; ; folder = dirname(folder)) {
     folders.unshift(folder);
@@ -26,14 +27,4 @@ export function projectFolders(cwd: string): ProjectFolders {
 function isForEveryone(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & STICKY_AND_WRITABLE_BY_ALL) === STICKY_AND_WRITABLE_BY_ALL;
-}
-
-/** The path with its symbolic links resolved; as it is where that fails. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // It does not exist, or may not be looked at: whoever reads it finds out.
-    return path;
-  }
 }

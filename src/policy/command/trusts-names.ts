@@ -6,14 +6,14 @@ const SHELL_PLACES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];
 
 /**
  * Whether the names of programs mean what the user has installed, and not what lies in the workspace, or where commands can
- * write. `roots`: those folders. `realPath` follows the links of an absolute path.
+ * write. `roots`: those folders. `resolveLinks` follows the links of an absolute path.
  */
 export function trustsNames(
   env: Readonly<Record<string, string | undefined>>,
   roots: readonly string[],
-  realPath: (path: string) => string,
+  resolveLinks: (path: string) => string,
 ): boolean {
-  const real = roots.map(realPath);
+  const real = roots.map(resolveLinks);
   const places = [...(env.PATH ?? '').split(':'), ...SHELL_PLACES.flatMap((name) => env[name] ?? [])];
-  return places.every((place) => isAbsolute(place) && !real.some((root) => isWithin(realPath(place), root)));
+  return places.every((place) => isAbsolute(place) && !real.some((root) => isWithin(resolveLinks(place), root)));
 }

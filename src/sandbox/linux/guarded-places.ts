@@ -52,7 +52,7 @@ export class GuardedPlaces {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       let made = false;
       try {
-        made = makeFolder(path);
+        made = makeGuardFolder(path);
         mkdirSync(join(path, this.#hold), 0o700);
         return true;
       } catch (error) {
@@ -94,8 +94,8 @@ function unlessInUse(remove: () => void): void {
   }
 }
 
-/** Whether it was not there. */
-function makeFolder(path: string): boolean {
+/** Returns false if something was there already. */
+function makeGuardFolder(path: string): boolean {
   try {
     mkdirSync(path, 0o755);
     return true;

@@ -1,13 +1,13 @@
 import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../base/make-folder.ts';
+import { makeFolderSync } from '../../base/make-folder.ts';
 
 /**
  * An open file without a name that holds these bytes; `openSync` of its path in /proc gives it anew from its start. It is made in
  * a folder that no confined process can write to, or one could change what the next is confined by. Throws the system's error.
  */
 export function makeUnnamedFile(folder: string, bytes: Buffer): number {
-  makeFolder(folder, 0o700);
+  makeFolderSync(folder, 0o700);
   const own = mkdtempSync(join(folder, '.sandbox-'));
   const path = join(own, 'filter');
   try {

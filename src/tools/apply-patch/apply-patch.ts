@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { pathOf } from '../../files/file-location.ts';
 import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Action, ActionOutcome } from '../action.ts';
@@ -9,7 +10,6 @@ import { sandboxFolders } from '../sandbox-folders.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
 import { TurnDiff } from './diff/turn-diff.ts';
-import { pathOf } from './file-location.ts';
 import { parsePatch } from './parse-patch.ts';
 import { failedPatch, PatchAction, type PatchActionDeps } from './patch-action.ts';
 import { PatchError } from './patch-error.ts';
@@ -117,9 +117,8 @@ export class ApplyPatch {
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
-      const location = target ?? entry;
       const shared = target?.found?.isFile() === true && target.found.nlink > 1n;
-      return [{ path, real: pathOf(location), shared }];
+      return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [
       { path, real: pathOf(entry), shared: false },

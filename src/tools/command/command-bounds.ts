@@ -1,8 +1,8 @@
+import { resolveLinks } from '../../base/follow-path.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
-import { realPath } from '../real-path.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
 import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
@@ -35,8 +35,8 @@ export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: Grante
   if (named === null) return null;
   const { bounds } = realBounds(named);
   const isCovered =
-    asked.read.every((path) => isReadable(realPath(path), bounds)) &&
-    asked.write.every((path) => isWritable(realPath(path), bounds)) &&
+    asked.read.every((path) => isReadable(resolveLinks(path), bounds)) &&
+    asked.write.every((path) => isWritable(resolveLinks(path), bounds)) &&
     (bounds.network || !asked.network);
   return isCovered ? null : asked;
 }

@@ -1,9 +1,9 @@
+import { resolveLinks } from '../../base/follow-path.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import type { Action, ActionOutcome } from '../action.ts';
-import { realPath } from '../real-path.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { CommandAction } from './command-action.ts';
@@ -25,7 +25,7 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
     {
       request: { command, cwd, escalates, permissions, justification, prefixRule },
       rules: commandRules(readRuleFiles(deps.home)),
-      trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), realPath),
+      trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), resolveLinks),
     },
   );
 }
