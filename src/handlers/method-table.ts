@@ -19,6 +19,7 @@ import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
 import { deleteMethods } from './thread/delete.ts';
+import { forkMethods } from './thread/fork.ts';
 import { goalMethods } from './thread/goal.ts';
 import { injectItemsMethods } from './thread/inject-items.ts';
 import { itemsMethods } from './thread/items.ts';
@@ -27,13 +28,16 @@ import { loadedMethods } from './thread/loaded/list.ts';
 import { memoryModeMethods } from './thread/memory-mode/set.ts';
 import { metadataMethods } from './thread/metadata/update.ts';
 import { nameMethods } from './thread/name/set.ts';
+import { readMethods } from './thread/read.ts';
+import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
 import { settingsMethods } from './thread/settings/update.ts';
 import { shellCommandMethods } from './thread/shell-command.ts';
+import { startMethods } from './thread/start.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
-import { threadMethods } from './thread.ts';
+import { unsubscribeMethods } from './thread/unsubscribe.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
@@ -57,7 +61,11 @@ export function methodTable(deps: MethodDeps): MethodTable {
   const place = { ...deps, home: deps.handshake.home };
   return {
     initialize: initialize(deps.handshake),
-    ...threadMethods(deps),
+    ...startMethods(deps),
+    ...resumeMethods(deps),
+    ...forkMethods(deps),
+    ...readMethods(deps),
+    ...unsubscribeMethods(deps),
     ...turnsMethods(deps),
     ...itemsMethods(deps),
     ...listMethods(deps),

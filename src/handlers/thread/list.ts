@@ -1,11 +1,9 @@
 import { isAbsolute, resolve } from 'node:path';
-import { threadView } from '../../agent/thread-view.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
 import type { ThreadQuery } from '../../store/thread-store.ts';
 import { type MethodTable, pageLimit } from '../method.ts';
-import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** What a list shows when no source is named: threads that a person works in. */
@@ -27,7 +25,7 @@ export function listMethods(deps: ThreadDeps) {
         check(params);
         if (asksForGroup(params)) return { data: [], nextCursor: null, backwardsCursor: null };
         const page = await deps.store.listThreads(await threadQuery(deps, params));
-        return { ...page, data: page.data.map((record) => threadView(record, statusOf(deps, record.id))) };
+        return { ...page, data: page.data.map((record) => deps.threads.view(record)) };
       },
     },
   } satisfies Partial<MethodTable>;

@@ -1,7 +1,5 @@
-import { threadView } from '../../agent/thread-view.ts';
 import { invalidParams, turnActive } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
-import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 import { allTurns } from './turns.ts';
@@ -22,7 +20,7 @@ export function rollbackMethods(deps: ThreadDeps) {
         const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
         const first = data.at(-1);
         const record = first === undefined ? before : await revert(deps, { threadId, beforeTurnId: first.id }, context);
-        return { thread: threadView(record, statusOf(deps, threadId), await allTurns(deps, threadId)) };
+        return { thread: threads.view(record, await allTurns(deps, threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;

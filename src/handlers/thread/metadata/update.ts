@@ -1,8 +1,6 @@
-import { threadView } from '../../../agent/thread-view.ts';
 import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../../protocol/generated/types.ts';
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
-import { statusOf } from '../../thread.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 import { updateRecord } from '../../update-record.ts';
 
@@ -19,7 +17,7 @@ export function metadataMethods(deps: ThreadDeps) {
           ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
         }));
-        return { thread: threadView(record, statusOf(deps, record.id)) };
+        return { thread: deps.threads.view(record) };
       },
     },
   } satisfies Partial<MethodTable>;

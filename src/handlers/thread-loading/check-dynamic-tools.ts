@@ -1,5 +1,5 @@
-import type { DynamicToolSpec } from '../protocol/generated/types.ts';
-import { invalidParams } from '../protocol/rpc-error.ts';
+import type { DynamicToolSpec } from '../../protocol/generated/types.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
 
 const NAME_CHARS_MAX = 128;
 const NAMESPACE_CHARS_MAX = 64;
