@@ -8,8 +8,9 @@ import { accountMethods } from './account.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
+import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
-import { type InitializeDeps, initialize } from './initialize.ts';
+import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
@@ -60,7 +61,7 @@ export interface MethodDeps extends ThreadDeps {
 export function methodTable(deps: MethodDeps): MethodTable {
   const place = { ...deps, home: deps.handshake.home };
   return {
-    initialize: initialize(deps.handshake),
+    ...initializeMethods(deps.handshake),
     ...startMethods(deps),
     ...resumeMethods(deps),
     ...forkMethods(deps),
@@ -89,6 +90,7 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
+    ...configRequirementsMethods(),
     ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),
     ...commandMethods(place),
