@@ -1,5 +1,6 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { decodeBase64 } from '../base/decode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { copyPath, writeAll } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
@@ -40,7 +41,8 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        const bytes = bytesOf(params.dataBase64);
+        const bytes = decodeBase64(params.dataBase64);
+        if (bytes === null) throw invalidBase64();
         await withFile(path, () => replaceFile(path, (file) => writeAll(file, bytes)));
         return {};
       },
@@ -114,16 +116,6 @@ function absolutePath(field: string, path: string): string {
   if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
   if (path.includes('\0')) throw invalidParams(`params.${field}: a path has no NUL byte`);
   return resolve(path);
-}
-
-/** Node decodes leniently: what it skips, or takes for another alphabet, shows in the length. */
-function bytesOf(text: string): Buffer {
-  if (text.length % 4 !== 0) throw invalidBase64('its length is no multiple of 4');
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length !== (text.length / 4) * 3 - padding || text.includes('-') || text.includes('_'))
-    throw invalidBase64('only A-Z, a-z, 0-9, + and / may be in it, and = at its end');
-  return bytes;
 }
 
 async function readWhenRead(path: string, caller: Caller): Promise<Buffer> {

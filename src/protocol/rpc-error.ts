@@ -287,8 +287,8 @@ export function fileFailed(code: string, message: string, path: string): RpcErro
   return new RpcError(INTERNAL_ERROR, message, { code, path });
 }
 
-export function invalidBase64(problem: string): RpcError {
-  return refused('invalid_encoding', `fs/writeFile requires valid base64 dataBase64: ${problem}`);
+export function invalidBase64(): RpcError {
+  return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
 }
 
 export function watchIdTaken(watchId: string): RpcError {

@@ -177,7 +177,9 @@ describe('command/exec', () => {
       data: { code: 'stdin_not_streamed' },
     });
     expect(await client.refusal('command/exec/write', { processId: 'p' })).toMatchObject({ code: -32602 });
-    expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64: '*' })).toMatchObject({ code: -32602 });
+    for (const deltaBase64 of ['*', 'eA']) {
+      expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64 })).toMatchObject({ code: -32602 });
+    }
     expect(await client.refusal('command/exec/resize', { processId: 'p', size: { rows: 1, cols: 1 } })).toMatchObject({
       data: { code: 'no_terminal' },
     });

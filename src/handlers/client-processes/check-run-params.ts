@@ -1,10 +1,9 @@
+import { decodeBase64 } from '../../base/decode-base64.ts';
 import { contradictoryParams, emptyCommand, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';
 
 const SIZE_DEFAULT: TerminalSize = { rows: 24, cols: 80 };
-/** Base64 with or without what fills it up to whole groups of four. */
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 interface RunParams {
   command: string[];
@@ -57,14 +56,15 @@ interface Writing {
 export async function writeTo(run: ClientProcess, { method, id, deltaBase64, closeStdin }: Writing): Promise<void> {
   const delta = deltaBase64 ?? null;
   if (delta === null && closeStdin !== true) throw contradictoryParams(`${method} needs deltaBase64 or closeStdin`);
-  if (delta !== null && !BASE64.test(delta)) throw contradictoryParams(`${method} deltaBase64: this is no base64`);
+  const bytes = delta === null ? null : decodeBase64(delta);
+  if (delta !== null && bytes === null) throw contradictoryParams(`${method} deltaBase64: this is not valid base64`);
   if (!run.spec.input) throw stdinNotStreamed(id);
   // To close it again changes nothing.
-  if (run.inputClosed && delta === null) return;
+  if (run.inputClosed && bytes === null) return;
   if (run.inputClosed) throw stdinClosed(id);
   run.inputClosed = closeStdin === true;
   const running = await run.begun;
-  const written = delta === null ? null : running.write(Buffer.from(delta, 'base64'));
+  const written = bytes === null ? null : running.write(bytes);
   if (closeStdin === true) running.endInput();
   await written;
 }
