@@ -1,8 +1,6 @@
 import { cutText } from '../base/cut-text.ts';
+import { LOCAL_ENVIRONMENT } from './check-requested-sandbox.ts';
 import type { MethodTable } from './method.ts';
-
-/** The environment that the protocol knows without its being added: the machine that the server runs on. */
-const LOCAL_ENVIRONMENT = 'local';
 
 /** How much of a client's own text comes back to it. */
 const SHOWN_CHARS_MAX = 100;

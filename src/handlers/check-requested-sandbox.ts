@@ -3,8 +3,8 @@ import { relativePathIn } from '../policy/permissions/complete-sandbox-policy.ts
 import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts';
 import { invalidParams, unknownEnvironment } from '../protocol/rpc-error.ts';
 
-/** The one environment that there is: the machine that the server runs on. */
-const LOCAL_ENVIRONMENT = 'local';
+/** The id of the only environment: the machine that the server runs on. */
+export const LOCAL_ENVIRONMENT = 'local';
 
 interface Request {
   permissions?: string | null;
