@@ -4,6 +4,7 @@ import type { ThreadForkParams, ThreadResumeParams, ThreadStartParams } from '..
 import { invalidParams } from '../../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from '../check-requested-sandbox.ts';
 import type { Caller } from '../method.ts';
+import { requestedModel } from '../requested-model.ts';
 import { checkDynamicTools } from './check-dynamic-tools.ts';
 
 /** The settings that the params ask for. Throws where they contradict each other. */
@@ -16,7 +17,7 @@ export function threadRequest(params: ThreadStartParams | ThreadResumeParams | T
     baseInstructions,
     cwd,
     developerInstructions,
-    model: params.model?.trim() ? params.model : null,
+    model: requestedModel(params),
     modelProvider,
     permissions: params.permissions,
     runtimeWorkspaceRoots: params.runtimeWorkspaceRoots,
