@@ -45,12 +45,3 @@ export type MethodTable = { [Name in keyof ClientRequests]: Method<Name> };
 
 /** The queue of the thread that the params name. */
 export const perThread = (params: { threadId: string }): string => params.threadId;
-
-/** How many entries a page has when the request does not say. */
-const PAGE_LENGTH_DEFAULT = 25;
-const PAGE_LENGTH_MAX = 1000;
-
-/** The length of a page within its bounds: at least one entry, or it could not be continued. */
-export function pageLimit(requested: number | null | undefined): number {
-  return Math.min(Math.max(requested ?? PAGE_LENGTH_DEFAULT, 1), PAGE_LENGTH_MAX);
-}

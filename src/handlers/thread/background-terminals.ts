@@ -1,5 +1,6 @@
 import { invalidCursor } from '../../protocol/rpc-error.ts';
-import { type MethodTable, pageLimit } from '../method.ts';
+import { listPage, pageLimit } from '../list-page.ts';
+import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 // In no queue: what is to be ended may keep the thread's other requests waiting.
@@ -9,11 +10,10 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
       queue: null,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
-        const all = threads.require(threadId).commands.running.filter(({ number }) => number < before);
-        const page = all.slice(0, pageLimit(limit));
-        const last = page.at(-1);
+        const rest = threads.require(threadId).commands.running.filter(({ number }) => number < before);
+        const page = listPage(rest, pageLimit(limit), ({ number }) => `before-${number}`);
         return {
-          data: page.map(({ number, text, cwd, shown, program }) => ({
+          data: page.data.map(({ number, text, cwd, shown, program }) => ({
             itemId: shown.itemId,
             processId: String(number),
             command: text,
@@ -22,7 +22,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
             cpuPercent: null,
             rssKb: null,
           })),
-          nextCursor: last !== undefined && last !== all.at(-1) ? `before-${last.number}` : null,
+          nextCursor: page.nextCursor,
         };
       },
     },

@@ -1,7 +1,8 @@
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { Page, StoredItem } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit, perThread } from '../method.ts';
+import { pageLimit } from '../list-page.ts';
+import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** How many items one request may name. */

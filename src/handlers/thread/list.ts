@@ -3,7 +3,8 @@ import { isUuid } from '../../base/ids.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
 import type { ThreadQuery } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit } from '../method.ts';
+import { pageLimit } from '../list-page.ts';
+import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** What a list shows when no source is named: threads that a person works in. */

@@ -1,7 +1,8 @@
 import { storedTurnViews } from '../../agent/thread-view.ts';
 import type { Turn, TurnsPage } from '../../protocol/generated/types.ts';
 import type { Page, PageQuery, StoredTurn } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit, perThread } from '../method.ts';
+import { pageLimit } from '../list-page.ts';
+import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 type View = StoredTurn['itemsView'];
