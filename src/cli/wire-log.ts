@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
@@ -66,7 +66,7 @@ export class WireLog implements WireTap {
 
   /** The members of a line that show what was sent, as JSON text. */
   #content(text: string): string {
-    const message = parsed(text);
+    const message = parsedJson(text);
     if (message === undefined) return unshown(text, 'no JSON');
     let short: string;
     try {
@@ -97,15 +97,6 @@ function open(file: string): number {
   const descriptor = openSync(file, 'a', 0o600);
   makeOpenFilePrivate(descriptor);
   return descriptor;
-}
-
-/** Undefined where it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The JSON text that `write` makes of a message; an integer as its id is exact, also where a number of JavaScript is not. */

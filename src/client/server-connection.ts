@@ -1,4 +1,4 @@
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { LineSplitter } from '../base/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
@@ -145,13 +145,8 @@ export class ServerConnection {
 }
 
 function parse(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(line);
+  return isObject(value) ? value : null;
 }
 
 function requestError(method: string, error: unknown): RequestError {

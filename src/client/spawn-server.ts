@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { isFolder } from '../base/is-folder.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 
@@ -139,14 +139,6 @@ function forget(server: Server): void {
 function notStarted(error: Error, cwd: string | undefined): End {
   const named = cwd === undefined || isFolder(cwd) ? error : new Error(`its working folder is no folder: ${cwd}`);
   return { code: null, signal: null, error: named };
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function endOf(server: Server, cwd: string | undefined): Promise<End> {

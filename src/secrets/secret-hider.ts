@@ -1,5 +1,5 @@
 import type { Env } from '../base/env.ts';
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { redact } from './redact.ts';
 import { HIDDEN, isSecretFlag, passwordsIn, withoutSecrets } from './without-secrets.ts';
@@ -61,13 +61,7 @@ function mapEntries(value: Record<string, unknown>, map: (key: string, part: unk
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, map(key, part)]));
 }
 
-/** The object or list that a text writes; undefined where it writes none. */
+/** The object or array that a string of JSON holds. Returns undefined for any other string. */
 function jsonIn(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
+  return /^\s*[[{]/.test(text) ? parsedJson(text) : undefined;
 }

@@ -1,5 +1,5 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
 import { idText } from '../protocol/id-text.ts';
@@ -115,12 +115,7 @@ export class JsonReader extends AbstractMessageReader {
 
 /** An object with a method or an id; undefined for anything else. */
 function parse(line: string): Record<string, unknown> | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
   if (!isObject(value)) return undefined;
   return typeof value.method === 'string' || (value.method === undefined && 'id' in value) ? value : undefined;
 }
