@@ -34,7 +34,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   /** The turn as the answer to `turn/start` has it. With input for a turn that runs already it is that one. */
   readonly started: Promise<Turn>;
   readonly result: Promise<TurnResult>;
-  readonly #host: TurnRunDeps;
+  readonly #deps: TurnRunDeps;
   readonly #signal: AbortSignal | undefined;
   readonly #events = new NotificationStream<Notification>(() => {});
   #isRead = false;
@@ -47,14 +47,14 @@ export class TurnRun implements AsyncIterable<Notification> {
   #resolve: (result: TurnResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(host: TurnRunDeps, signal: AbortSignal | undefined) {
-    this.#host = host;
+  constructor(deps: TurnRunDeps, signal: AbortSignal | undefined) {
+    this.#deps = deps;
     this.#signal = signal;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#unsubscribe = host.subscribe({
+    this.#unsubscribe = deps.subscribe({
       take: (notification) => this.#take(notification),
       end: (error) => this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
     });
@@ -70,7 +70,7 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   async #start(): Promise<Turn> {
     try {
-      const { turn } = await this.#host.start(this.#signal?.aborted ? { signal: this.#signal } : {});
+      const { turn } = await this.#deps.start(this.#signal?.aborted ? { signal: this.#signal } : {});
       this.#turnId = turn.id;
       this.#signal?.addEventListener('abort', this.#onAbort);
       if (this.#signal?.aborted) this.#onAbort();
@@ -86,7 +86,7 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   #take(notification: Notification): void {
     const { params } = notification;
-    if (!('threadId' in params) || params.threadId !== this.#host.threadId) return;
+    if (!('threadId' in params) || params.threadId !== this.#deps.threadId) return;
     if (this.#early !== null) {
       this.#early.push(notification);
       return;
@@ -124,7 +124,7 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   /** Refused, the turn has just ended by itself. */
   async #interrupt(): Promise<void> {
-    await this.#host.interrupt(this.#turnId).catch(() => {});
+    await this.#deps.interrupt(this.#turnId).catch(() => {});
   }
 }
 

@@ -17,11 +17,12 @@ interface Request {
 /** Throws where a request asks for a place that cannot be had, or for bounds in two ways: by `permissions` and by `other`. Whether there is such a profile is not looked at. */
 export function checkRequestedSandbox(request: Request, other: 'sandbox' | 'sandboxPolicy'): void {
   const { permissions = null, sandboxPolicy, runtimeWorkspaceRoots, environments } = request;
-  const relative = runtimeWorkspaceRoots?.find((root) => !isAbsolute(root));
-  if (relative !== undefined) throw invalidParams(`params.runtimeWorkspaceRoots: "${relative}" is not an absolute path`);
-  const stray = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
-  if (stray !== null) throw invalidParams(`params.sandboxPolicy.${stray.place}: "${stray.path}" is not an absolute path`);
-  const strange = environments?.find(({ environmentId }) => environmentId !== LOCAL_ENVIRONMENT);
-  if (strange !== undefined) throw unknownEnvironment(strange.environmentId);
+  const relativeRoot = runtimeWorkspaceRoots?.find((root) => !isAbsolute(root));
+  if (relativeRoot !== undefined) throw invalidParams(`params.runtimeWorkspaceRoots: "${relativeRoot}" is not an absolute path`);
+  const relativePolicyPath = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
+  if (relativePolicyPath !== null)
+    throw invalidParams(`params.sandboxPolicy.${relativePolicyPath.place}: "${relativePolicyPath.path}" is not an absolute path`);
+  const unknown = environments?.find(({ environmentId }) => environmentId !== LOCAL_ENVIRONMENT);
+  if (unknown !== undefined) throw unknownEnvironment(unknown.environmentId);
   if (permissions !== null && request[other]) throw invalidParams(`\`permissions\` cannot be combined with \`${other}\``);
 }

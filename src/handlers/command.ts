@@ -32,8 +32,8 @@ export interface ClientProcessMethodsDeps {
   env: Env;
 }
 
-export function commandMethods(place: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = place;
+export function commandMethods(deps: ClientProcessMethodsDeps) {
+  const { clientProcesses, publisher } = deps;
   return {
     'command/exec': {
       queue: null,
@@ -43,7 +43,7 @@ export function commandMethods(place: ClientProcessMethodsDeps) {
         const terminal = terminalOf(params);
         const streamed = (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
         const audience = { connection: caller.id };
-        const cwd = resolve(place.cwd, params.cwd ?? '');
+        const cwd = resolve(deps.cwd, params.cwd ?? '');
         const run = clientProcesses.start(processId === null ? null : named(processId), {
           connection: caller.id,
           argv: params.command,
@@ -53,7 +53,7 @@ export function commandMethods(place: ClientProcessMethodsDeps) {
           timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
           outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
           tell: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
-          rights: rightsOf(params, cwd, place),
+          rights: rightsOf(params, cwd, deps),
         });
         return run.ended.then(
           ({ exitCode, output }): CommandExecResponse => ({ exitCode, stdout: output.text('stdout'), stderr: output.text('stderr') }),
@@ -115,11 +115,11 @@ function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = n
   return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
 }
 
-async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
-  const config = await place.config();
-  const { env } = commandEnvironment(place.env, environmentPolicy(config));
+async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
+  const config = await deps.config();
+  const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: place.home }),
+    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: deps.home }),
   };
 }

@@ -59,7 +59,7 @@ export interface MethodDeps extends ThreadDeps {
 
 /** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
 export function methodTable(deps: MethodDeps): MethodTable {
-  const place = { ...deps, home: deps.handshake.home };
+  const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
     ...initializeMethods(deps.handshake),
     ...startMethods(deps),
@@ -93,8 +93,8 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...configRequirementsMethods(),
     ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),
-    ...commandMethods(place),
-    ...processMethods(place),
+    ...commandMethods(clientProcessDeps),
+    ...processMethods(clientProcessDeps),
     ...absentMethods(),
   };
 }

@@ -8,8 +8,8 @@ import type { ProcessName } from './client-processes/client-processes.ts';
 import { type ClientProcessMethodsDeps, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
 import type { MethodTable } from './method.ts';
 
-export function processMethods(place: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = place;
+export function processMethods(deps: ClientProcessMethodsDeps) {
+  const { clientProcesses, publisher } = deps;
 
   /** Never rejects. */
   async function tellEnd(run: ClientProcess, processHandle: string): Promise<void> {
@@ -47,7 +47,7 @@ export function processMethods(place: ClientProcessMethodsDeps) {
             params.streamStdoutStderr === true || terminal !== null
               ? (delta) => publisher.publish(audience, 'process/outputDelta', { processHandle, ...delta })
               : null,
-          rights: rightsOf(params.env ?? {}, place),
+          rights: rightsOf(params.env ?? {}, deps),
         });
         const running = await run.begun;
         // What it says is told behind the answer.
