@@ -6,7 +6,7 @@ import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
-import { secretHider } from '../secrets/secret-hider.ts';
+import { jsonRedactor } from '../secrets/json-redactor.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 
 /** When the file has grown so long it becomes `FILE.1`, in place of an earlier one: the two together are all there is. */
@@ -25,7 +25,7 @@ const MESSAGE_CHARS_MAX = 256 * 1024;
 export class WireLog implements WireTap {
   readonly #file: string;
   readonly #clock: Clock;
-  readonly #hide: (value: unknown) => unknown;
+  readonly #redact: (value: unknown) => unknown;
   /** Null: closed. */
   #descriptor: number | null;
   #bytes: number;
@@ -33,7 +33,7 @@ export class WireLog implements WireTap {
   constructor(file: string, { clock, env }: { clock: Clock; env: Env }) {
     this.#file = file;
     this.#clock = clock;
-    this.#hide = secretHider(env);
+    this.#redact = jsonRedactor(env);
     this.#descriptor = open(file);
     this.#bytes = fstatSync(this.#descriptor).size;
   }
@@ -70,7 +70,7 @@ export class WireLog implements WireTap {
     if (message === undefined) return unshown(text, 'no JSON');
     let short: string;
     try {
-      short = withId(message, text, (value) => JSON.stringify(this.#hide(value), cutStrings));
+      short = withId(message, text, (value) => JSON.stringify(this.#redact(value), cutStrings));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return unshown(text, 'nested too deep');

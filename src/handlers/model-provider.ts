@@ -23,11 +23,11 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
 /** Throws a ConfigError for a provider that is configured wrongly. */
 function summary(config: Config, id: string): ModelProviderSummary {
   const provider = providerConfig(config, id);
-  return { id, name: provider.name, canEdit: false, baseUrl: withoutSecrets(provider.baseUrl), settings: settingsOf(provider) };
+  return { id, name: provider.name, canEdit: false, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
 }
 
 /** An address may carry a password or a key. */
-function withoutSecrets(baseUrl: string | null): string | null {
+function withoutCredentials(baseUrl: string | null): string | null {
   const url = baseUrl === null ? null : new URL(baseUrl);
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;
 }

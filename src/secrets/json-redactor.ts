@@ -2,7 +2,7 @@ import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { redact } from './redact.ts';
-import { HIDDEN, isSecretFlag, passwordsIn, withoutSecrets } from './without-secrets.ts';
+import { HIDDEN, isSecretFlag, passwordsIn, redactLikelySecrets } from './redact-likely-secrets.ts';
 
 /** A shorter value of the environment says nothing, and would hide words that only look like it. */
 const SECRET_CHARS_MIN = 8;
@@ -15,26 +15,26 @@ const NAMING = ['keyPath', 'key', 'name'];
  * Gives what copies a JSON value without secrets: without the values of keys that name one, and without the environment's
  * secrets and what looks like a secret in any text. Throws a RangeError where it is nested too deep.
  */
-export function secretHider(env: Env): (value: unknown) => unknown {
+export function jsonRedactor(env: Env): (value: unknown) => unknown {
   const known = knownSecrets(env);
-  const hideText = (text: string): string => {
+  const redactText = (text: string): string => {
     const inner = jsonIn(text);
-    const hidden = inner === undefined ? undefined : hide(inner);
+    const hidden = inner === undefined ? undefined : redactValue(inner);
     // A text in which nothing is hidden stays as it was written.
     if (hidden !== undefined && JSON.stringify(hidden) !== JSON.stringify(inner)) return JSON.stringify(hidden);
-    return withoutSecrets(redact(text, known));
+    return redactLikelySecrets(redact(text, known));
   };
-  const hide = (value: unknown): unknown => {
-    if (typeof value === 'string') return hideText(value);
-    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? conceal(part) : hide(part)));
+  const redactValue = (value: unknown): unknown => {
+    if (typeof value === 'string') return redactText(value);
+    if (Array.isArray(value)) return value.map((part, index) => (isSecretFlag(value[index - 1]) ? redactWhole(part) : redactValue(part)));
     if (!isObject(value)) return value;
     const isNamed = NAMING.some((key) => typeof value[key] === 'string' && namesSecret(value[key]));
     return mapEntries(value, (key, part) => {
-      if (namesSecret(key) || (isNamed && key === 'value')) return conceal(part);
-      return namesTokens(key) ? conceal(part, { numbers: false }) : hide(part);
+      if (namesSecret(key) || (isNamed && key === 'value')) return redactWhole(part);
+      return namesTokens(key) ? redactWhole(part, { numbers: false }) : redactValue(part);
     });
   };
-  return hide;
+  return redactValue;
 }
 
 /** Values of the environment under a name that says so, and passwords in its addresses; the longest first. */
@@ -46,10 +46,10 @@ function knownSecrets(env: Env): string[] {
 }
 
 /** What stands in place of a secret value: the keys of a table stay, the names of variables do, and counts of tokens. */
-function conceal(value: unknown, options = { numbers: true }): unknown {
+function redactWhole(value: unknown, options = { numbers: true }): unknown {
   if (typeof value === 'string' || (typeof value === 'number' && options.numbers)) return HIDDEN;
-  if (Array.isArray(value)) return value.map((part) => conceal(part, options));
-  return isObject(value) ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : conceal(part, options))) : value;
+  if (Array.isArray(value)) return value.map((part) => redactWhole(part, options));
+  return isObject(value) ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactWhole(part, options))) : value;
 }
 
 /** As the setting `env_key` has it; a variable of that name would be in capitals. */

@@ -29,7 +29,7 @@ const MEMBER = /((\\?["'])([\w.-]{1,100})\2\s{0,8}:\s{0,8}\\?["'])[^"'\\]*/g;
 const HEADER = /(?<![\w.-])([a-z]\w{0,50}(?:-\w{1,50}){1,8})(:\s{0,4})([^\s"',;\\]+)/gi;
 
 /** A text without what looks like a secret, and without credentials and queries of addresses. */
-export function withoutSecrets(text: string): string {
+export function redactLikelySecrets(text: string): string {
   return SHAPES.reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
     .replace(CREDENTIALS, `$1${HIDDEN}`)
     .replace(ADDRESS, withoutCredentials)
