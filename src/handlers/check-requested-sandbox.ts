@@ -14,7 +14,10 @@ interface Request {
   environments?: { environmentId: string }[] | null;
 }
 
-/** Throws where a request asks for a place that cannot be had, or for bounds in two ways: by `permissions` and by `other`. Whether there is such a profile is not looked at. */
+/**
+ * Throws if a path in the request is relative, if an environment is unknown, or if the request sets the sandbox twice: by
+ * `permissions` and by `other`. Does not check that the permission profile exists.
+ */
 export function checkRequestedSandbox(request: Request, other: 'sandbox' | 'sandboxPolicy'): void {
   const { permissions = null, sandboxPolicy, runtimeWorkspaceRoots, environments } = request;
   const relativeRoot = runtimeWorkspaceRoots?.find((root) => !isAbsolute(root));

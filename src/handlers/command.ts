@@ -16,17 +16,17 @@ import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import type { MethodTable } from './method.ts';
 
-/** How long a command may run that does not say. */
+/** The timeout of a command whose request sets none. */
 export const TIMEOUT_MS_DEFAULT = 10_000;
-/** How much of each stream reaches a client that does not say. */
+/** The limit for the output of each stream if the request sets none. */
 export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   publisher: Publisher;
-  /** The settings of the server's own folder, read anew. */
+  /** The configuration for the server's working directory. Reads the files at each call. */
   config: () => Promise<Config>;
-  /** Absolute: the server's own folder. */
+  /** The absolute path of the server's working directory. */
   cwd: string;
   home: string;
   env: Env;
@@ -107,7 +107,7 @@ function checkParams(params: CommandExecParams): void {
   if (profile !== null && sandboxPolicy !== null) throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** What the request asks for, else what is configured. Throws for a permission profile that there is none of. */
+/** The sandbox policy that the request asks for, else the configured one. Throws if the permission profile does not exist. */
 function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): SandboxPolicy {
   if (policy !== null) return policy;
   if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? configuredSandboxPolicy(config);

@@ -14,10 +14,10 @@ import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidBase64, invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
-/** Files above this are read one at a time for a connection, each when the client has read what it was sent. */
+/** Files of at least this size are read one at a time for each connection, each after the client has read its earlier responses. */
 const LARGE_BYTES_MIN = 256 * 1024;
 
-/** What is asked of one path happens in the order of the requests. */
+/** Requests for one path take effect in the order in which they came. */
 const perPath = ({ path }: { path: string }): string => `fs:${path}`;
 const perWatch = ({ watchId }: { watchId: string }): string => `fs/watch:${watchId}`;
 
@@ -111,10 +111,10 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
   } satisfies Partial<MethodTable>;
 }
 
-/** Without `.`, `..` and slashes at its end. */
+/** The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte. */
 function absolutePath(field: string, path: string): string {
   if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
-  if (path.includes('\0')) throw invalidParams(`params.${field}: a path has no NUL byte`);
+  if (path.includes('\0')) throw invalidParams(`params.${field}: a path cannot contain a NUL byte`);
   return resolve(path);
 }
 

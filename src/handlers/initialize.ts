@@ -4,16 +4,16 @@ import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import { invalidParams } from '../protocol/rpc-error.ts';
 import type { MethodTable } from './method.ts';
 
-/** What may stand in an HTTP header: client names go into the userAgent. */
+/** The characters that an HTTP header allows: the client's name becomes part of the userAgent. */
 const HEADER_TEXT = /^[\x20-\x7e]+$/;
 
 export interface InitializeDeps {
   home: string;
-  /** Of the server itself. */
+  /** The version of heddle. */
   version: string;
   platform: NodeJS.Platform;
   capabilities: () => ServerCapabilities;
-  /** Tells a connection what is wrong with the configuration, after its handshake. */
+  /** Sends a connection warnings about the configuration. Called after the handshake. */
   warnOfConfig: (connection: number) => void;
 }
 
@@ -26,7 +26,9 @@ export function initializeMethods({ home, version, platform, capabilities, warnO
       handle(params, { caller, after }) {
         const { name, version: clientVersion } = params.clientInfo;
         if (!HEADER_TEXT.test(name))
-          throw invalidParams(`params.clientInfo.name: ${JSON.stringify(name)} holds what no HTTP header may: visible ASCII is expected`);
+          throw invalidParams(
+            `params.clientInfo.name: ${JSON.stringify(name)} is not allowed in an HTTP header: expected visible ASCII characters`,
+          );
         caller.initialize(params);
         after(() => warnOfConfig(caller.id));
         const shownVersion = clientVersion.replace(/[^\x20-\x7e]/g, '?');

@@ -1,6 +1,6 @@
 import { invalidCursor } from '../protocol/rpc-error.ts';
 
-/** How many entries a page has when the request does not say. */
+/** The number of entries on a page if the request sets no limit. */
 const PAGE_LENGTH_DEFAULT = 25;
 const PAGE_LENGTH_MAX = 1000;
 
@@ -12,14 +12,14 @@ interface ListPage<T> {
   nextCursor: string | null;
 }
 
-/** The length of a page within its limits: at least one entry, or it could not be continued. */
+/** The number of entries on a page: at least one, since an empty page cannot be continued. */
 export function pageLimit(requested: RequestedLimit): number {
   return Math.min(Math.max(requested ?? PAGE_LENGTH_DEFAULT, 1), PAGE_LENGTH_MAX);
 }
 
 /**
- * The first page of `items`, which are the entries of a list behind the request's cursor. `cursorOf` makes the cursor from the
- * last entry of a page. Without a limit the page has all items.
+ * The first page of `items`, which are the entries of a list after the request's cursor. `cursorOf` makes the next cursor from
+ * the last entry of the page. Without a limit, the page has all items.
  */
 export function listPage<T>(items: readonly T[], limit: RequestedLimit, cursorOf: (last: T) => string): ListPage<T> {
   const data = items.slice(0, limit == null ? items.length : pageLimit(limit));
@@ -28,8 +28,8 @@ export function listPage<T>(items: readonly T[], limit: RequestedLimit, cursorOf
 }
 
 /**
- * A page of a whole list. The cursor is the number of entries before the page. Without a limit the page has all the rest. Throws
- * for a cursor that is not a number up to the length of the list.
+ * A page of a list. The cursor is the number of entries before the page. Without a limit, the page has all the rest. Throws if
+ * the cursor is not a number, or larger than the list.
  */
 export function pageByPosition<T>(
   items: readonly T[],

@@ -49,15 +49,15 @@ export interface MethodDeps extends ThreadDeps {
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
-  /** The server's own folder. */
+  /** The server's working directory. */
   cwd: string;
-  /** The settings in effect in a folder, by default the server's own; read anew. */
+  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
   config: (cwd?: string | null) => Promise<Config>;
-  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
-/** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
+/** All methods that the server serves. Each is in the file of the longest prefix of its name that exists. */
 export function methodTable(deps: MethodDeps): MethodTable {
   const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {

@@ -26,7 +26,7 @@ function summary(config: Config, id: string): ModelProviderSummary {
   return { id, name: provider.name, canEdit: false, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
 }
 
-/** An address may carry a password or a key. */
+/** The URL without its credentials, query and fragment if it has credentials or a query, which may hold a key. */
 function withoutCredentials(baseUrl: string | null): string | null {
   const url = baseUrl === null ? null : new URL(baseUrl);
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;

@@ -8,10 +8,10 @@ import { unknownModelProvider } from '../protocol/rpc-error.ts';
 import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
 
-/** What Ollama adds to a name that is asked for without a tag. */
+/** The tag that Ollama adds to a model's name if it has none. */
 const OLLAMA_TAG_DEFAULT = ':latest';
 
-/** The words that every client knows: one that is not among them makes some drop the whole list. */
+/** The efforts that every client knows. Some clients drop the whole list if it has any other. */
 const EFFORTS = [
   { reasoningEffort: 'minimal', description: 'As little reasoning as the model allows' },
   { reasoningEffort: 'low', description: 'Quick answers to plain questions' },
@@ -20,7 +20,7 @@ const EFFORTS = [
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
 
-/** Programs on this machine refuse others. */
+/** The efforts that model servers on this machine accept. */
 const LOCAL_EFFORTS = new Set(['low', 'medium', 'high']);
 
 interface ModelDeps {
@@ -44,8 +44,8 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
 }
 
 /**
- * The configured model, first and the default, and for a provider on this machine what else is installed there. None where
- * neither names one: a client has been warned of it, and gets through its start.
+ * The configured model, which is the default, and after it the other models that a provider on this machine has installed.
+ * Empty if there is neither: the client was warned about the configuration, and must still be able to start.
  */
 async function modelsOf(
   config: Config,
@@ -64,7 +64,7 @@ async function modelsOf(
 interface Listed {
   model: string;
   provider: ProviderConfig;
-  /** As configured. */
+  /** The configured effort. */
   effort: string | null;
   isDefault: boolean;
 }

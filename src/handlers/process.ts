@@ -50,7 +50,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
           rights: rightsOf(params.env ?? {}, deps),
         });
         const running = await run.begun;
-        // What it says is told behind the answer.
+        // Output is announced after the response.
         running.pause();
         after(() => {
           running.resume();
@@ -93,7 +93,7 @@ function named(id: string): ProcessName {
   return { what: 'process handle', id };
 }
 
-/** They run outside of the sandbox. */
+/** These processes run outside the sandbox. */
 async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessMethodsDeps) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
   return { env: changedEnvironment(base.env, changes), bounds: null };

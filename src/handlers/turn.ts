@@ -39,7 +39,7 @@ export function turnMethods({ threads }: ThreadDeps) {
       },
     },
 
-    // In no queue: it would wait behind what it is to stop.
+    // No queue: an interrupt must not wait behind other requests for the thread.
     'turn/interrupt': {
       queue: null,
       handle({ threadId, turnId }, { after }) {

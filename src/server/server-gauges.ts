@@ -8,7 +8,7 @@ interface ServerGaugesDeps {
   threads: Threads;
 }
 
-/** How busy the server is, by names as in the schema. */
+/** How busy the server is, by the names of the gauges in the schema. */
 export function serverGauges({ clients, dispatcher, threads }: ServerGaugesDeps): Record<string, number> {
   return {
     'app.connections.open': clients.connectionCount,

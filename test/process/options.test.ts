@@ -224,7 +224,7 @@ describe('logs', () => {
 
   test('--log-level wins over HEDDLE_LOG; off says nothing', () => {
     expect(run(['--log-level', 'off'], noMessage, { env: { HEDDLE_LOG: 'debug' } }).stderr).toBe('');
-    expect(run([], noMessage).stderr).toContain('skipped what is no JSON-RPC message');
+    expect(run([], noMessage).stderr).toContain('skipped an invalid JSON-RPC message');
     expect(run([], noMessage, { env: { HEDDLE_LOG: 'error' } }).stderr).toBe('');
   });
 
@@ -245,7 +245,7 @@ describe('logs', () => {
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line).msg),
-    ).toEqual(Array.from({ length: 2 }, () => 'skipped what is no JSON-RPC message'));
+    ).toEqual(Array.from({ length: 2 }, () => 'skipped an invalid JSON-RPC message'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 

@@ -3,7 +3,7 @@ import { listPage, pageLimit } from '../list-page.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-// In no queue: what is to be ended may keep the thread's other requests waiting.
+// No queue: the command to end may be what keeps the thread's other requests waiting.
 export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   return {
     'thread/backgroundTerminals/list': {
@@ -44,7 +44,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The number of the last terminal that was shown; it may have ended since. */
+/** The number of the last terminal on the page before. That terminal may have ended since. */
 function numberIn(cursor: string): number {
   const number = /^before-(\d+)$/.exec(cursor)?.[1];
   if (number === undefined) throw invalidCursor(cursor);

@@ -7,7 +7,7 @@ import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 interface GoalDeps extends ThreadDeps {
-  /** The settings in effect in a folder; read anew. */
+  /** The configuration for a folder. Reads the files at each call. */
   config: (cwd: string | null) => Promise<Config>;
 }
 
@@ -65,7 +65,7 @@ export function goalMethods(deps: GoalDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The record of a thread that may have a goal. */
+/** The thread's record. Throws if the thread cannot have a goal. */
 async function goalThread({ threads, config }: GoalDeps, threadId: string): Promise<ThreadRecord> {
   const record = await threads.record(threadId);
   const loaded = threads.find(record.id);
@@ -82,7 +82,7 @@ function goalChange({ objective, status, tokenBudget }: ThreadGoalSetParams): Go
   return change;
 }
 
-/** Through a writer: a thread that another process runs has its goal there, which would undo the change. */
+/** Rejects if another process has loaded the thread: that process holds the goal in memory and would undo the change. */
 async function patchStored({ store }: ThreadDeps, threadId: string, patch: ThreadPatch): Promise<void> {
   const writer = await store.openWriter(threadId);
   try {

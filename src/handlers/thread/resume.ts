@@ -37,7 +37,7 @@ export function resumeMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** The thread that a resume means: history wins over path, path over id. */
+/** The thread that the params name: history takes precedence over path, and path over id. */
 async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
   const { threads, ids, clock } = deps;
   const { history, path, threadId } = params;

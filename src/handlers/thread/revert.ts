@@ -3,7 +3,7 @@ import { latestCursors } from '../latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Takes a turn and what came after it away. Everyone is told: whoever shows the thread has to read it again. */
+/** Removes a turn and all turns after it. Announces that to everyone: clients that show the thread must read it again. */
 export async function revert(
   { threads, publisher }: ThreadDeps,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },

@@ -4,7 +4,7 @@ import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 import { allTurns } from './turns.ts';
 
-/** The older way to revert, by the number of turns. */
+/** The older form of `thread/revert`, which names the number of turns. */
 export function rollbackMethods(deps: ThreadDeps) {
   const { threads, store } = deps;
   return {
@@ -15,7 +15,7 @@ export function rollbackMethods(deps: ThreadDeps) {
         const before = await threads.record(threadId);
         const loaded = threads.find(threadId);
         await loaded?.turnBegun();
-        // Of a turn that runs it is not clear whether the client counts it.
+        // It is not clear whether the client counts a turn that runs.
         if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
         const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
         const first = data.at(-1);

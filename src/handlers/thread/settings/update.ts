@@ -15,7 +15,7 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
         const news = await thread.changeSettings({ ...overrides, model: requestedModel(overrides) });
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);
-          // Out of plan mode, for one.
+          // The new settings may let the goal go on: outside plan mode, for example.
           threads.continueGoal(threadId);
         });
         return {};
