@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { isFolder } from './is-folder.ts';
 
 /**
- * Makes a folder and those above it that are missing, each with this mode. Throws the system's error. (Node's own way,
- * `recursive`, never returns where the system says of a folder's child that it cannot be, as in /proc.)
+ * Makes a folder and the missing folders above it, each with this mode. Throws the system's error. (Node's own option,
+ * `recursive`, never returns if a folder cannot have such a child, as in /proc.)
  */
 export function makeFolder(path: string, mode: number): void {
   // A path that cannot be looked at cannot be made either: mkdir throws why.
@@ -14,7 +14,7 @@ export function makeFolder(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Another process may just have made it.
+    // Another process may have made it just now.
     if (!isFolder(path)) throw error;
   }
 }

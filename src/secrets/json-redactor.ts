@@ -4,23 +4,24 @@ import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
 import { redact } from './redact.ts';
 import { HIDDEN, isSecretFlag, passwordsIn, redactLikelySecrets } from './redact-likely-secrets.ts';
 
-/** A shorter value of the environment says nothing, and would hide words that only look like it. */
+/** Shorter values of environment variables are not replaced: that would hide ordinary words. */
 const SECRET_CHARS_MIN = 8;
-/** The working folder has the name of a password. */
+/** These variables hold the working directory, though `pwd` is a word for a password. */
 const NO_SECRETS = new Set(['PWD', 'OLDPWD']);
-/** Members that name, each in its own message, what the member `value` is: config/value/write, a header in a list. */
+/** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
 const NAMING = ['keyPath', 'key', 'name'];
 
 /**
- * Gives what copies a JSON value without secrets: without the values of keys that name one, and without the environment's
- * secrets and what looks like a secret in any text. Throws a RangeError where it is nested too deep.
+ * Returns a function that copies a JSON value without secrets. Redacts values whose keys name a secret (`namesSecret`), and in
+ * all strings the known secrets of the environment (`redact`) and whatever looks like a secret (`redactLikelySecrets`). The
+ * function throws a RangeError if the value is nested too deep.
  */
 export function jsonRedactor(env: Env): (value: unknown) => unknown {
   const known = knownSecrets(env);
   const redactText = (text: string): string => {
     const inner = jsonIn(text);
     const hidden = inner === undefined ? undefined : redactValue(inner);
-    // A text in which nothing is hidden stays as it was written.
+    // A string in which nothing is redacted stays as it is.
     if (hidden !== undefined && JSON.stringify(hidden) !== JSON.stringify(inner)) return JSON.stringify(hidden);
     return redactLikelySecrets(redact(text, known));
   };
@@ -37,7 +38,7 @@ export function jsonRedactor(env: Env): (value: unknown) => unknown {
   return redactValue;
 }
 
-/** Values of the environment under a name that says so, and passwords in its addresses; the longest first. */
+/** Values of environment variables whose names name a secret, and passwords in URLs of the others. The longest comes first. */
 function knownSecrets(env: Env): string[] {
   const secrets = Object.entries(env).flatMap(([name, value = '']) =>
     namesSecret(name) && !NO_SECRETS.has(name) ? [value] : passwordsIn(value),
@@ -45,14 +46,14 @@ function knownSecrets(env: Env): string[] {
   return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
 }
 
-/** What stands in place of a secret value: the keys of a table stay, the names of variables do, and counts of tokens. */
+/** The value with all strings and numbers redacted, or only strings if `numbers` is false. Keeps keys and names of variables. */
 function redactWhole(value: unknown, options = { numbers: true }): unknown {
   if (typeof value === 'string' || (typeof value === 'number' && options.numbers)) return HIDDEN;
   if (Array.isArray(value)) return value.map((part) => redactWhole(part, options));
   return isObject(value) ? mapEntries(value, (key, part) => (isVariableKey(key) ? part : redactWhole(part, options))) : value;
 }
 
-/** As the setting `env_key` has it; a variable of that name would be in capitals. */
+/** Whether this is a setting such as `env_key`, and not a variable of such a name, which would be in capitals. */
 function isVariableKey(key: string): boolean {
   return namesVariable(key) && key !== key.toUpperCase();
 }

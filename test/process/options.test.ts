@@ -233,7 +233,7 @@ describe('logs', () => {
       status: 2,
       stderr: expect.stringContaining('heddle: --log-level loud: expected off, error,'),
     });
-    expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain('HEDDLE_LOG is no log level');
+    expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain('HEDDLE_LOG is not a log level');
   });
 
   test('--log-file takes the log, for its user alone, behind what is there', () => {
@@ -252,7 +252,7 @@ describe('logs', () => {
   test.each(['--log-file', '--wire-log'])('%s in a folder that is not there ends the start in a line', (option) => {
     const { status, stdout, stderr } = run([option, 'none/x.log'], '');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toBe(`heddle: ${option} none/x.log: the file cannot be opened: there is no such folder\n`);
+    expect(stderr).toBe(`heddle: ${option} none/x.log: the file cannot be opened: the folder does not exist\n`);
   });
 
   test('--wire-log has every message of both directions, without secrets', () => {
