@@ -34,7 +34,7 @@ write(
 );
 write('test/support/generated/validate-required.d.ts', declareValidators({ validateRequired: {} }));
 
-/** One of the schemas that clients hold the server to, with its definitions. */
+/** A schema that clients require the server to follow, with its definitions. */
 function readRequired(name: string): Definitions {
   const { definitions, ...main } = readSchema(join(projectFolder, 'test/protocol/required', `${name}.json`));
   return { ...definitions, [name]: main };

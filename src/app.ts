@@ -11,12 +11,12 @@ import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
-import { ConfigError } from './config/config-error.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
+import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
@@ -126,7 +126,7 @@ export function createApp(options: AppParts): App {
     ids,
     config,
     installedModels,
-    defaultProvider: () => defaultProvider(config),
+    defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {
       pid,
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
@@ -230,14 +230,4 @@ async function close({ threads, clients, processes, store, models }: Parts): Pro
   // A client that does not read is waited for; whoever wants its threads need not.
   await Promise.all([clients.close(), store.close()]);
   return models.reports();
-}
-
-/** Null where the configuration does not say: what only lists must work without it. */
-async function defaultProvider(config: () => Promise<Config>): Promise<string | null> {
-  try {
-    return chooseProvider(await config(), null).provider.id;
-  } catch (error) {
-    if (error instanceof ConfigError) return null;
-    throw error;
-  }
 }

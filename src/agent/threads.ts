@@ -1,6 +1,7 @@
 import type { Timer } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
+import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -8,6 +9,7 @@ import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
+import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
@@ -72,6 +74,11 @@ export class Threads {
     const metadata = await store.getMetadata(threadId);
     if (metadata === null) throw notFound(threadId);
     return { ...loaded.record, ...metadata };
+  }
+
+  /** A thread, loaded or not, as clients see it: its record, its present status and these turns. */
+  view(record: ThreadRecord, turns: Turn[] = []): Thread {
+    return threadView(record, this.find(record.id)?.status ?? { type: 'notLoaded' }, turns);
   }
 
   /** Begins a thread, with the history that is given. */

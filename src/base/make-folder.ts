@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { isFolder } from './is-folder.ts';
 import { hasErrorCode } from './system-error-code.ts';
 
 const MODE_DEFAULT = 0o777;
@@ -48,14 +49,5 @@ function failureOfSync(path: string, mode: number): unknown {
     return null;
   } catch (error) {
     return isFolder(path) ? null : error;
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    // The error of making it says more than this one.
-    return false;
   }
 }

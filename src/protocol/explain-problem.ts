@@ -13,7 +13,7 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'an array',
 };
 
-/** Says in one sentence why a validator refused params: which field, what was expected, what was found. */
+/** Explains in one sentence why a validator refused params: which field is wrong, the expected value and the found one. */
 export function explainProblem(validate: Validator, params: unknown): string {
   if (params === undefined) return 'params is missing: an object is expected';
   validate(params);
@@ -25,7 +25,7 @@ export function explainProblem(validate: Validator, params: unknown): string {
   return `${fieldName(params, path)}: ${mismatch(valueAt(params, path), here)}`;
 }
 
-/** Of the variants of a union, the one that the value came nearest to has its errors deepest. */
+/** The errors that stand deepest. In a union, these belong to the variant that the value is closest to. */
 function deepest(errors: ValidationError[]): ValidationError[] {
   const causes = errors.filter((error) => error.keyword !== 'anyOf');
   const depth = Math.max(...causes.map((error) => pathOf(error).length));
@@ -40,7 +40,7 @@ function explainMissing(validate: Validator, params: unknown, [first, ...others]
   return `${fieldName(params, path)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
 }
 
-/** What a validator would have at a path: asked by putting there what fits nothing. */
+/** The type or values that a validator expects at a path. Found by validating with a value there that is never valid. */
 function expectedAt(validate: Validator, params: unknown, path: string[]): string | null {
   validate(withValueAt(params, path, Symbol('nothing')));
   const here = (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/'));
@@ -74,7 +74,7 @@ function allowedValues(errors: ValidationError[]): string[] {
   return [...new Set(values)].filter((value) => value !== null).map((value) => JSON.stringify(value));
 }
 
-/** A value as it reads in a sentence. */
+/** A value as it is shown in a sentence. */
 function show(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (isObject(value)) return 'an object';
@@ -83,7 +83,7 @@ function show(value: unknown): string {
   return value.length > SHOWN_CHARS_MAX ? `${text.slice(0, -1)}…"` : text;
 }
 
-/** The keys that lead to where an error stands; a missing key counts. */
+/** The keys that lead to an error's place, with the missing key if that is the error. */
 function pathOf(error: ValidationError): string[] {
   const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
   return error.keyword === 'required' ? [...keys, missingKey(error)] : keys;
@@ -118,7 +118,7 @@ function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
-/** A copy with another value at a path; what does not lie on the path is shared. */
+/** A copy with another value at a path. The copy shares everything that is not on the path. */
 function withValueAt(value: unknown, path: string[], replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;

@@ -3,12 +3,12 @@ import type { ResponseItem } from './generated/types.ts';
 import { validateParams } from './generated/validate-params.js';
 import { problemBy } from './params-problem.ts';
 
-/** Where params of a served method hold such an item, and so have it validated. */
+/** The place of a response item in the params of a served method, whose validator checks it. */
 const PLACE = 'params.history[0]';
 
 /**
- * A value as an item of a model's conversation; null for one of a type that is not known here. `problem`: which field is
- * wrong, and why.
+ * Parses a value as a response item. `item` is null if the item's type is unknown. `problem` says which field is wrong, and
+ * why.
  */
 export function parseResponseItem(value: unknown): { item: ResponseItem | null } | { problem: string } {
   if (isResponseItem(value)) return { item: value };

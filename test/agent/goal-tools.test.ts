@@ -88,7 +88,7 @@ test('what the model may not do is said to it, and changes nothing', async () =>
     'The arguments of create_goal are not valid JSON.',
     'goal objective must not be empty',
     'goal objective must be at most 4000 characters, not 4001',
-    'goal token budget must be positive: leave it out for none',
+    'goal token budget must be positive: leave it out for no budget',
     'create_goal: `token_budget` is a whole number; leave it out for no limit.',
   ]);
   expect(await server.client.request('thread/goal/get', { threadId })).toEqual({ goal: null });

@@ -7,20 +7,11 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said, TestModel, USAGE } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { withTwoTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
 
 const collaborationMode = { mode: 'default', settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } };
-
-async function withTwoTurns() {
-  const server = await startServer();
-  const { turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-  ]);
-  return { ...server, turns };
-}
 
 describe('thread/resume refuses', () => {
   test('an id that is none, an unknown one, an unknown path, and an empty history', async () => {

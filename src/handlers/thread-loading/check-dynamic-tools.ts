@@ -1,11 +1,11 @@
-import type { DynamicToolSpec } from '../protocol/generated/types.ts';
-import { invalidParams } from '../protocol/rpc-error.ts';
+import type { DynamicToolSpec } from '../../protocol/generated/types.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
 
 const NAME_CHARS_MAX = 128;
 const NAMESPACE_CHARS_MAX = 64;
 const NAME = /^[a-zA-Z0-9_-]+$/;
 
-/** Throws for tools whose names no model takes, or two of which have the same one. */
+/** Throws if models would not accept a tool's name, or if two tools have the same name. */
 export function checkDynamicTools(tools: readonly DynamicToolSpec[]): void {
   const seen = new Set<string>();
   const namespaces = new Set<string>();
