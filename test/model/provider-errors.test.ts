@@ -187,19 +187,19 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
   [
     'a message whose content is a text',
     streaming(done({ type: 'message', role: 'assistant', content: 'x' })),
-    'P (URL) sent an item "message" with a wrong "content".',
+    'P (URL) sent an invalid "message" item: content: "x" is not an array.',
     'other',
   ],
   [
     'a call without a name',
     streaming(done({ type: 'function_call', call_id: 'c', arguments: '{}' })),
-    'P (URL) sent an item "function_call" with a wrong "name".',
+    'P (URL) sent an invalid "function_call" item: name is missing: a string is expected.',
     'other',
   ],
   [
     'a call whose arguments are an object',
     streaming(done({ type: 'function_call', call_id: 'c', name: 'n', arguments: {} })),
-    'P (URL) sent an item "function_call" with a wrong "arguments".',
+    'P (URL) sent an invalid "function_call" item: arguments: an object is not a string.',
     'other',
   ],
   [

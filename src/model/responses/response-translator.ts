@@ -87,7 +87,7 @@ export class ResponseTranslator implements AnswerTranslator {
   #itemDone(event: Fields): Translation | null {
     const read = readResponseItem(event.item);
     if (read === null) return null;
-    if (read.problem !== null) return this.#garbage(read.problem);
+    if (read.problem !== null) return this.#invalidItem(event.item);
     const ownId = itemId(read.item);
     const id = ownId !== null && this.#open.has(ownId) ? ownId : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
     if (id === null) return { type: 'itemCompleted', item: read.item };
@@ -132,6 +132,13 @@ export class ResponseTranslator implements AnswerTranslator {
     const stated = isObject(details) && typeof details.reason === 'string' ? details.reason : 'no reason given';
     const reason = cutText(redact(stated, this.#endpoint.secrets), REASON_CHARS_MAX);
     return modelFailure(`${this.#endpoint.label} left its response incomplete: ${reason}.`, 'other', 'never');
+  }
+
+  /** The problem quotes the item, and may cut the quote: so secrets are taken out of the item first. */
+  #invalidItem(item: unknown): ModelFailure {
+    const { secrets } = this.#endpoint;
+    const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) => (typeof value === 'string' ? redact(value, secrets) : value));
+    return this.#garbage(`sent ${readResponseItem(shown)?.problem ?? 'an invalid item'}`);
   }
 
   #garbage(problem: string): ModelFailure {

@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts';
 import type { Match, TextMatch } from '../../protocol/generated/model-script.ts';
+import { quoteText } from '../../protocol/show-value.ts';
 import { messageText, outputText, type ScriptedConversation } from '../embedded/scripted-conversation.ts';
 import type { ModelRequest } from '../model.ts';
 
@@ -103,5 +103,5 @@ function promptText({ instructions, input }: ModelRequest): string {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${cutText(text, SHOWN_CHARS_MAX)}…` : text);
+  return quoteText(text, SHOWN_CHARS_MAX);
 }

@@ -125,7 +125,7 @@ class ScriptReader {
     this.#checkJson(step.item, [...path, 'item']);
     const read = readResponseItem(step.item);
     if (read?.problem === null) return { item: read.item };
-    this.#report([...path, 'item'], `${read?.problem.replace('sent ', '') ?? 'this is no item'}`);
+    this.#report([...path, 'item'], read?.problem ?? 'this is no item');
     return null;
   }
 
