@@ -5,10 +5,8 @@ import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
+import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
-
-/** How old the stored part of a message that still streams may be. */
-const PARTIAL_AGE_MS_MAX = 500;
 
 /** How many parts of one item's reasoning are shown as they stream; what a model says of further ones shows at the end. */
 const REASONING_PARTS_MAX = 1000;
@@ -237,7 +235,7 @@ export class ResponseItems {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
-  /** Text is put aside at most every PARTIAL_AGE_MS_MAX, however fast it streams. */
+  /** Stores growing text once in PARTIAL_AGE_MS_MAX, however fast it streams. */
   #saveSoon(open: OpenItem): void {
     open.unsaved = true;
     this.#timer ??= this.#options.clock.setTimer(() => {

@@ -3,9 +3,7 @@ import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenToolItem, ToolItems } from '../../tools/tool.ts';
 import type { ThreadToolsDeps } from '../calls/thread-tools-deps.ts';
-
-/** How old the stored part of an item that still grows may be. */
-const PARTIAL_AGE_MS_MAX = 500;
+import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 
 /** An item that has begun and not completed. */
 interface OpenItem {
