@@ -313,7 +313,7 @@ export class LoadedThread {
       goal: this.goal,
       clock,
       log,
-      showRawReasoning: this.configuration.showRawReasoning,
+      shownReasoning: this.configuration.shownReasoning,
       newId: () => ids.next(),
       announce: (announcement) => this.#announce(announcement),
       drained: () => publisher.drained({ threadId: this.id }),

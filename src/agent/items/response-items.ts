@@ -7,6 +7,7 @@ import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
+import type { ShownReasoning } from './shown-reasoning.ts';
 
 /** How many parts of one item's reasoning are shown as they stream; what a model says of further ones shows at the end. */
 const REASONING_PARTS_MAX = 1000;
@@ -19,7 +20,7 @@ export interface ResponseItemsOptions {
   announce: (announcement: Announcement) => void;
   /** Items get ids of our own: a model's are unique within one response, and not always that. */
   newId: () => string;
-  showRawReasoning: boolean;
+  shownReasoning: ShownReasoning;
   /** In plan mode what stands between the plan's tags becomes an item of its own. */
   planMode: boolean;
   /** Called for every agent message that has completed. */
@@ -70,7 +71,7 @@ export class ResponseItems {
           return { method: 'item/reasoning/summaryTextDelta', params: { ...ids, summaryIndex: event.index, delta: event.delta } };
         });
       case 'reasoningDelta':
-        if (!this.#options.showRawReasoning) return undefined;
+        if (this.#options.shownReasoning !== 'all') return undefined;
         return this.#reasoning(event, (item, ids) => {
           grow(item.content, event.index, event.delta);
           return { method: 'item/reasoning/textDelta', params: { ...ids, contentIndex: event.index, delta: event.delta } };
@@ -102,7 +103,8 @@ export class ResponseItems {
   }
 
   async #begin(source: ResponseItem, sourceId: string): Promise<OpenItem | null> {
-    const { newId, clock, planMode } = this.#options;
+    const { newId, clock, planMode, shownReasoning } = this.#options;
+    if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     const item = beginItem(source, newId());
     if (item === null) return null;
     const open: OpenItem = {
@@ -179,7 +181,7 @@ export class ResponseItems {
     if (open !== null) {
       if (open.splitter !== null) await this.#planText(open, open.splitter.end());
       if (source.type === 'message') await this.#completePlan(source, step);
-      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.showRawReasoning));
+      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.shownReasoning === 'all'));
       if (item !== null) this.#finish(open, item, step);
     }
     step.entries.push({ kind: 'model', turnId, item: source });

@@ -29,7 +29,7 @@ export async function askModel(run: RunningTurn): Promise<Response> {
     outbox: host.outbox,
     announce: (announcement) => host.announce(announcement),
     newId: () => host.newId(),
-    showRawReasoning: host.showRawReasoning,
+    shownReasoning: host.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     onMessage: (item) => {
       run.lastMessage = item;

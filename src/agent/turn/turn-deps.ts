@@ -6,6 +6,7 @@ import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } fro
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool, ToolContext } from '../../tools/tool.ts';
 import type { GoalKeeper } from '../goal/goal-keeper.ts';
+import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 
@@ -17,7 +18,7 @@ export interface TurnDeps {
   readonly goal: GoalKeeper;
   readonly clock: Clock;
   readonly log: Log;
-  readonly showRawReasoning: boolean;
+  readonly shownReasoning: ShownReasoning;
   /** What the model can call now. */
   tools(): readonly Tool[];
   /** What a tool is told for one call. */
