@@ -7,7 +7,7 @@ const HOME_BYTES_MAX = 64 * 1024;
 /** In each folder the first of these counts. */
 export const INSTRUCTION_FILES: readonly string[] = ['AGENTS.override.md', 'AGENTS.md'];
 
-export interface AgentsMdQuery {
+export interface AgentsMdOptions {
   home: string;
   cwd: string;
   /** How much of the project's files, all together, is read; 0 leaves them out. */
@@ -31,21 +31,21 @@ export interface AgentsMd {
  * AGENTS.override.md takes the place of AGENTS.md. Only regular files count, and in the project only those that lie in
  * it: a symbolic link that leads out is passed over. Files that cannot be read are passed over too.
  */
-export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdQuery): AgentsMd {
+export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdOptions): AgentsMd {
   const { root, folders } = projectFolders(cwd);
-  const docs: Doc[] = [];
+  const files: InstructionFile[] = [];
   let bytesLeft = projectBytesMax;
-  const homeDoc = findDoc(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
-  if (homeDoc !== null) docs.push(homeDoc);
+  const homeFile = findFile(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
+  if (homeFile !== null) files.push(homeFile);
   for (const folder of folders) {
     if (bytesLeft <= 0) break;
-    const doc = findDoc(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
+    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
     // A thread may work in the home itself: its file is said once.
-    if (doc === null || doc.real === homeDoc?.real) continue;
-    bytesLeft -= doc.bytes.length;
-    docs.push(doc);
+    if (file === null || file.real === homeFile?.real) continue;
+    bytesLeft -= file.bytes.length;
+    files.push(file);
   }
-  const texts = docs.map((doc) => [doc.path, textOf(doc)] as const).filter(([, text]) => text !== '');
+  const texts = files.map((file) => [file.path, textOf(file)] as const).filter(([, text]) => text !== '');
   return {
     folder: root,
     sources: texts.map(([path]) => path),
@@ -53,7 +53,7 @@ export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: 
   };
 }
 
-interface Doc {
+interface InstructionFile {
   path: string;
   /** With symbolic links resolved. */
   real: string;
@@ -63,7 +63,7 @@ interface Doc {
 }
 
 /** The first of the names that is a readable regular file; inside `root`, unless that is null. */
-function findDoc(folder: string, names: readonly string[], bytesMax: number, root: string | null): Doc | null {
+function findFile(folder: string, names: readonly string[], bytesMax: number, root: string | null): InstructionFile | null {
   for (const name of names) {
     const path = join(folder, name);
     const real = realPath(path);
@@ -83,7 +83,7 @@ function tryRead(path: string, bytesMax: number, root: string | null): { bytes: 
   }
 }
 
-function textOf({ bytes, size }: Doc): string {
+function textOf({ bytes, size }: InstructionFile): string {
   const cut = bytes.length < size;
   // Streaming, the decoder keeps back a character that the cut went through.
   const text = new TextDecoder().decode(bytes, { stream: cut }).trim();

@@ -31,7 +31,7 @@ export function contextMessages(input: ContextInput): ResponseItem[] {
  * is said to do so, since the model still reads the earlier messages.
  */
 export function contextChanges(previous: ContextInput, next: ContextInput): ResponseItem[] {
-  const changes = (part: Part) => {
+  const changes = (part: ContextPart) => {
     const text = part.text(next);
     if (text === part.text(previous)) return null;
     return text ?? part.ended;
@@ -39,14 +39,14 @@ export function contextChanges(previous: ContextInput, next: ContextInput): Resp
   return assemble(DEVELOPER_PARTS.map(changes), USER_PARTS.map(changes));
 }
 
-interface Part {
+interface ContextPart {
   /** Null: nothing to say. */
   text(input: ContextInput): string | null;
   /** Said when a later turn has nothing to say any more. */
   ended: string;
 }
 
-const DEVELOPER_PARTS: Part[] = [
+const DEVELOPER_PARTS: ContextPart[] = [
   { text: (input) => permissionsText(input), ended: '' },
   { text: (input) => skillsText(input.skills), ended: 'The skills listed earlier are no longer available.' },
   { text: (input) => nonBlank(input.developerInstructions), ended: 'The developer instructions given earlier no longer hold.' },
@@ -57,7 +57,7 @@ const DEVELOPER_PARTS: Part[] = [
   { text: (input) => personalityText(input.personality), ended: 'The tone asked for earlier no longer holds.' },
 ];
 
-const USER_PARTS: Part[] = [
+const USER_PARTS: ContextPart[] = [
   {
     text: (input) => agentsMdText(input.agentsMd),
     ended: '# AGENTS.md instructions: none any more\n\nThose given earlier no longer hold.',

@@ -33,9 +33,9 @@ function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: Permission
     case 'externalSandbox':
       return `Commands run in a sandbox that was set up outside of heddle; its bounds are not known here. ${networkText(sandbox.networkAccess === 'enabled')}`;
     case 'readOnly':
-      return `Commands run in a read-only sandbox: they read ${readText(sandbox.access, workspaceRoots)} and write nothing. ${networkText(sandbox.networkAccess === true)}`;
+      return `Commands run in a read-only sandbox: they read ${readablePlaces(sandbox.access, workspaceRoots)} and write nothing. ${networkText(sandbox.networkAccess === true)}`;
     case 'workspaceWrite':
-      return `Commands run in a workspace-write sandbox: they read ${readText(sandbox.readOnlyAccess, workspaceRoots)} and write only in ${writableText(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
+      return `Commands run in a workspace-write sandbox: they read ${readablePlaces(sandbox.readOnlyAccess, workspaceRoots)} and write only in ${writablePlaces(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
     default:
       return sandbox satisfies never;
   }
@@ -43,14 +43,14 @@ function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: Permission
 
 const PROTECTED = `Whatever is named ${listText(PROTECTED_NAMES, 'or')} can be read everywhere, and nowhere be written or made.`;
 
-function readText(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
+function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
   if (access?.type !== 'restricted') return 'files';
   const places = ['the working folder', ...workspaceRoots, ...(access.readableRoots ?? [])];
   if (access.includePlatformDefaults !== false) places.push('what programs commonly need');
   return `only ${listText([...new Set(places)], 'and')}`;
 }
 
-function writableText(
+function writablePlaces(
   { writableRoots, excludeSlashTmp, excludeTmpdirEnvVar }: Extract<SandboxPolicy, { type: 'workspaceWrite' }>,
   workspaceRoots: readonly string[],
 ): string {

@@ -16,19 +16,19 @@ export function skillFiles(top: string, root: string | null): string[] {
   const seen = new Set<string>();
   let level = [top];
   for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
-    const looks = level.map((folder) => lookInto(folder, root, seen));
-    found.push(...looks.flatMap((look) => look.file ?? []));
-    level = looks.flatMap((look) => look.folders);
+    const read = level.map((folder) => readSkillFolder(folder, root, seen));
+    found.push(...read.flatMap((each) => each.file ?? []));
+    level = read.flatMap((each) => each.folders);
   }
   return found.sort();
 }
 
-interface Look {
+interface FolderContents {
   file: string | null;
   folders: string[];
 }
 
-function lookInto(folder: string, root: string | null, seen: Set<string>): Look {
+function readSkillFolder(folder: string, root: string | null, seen: Set<string>): FolderContents {
   const real = realPath(folder);
   if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return { file: null, folders: [] };
   seen.add(real);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ReasoningSent } from '../http/provider-api.ts';
+import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
-import { wireServiceTier } from '../responses/request-body.ts';
 import { chatMessages } from './chat-messages.ts';
 
 /**

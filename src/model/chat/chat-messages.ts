@@ -12,13 +12,13 @@ const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
  * form in this API, is left out.
  */
 export function chatMessages(instructions: string, input: readonly ResponseItem[]): JsonObject[] {
-  const conversation = new Conversation();
+  const conversation = new ChatConversation();
   if (instructions !== '') conversation.instruct(instructions);
   for (const item of input) add(item, conversation);
   return conversation.messages();
 }
 
-function add(item: ResponseItem, conversation: Conversation): void {
+function add(item: ResponseItem, conversation: ChatConversation): void {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') conversation.say(texts(item.content));
@@ -36,25 +36,25 @@ function add(item: ResponseItem, conversation: Conversation): void {
       break;
     case 'function_call_output':
     case 'custom_tool_call_output':
-      conversation.giveOutput(item.call_id ?? '', outputBody(item.output));
+      conversation.giveOutput(item.call_id ?? '', outputParts(item.output));
       break;
     default:
   }
 }
 
-type Part = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
+type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
 
-type Message =
+type ChatMessage =
   | { role: 'system'; texts: string[] }
-  | { role: 'user'; parts: Part[] }
+  | { role: 'user'; parts: ChatPart[] }
   | { role: 'assistant'; texts: string[]; calls: { id: string; name: string; args: string }[] }
   | { role: 'tool'; callId: string; text: string };
 
 /** Puts messages together in the order in which they are said. */
-class Conversation {
-  readonly #messages: Message[] = [];
+class ChatConversation {
+  readonly #messages: ChatMessage[] = [];
   /** Tools give texts alone; their pictures are shown after them. */
-  #pictures: Part[] = [];
+  #pictures: ChatPart[] = [];
 
   instruct(text: string): void {
     const [first] = this.#messages;
@@ -64,7 +64,7 @@ class Conversation {
     else this.ask([{ type: 'text', text }]);
   }
 
-  ask(said: Part[]): void {
+  ask(said: ChatPart[]): void {
     const parts = [...this.#takePictures(), ...said];
     const last = this.#messages.at(-1);
     if (last?.role === 'user') last.parts.push(...parts);
@@ -80,7 +80,7 @@ class Conversation {
   }
 
   /** Servers refuse the output of a call that they are not shown. */
-  giveOutput(callId: string, body: { text: string; pictures: Part[] }): void {
+  giveOutput(callId: string, body: { text: string; pictures: ChatPart[] }): void {
     const answer = this.#messages.findLast(({ role }) => role === 'assistant');
     if (answer?.role !== 'assistant' || !answer.calls.some(({ id }) => id === callId)) return;
     this.#messages.push({ role: 'tool', callId, text: body.text });
@@ -92,23 +92,23 @@ class Conversation {
     return this.#messages.map(wireMessage);
   }
 
-  #answer(): Extract<Message, { role: 'assistant' }> {
+  #answer(): Extract<ChatMessage, { role: 'assistant' }> {
     if (this.#pictures.length > 0) this.ask([]);
     const last = this.#messages.at(-1);
     if (last?.role === 'assistant') return last;
-    const answer: Message = { role: 'assistant', texts: [], calls: [] };
+    const answer: ChatMessage = { role: 'assistant', texts: [], calls: [] };
     this.#messages.push(answer);
     return answer;
   }
 
-  #takePictures(): Part[] {
+  #takePictures(): ChatPart[] {
     const pictures = this.#pictures;
     this.#pictures = [];
     return pictures;
   }
 }
 
-function wireMessage(message: Message): JsonObject {
+function wireMessage(message: ChatMessage): JsonObject {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.texts.join(BREAK) };
@@ -127,7 +127,7 @@ function wireMessage(message: Message): JsonObject {
 }
 
 /** A text where there is nothing else: not every server takes parts. */
-function userContent(parts: Part[]): string | JsonObject[] {
+function userContent(parts: ChatPart[]): string | JsonObject[] {
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return said.length === parts.length ? said.join(BREAK) : parts.map((part) => ({ ...part }));
 }
@@ -139,8 +139,8 @@ function texts(content: readonly ContentItem[]): string {
 }
 
 /** Audio and files kept by another provider have no form here. */
-function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]): Part[] {
-  return content.flatMap((item): Part[] => {
+function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]): ChatPart[] {
+  return content.flatMap((item): ChatPart[] => {
     if ('text' in item) return item.text === '' ? [] : [{ type: 'text', text: item.text }];
     if (item.type !== 'input_image' || !item.image_url) return [];
     const detail = DETAILS.has(item.detail) && item.detail ? { detail: item.detail } : {};
@@ -148,7 +148,7 @@ function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]
   });
 }
 
-function outputBody(output: FunctionCallOutput): { text: string; pictures: Part[] } {
+function outputParts(output: FunctionCallOutput): { text: string; pictures: ChatPart[] } {
   const body = typeof output === 'object' && !Array.isArray(output) ? output.body : output;
   if (typeof body === 'string') return { text: body, pictures: [] };
   const all = parts(body);

@@ -2,13 +2,11 @@ import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
-import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { modelFailure } from '../model-failure.ts';
 import { ChatToolCalls } from './chat-tool-calls.ts';
 import { chatUsage } from './chat-usage.ts';
-
-type Fields = Record<string, unknown>;
 
 /** What a finish reason says of an answer that is not whole. */
 const INCOMPLETE = new Map([
@@ -26,7 +24,7 @@ interface OpenText {
  * Translates the chunks of one Chat Completions answer, or the whole of one that did not come as a stream. The API knows no
  * items: reasoning is one until text or calls begin, all text is one message, and calls are told when the answer is over.
  */
-export class ChatTranslator implements AnswerTranslator {
+export class ChatTranslator implements EventTranslator {
   readonly takesWhole = true;
   readonly skipsNoise = false;
   readonly #endpoint: Endpoint;
@@ -48,7 +46,7 @@ export class ChatTranslator implements AnswerTranslator {
     return this.#finished;
   }
 
-  translate(chunk: Fields): Translation[] {
+  translate(chunk: ProviderJson): Translation[] {
     if (isStated(chunk.error)) return [streamFailure(this.#endpoint, chunk.error)];
     const usage = chatUsage(chunk.usage);
     this.#usage = usage ?? this.#usage;
@@ -69,7 +67,7 @@ export class ChatTranslator implements AnswerTranslator {
     return [...events, { type: 'completed', usage: this.#usage }];
   }
 
-  #takeChoice(choice: Fields, events: Translation[]): void {
+  #takeChoice(choice: ProviderJson, events: Translation[]): void {
     const delta = isObject(choice.delta) ? choice.delta : choice.message;
     const problem = isObject(delta) ? this.#takeDelta(delta, events) : null;
     if (problem !== null) {
@@ -85,7 +83,7 @@ export class ChatTranslator implements AnswerTranslator {
   }
 
   /** Gives what is wrong with a delta, as a text without a subject, or null. */
-  #takeDelta(delta: Fields, events: Translation[]): string | null {
+  #takeDelta(delta: ProviderJson, events: Translation[]): string | null {
     const reasoning = delta.reasoning_content ?? delta.reasoning ?? '';
     const content = delta.content ?? '';
     const refusal = delta.refusal ?? '';
@@ -155,7 +153,7 @@ export class ChatTranslator implements AnswerTranslator {
   }
 }
 
-function firstChoice(choices: unknown): Fields | null {
+function firstChoice(choices: unknown): ProviderJson | null {
   if (!Array.isArray(choices)) return null;
   const first: unknown = choices.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
   return isObject(first) ? first : null;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ReasoningSent } from '../http/provider-api.ts';
+import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
 
 /** The item types that a Responses API takes; what else a thread keeps is not for it. */
@@ -81,9 +82,4 @@ function inputItem(item: ResponseItem): JsonObject {
 /** A tool's output may be kept with its success; the model reads the body. */
 function outputBody(output: unknown): unknown {
   return typeof output === 'object' && output !== null && 'body' in output ? output.body : output;
-}
-
-/** The protocol says `fast` where the API says `priority`. */
-export function wireServiceTier(tier: string): string {
-  return tier === 'fast' ? 'priority' : tier;
 }

@@ -4,17 +4,16 @@ import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated
 import { redact } from '../../secrets/redact.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
-import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
+import { tokenCount } from '../http/token-count.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import { readResponseItem } from './read-response-item.ts';
 
-type Fields = Record<string, unknown>;
-
 const REASON_CHARS_MAX = 100;
 
 /** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
-export class ResponseTranslator implements AnswerTranslator {
+export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
   readonly skipsNoise = true;
   readonly finished = false;
@@ -26,7 +25,7 @@ export class ResponseTranslator implements AnswerTranslator {
     this.#endpoint = endpoint;
   }
 
-  translate(event: Fields): Translation[] {
+  translate(event: ProviderJson): Translation[] {
     const meaning = this.#meaning(event);
     return meaning === null ? [] : [meaning];
   }
@@ -36,7 +35,7 @@ export class ResponseTranslator implements AnswerTranslator {
     return [];
   }
 
-  #meaning(event: Fields): Translation | null {
+  #meaning(event: ProviderJson): Translation | null {
     switch (event.type) {
       case 'response.output_item.added':
         return this.#itemAdded(event);
@@ -74,7 +73,7 @@ export class ResponseTranslator implements AnswerTranslator {
     }
   }
 
-  #itemAdded(event: Fields): Translation | null {
+  #itemAdded(event: ProviderJson): Translation | null {
     const read = readResponseItem(event.item);
     // An item may begin unfinished; whether it is sound shows when it is done.
     if (read === null || read.problem !== null) return null;
@@ -84,7 +83,7 @@ export class ResponseTranslator implements AnswerTranslator {
     return { type: 'itemStarted', item: { ...read.item, id } };
   }
 
-  #itemDone(event: Fields): Translation | null {
+  #itemDone(event: ProviderJson): Translation | null {
     const read = readResponseItem(event.item);
     if (read === null) return null;
     if (read.problem !== null) return this.#invalidItem(event.item);
@@ -96,14 +95,14 @@ export class ResponseTranslator implements AnswerTranslator {
     return { type: 'itemCompleted', item };
   }
 
-  #delta(event: Fields, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
+  #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
     const { delta } = event;
     if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a text`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
   /** Only shown while it streams, so what is wrong with it is left to the call's end. */
-  #callDelta({ item_id: id, output_index: index, delta, type }: Fields): Translation | null {
+  #callDelta({ item_id: id, output_index: index, delta, type }: ProviderJson): Translation | null {
     const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
     const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
     const item = this.#open.get(openId ?? '')?.item;
@@ -113,7 +112,7 @@ export class ResponseTranslator implements AnswerTranslator {
   }
 
   /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
-  #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation | null {
+  #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent): Translation | null {
     const id = event.item_id ?? null;
     if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" with a wrong "item_id"`);
     if (id !== null && this.#open.has(id)) return make(id);
@@ -150,7 +149,7 @@ function itemId(item: ResponseItem): string | null {
   return 'id' in item && typeof item.id === 'string' && item.id !== '' ? item.id : null;
 }
 
-function place(event: Fields, name: string): number {
+function place(event: ProviderJson, name: string): number {
   const value = event[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
@@ -159,21 +158,17 @@ function place(event: Fields, name: string): number {
 function tokenUsage(response: unknown): TokenUsageBreakdown | null {
   const usage = isObject(response) ? response.usage : null;
   if (!isObject(usage)) return null;
-  const inputTokens = count(usage.input_tokens);
-  const outputTokens = count(usage.output_tokens);
+  const inputTokens = tokenCount(usage.input_tokens);
+  const outputTokens = tokenCount(usage.output_tokens);
   if (inputTokens === null || outputTokens === null) return null;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
     inputTokens,
-    cachedInputTokens: count(input.cached_tokens) ?? 0,
-    cacheWriteInputTokens: count(input.cache_write_tokens) ?? 0,
+    cachedInputTokens: tokenCount(input.cached_tokens) ?? 0,
+    cacheWriteInputTokens: tokenCount(input.cache_write_tokens) ?? 0,
     outputTokens,
-    reasoningOutputTokens: count(output.reasoning_tokens) ?? 0,
-    totalTokens: count(usage.total_tokens) ?? inputTokens + outputTokens,
+    reasoningOutputTokens: tokenCount(output.reasoning_tokens) ?? 0,
+    totalTokens: tokenCount(usage.total_tokens) ?? inputTokens + outputTokens,
   };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
