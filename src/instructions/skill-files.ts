@@ -8,8 +8,8 @@ const DEPTH_MAX = 6;
 const FOLDERS_MAX = 2000;
 
 /**
- * The SKILL.md files under a folder, sorted. Hidden folders, and folders inside a skill, are not looked into; with a
- * root, nothing that symbolic links lead to outside of it.
+ * The SKILL.md files under a folder, sorted. Hidden folders and folders inside a skill are not searched. If `root` is not
+ * null, nothing outside it is searched, even through symbolic links.
  */
 export function skillFiles(top: string, root: string | null): string[] {
   const found: string[] = [];
@@ -50,7 +50,7 @@ function isVisibleFolder(folder: string, entry: Dirent): boolean {
   try {
     return statSync(join(folder, entry.name)).isDirectory();
   } catch {
-    // A link that leads nowhere, or in a circle.
+    // A broken or circular link.
     return false;
   }
 }
@@ -59,7 +59,7 @@ function listFolder(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // Not there, not a folder, or not readable: no skills here.
+    // Missing, not a folder, or not readable: no skills here.
     return [];
   }
 }
