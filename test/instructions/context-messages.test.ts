@@ -119,12 +119,7 @@ describe('a later turn is told what has changed, and only that', () => {
     ],
     ['the day', {}, { environment: { ...INPUT.environment, date: '2026-02-01' } }, [expect.stringMatching(/^user: <env[\s\S]*2026-02-01/)]],
     ['new developer instructions', { developerInstructions: 'OLD' }, { developerInstructions: 'NEW' }, ['developer: NEW']],
-    [
-      'no developer instructions',
-      { developerInstructions: 'OLD' },
-      {},
-      ['developer: The earlier developer instructions no longer apply.'],
-    ],
+    ['no developer instructions', { developerInstructions: 'OLD' }, {}, ['developer: The earlier developer instructions no longer apply.']],
     ['a skill', {}, { skills: [SKILL] }, [expect.stringMatching(/^developer: Skills\n/)]],
     ['no skill', { skills: [SKILL] }, {}, ['developer: The skills listed earlier are no longer available.']],
     ['plan mode', {}, { collaborationMode: mode('plan') }, [expect.stringMatching(/^developer: Plan mode\n/)]],
