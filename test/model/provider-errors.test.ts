@@ -175,13 +175,13 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
   [
     'a delta that is a number',
     streaming({ type: 'response.output_text.delta', delta: 7 }),
-    'P (URL) sent a "response.output_text.delta" without a text.',
+    'P (URL) sent a "response.output_text.delta" without a string in "delta".',
     'other',
   ],
   [
     'an item_id that is a number',
     streaming({ type: 'response.output_text.delta', item_id: 7, delta: 'x' }),
-    'P (URL) sent a "response.output_text.delta" with a wrong "item_id".',
+    'P (URL) sent a "response.output_text.delta" whose "item_id" is not a string.',
     'other',
   ],
   [

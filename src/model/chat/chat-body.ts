@@ -5,8 +5,8 @@ import type { ModelRequest, ToolSpec } from '../model.ts';
 import { chatMessages } from './chat-messages.ts';
 
 /**
- * The body of a Chat Completions request. What is not set is absent, and so is what only some servers know: others refuse
- * a field that is strange to them.
+ * The body of a Chat Completions request. Settings without a value are left out, and so are fields that only some servers
+ * know: others refuse unknown fields.
  */
 export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonObject {
   const { effort, verbosity, serviceTier, outputSchema } = request;
@@ -25,7 +25,7 @@ export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonO
   };
 }
 
-/** A tool that takes one text is a function with one argument here. */
+/** A custom tool, which takes one string, becomes a function with one argument. */
 function chatTool(tool: ToolSpec): JsonObject {
   const { name, description } = tool;
   const parameters: JsonObject =

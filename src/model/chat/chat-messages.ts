@@ -1,15 +1,15 @@
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
-/** What stands between two texts that become one. */
+/** Separates texts that are joined into one. */
 const BREAK = '\n\n';
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
- * A conversation in the form of Chat Completions. One system message begins it; further instructions among the turns are
- * the user's, since many models' templates take a system message in the first place only. Neighbours of one role are one
- * message, for the same reason, and what a model said and called in one answer is one message. Reasoning, and what has no
- * form in this API, is left out.
+ * Converts a conversation into the messages of Chat Completions. It begins with one system message; later instructions become
+ * user messages, since many models' templates accept a system message only at the start. For the same reason, adjacent
+ * messages of one role are merged, and a model's text and calls of one response become one message. Reasoning and item types
+ * that this API does not have are left out.
  */
 export function chatMessages(instructions: string, input: readonly ResponseItem[]): JsonObject[] {
   const conversation = new ChatConversation();
@@ -50,10 +50,10 @@ type ChatMessage =
   | { role: 'assistant'; texts: string[]; calls: { id: string; name: string; args: string }[] }
   | { role: 'tool'; callId: string; text: string };
 
-/** Puts messages together in the order in which they are said. */
+/** Collects the messages in order and merges adjacent ones. */
 class ChatConversation {
   readonly #messages: ChatMessage[] = [];
-  /** Tools give texts alone; their pictures are shown after them. */
+  /** Tool messages hold only text, so images of tools follow in a user message. */
   #pictures: ChatPart[] = [];
 
   instruct(text: string): void {
@@ -79,7 +79,7 @@ class ChatConversation {
     this.#answer().calls.push({ id, name, args });
   }
 
-  /** Servers refuse the output of a call that they are not shown. */
+  /** Leaves out the output of a call that is not in the conversation: servers refuse it. */
   giveOutput(callId: string, body: { text: string; pictures: ChatPart[] }): void {
     const answer = this.#messages.findLast(({ role }) => role === 'assistant');
     if (answer?.role !== 'assistant' || !answer.calls.some(({ id }) => id === callId)) return;
@@ -126,7 +126,7 @@ function wireMessage(message: ChatMessage): JsonObject {
   }
 }
 
-/** A text where there is nothing else: not every server takes parts. */
+/** A string if all parts are text: not every server accepts parts. */
 function userContent(parts: ChatPart[]): string | JsonObject[] {
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return said.length === parts.length ? said.join(BREAK) : parts.map((part) => ({ ...part }));
@@ -138,7 +138,7 @@ function texts(content: readonly ContentItem[]): string {
     .join(BREAK);
 }
 
-/** Audio and files kept by another provider have no form here. */
+/** Leaves out audio and files that another provider stores: this API does not have them. */
 function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]): ChatPart[] {
   return content.flatMap((item): ChatPart[] => {
     if ('text' in item) return item.text === '' ? [] : [{ type: 'text', text: item.text }];
@@ -156,7 +156,7 @@ function outputParts(output: FunctionCallOutput): { text: string; pictures: Chat
   return { text, pictures: all.filter((part) => part.type === 'image_url') };
 }
 
-/** Arguments as servers take them back, which is an object: what a model wrote in another form is put into one. */
+/** Arguments as a JSON object, since servers accept nothing else: arguments in any other form become a member of one. */
 function objectText(args: string): string {
   if (args.trim() === '') return '{}';
   if (isObject(parsedJson(args))) return args;

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { tokenCount } from '../http/token-count.ts';
 
-/** The counts of a chat answer; null where they were not told in a form that can be added up. */
+/** Reads the token counts of a response; null if the input or output count is missing or not valid. */
 export function chatUsage(usage: unknown): TokenUsageBreakdown | null {
   if (!isObject(usage)) return null;
   const inputTokens = tokenCount(usage.prompt_tokens);

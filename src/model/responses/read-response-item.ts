@@ -19,7 +19,7 @@ function problemOf(item: Record<string, unknown>, type: string): string | null {
   return validate === undefined || validate(item) ? null : `an invalid "${type}" item: ${explainProblem(validate, item, '')}`;
 }
 
-/** Providers leave out lists that are empty, and put a refusal where a text would be. */
+/** Providers leave out empty arrays, and send a refusal in place of text. */
 function completed(item: Record<string, unknown>): Record<string, unknown> {
   if (item.type === 'reasoning') return { ...item, summary: item.summary ?? [] };
   if (item.type !== 'message') return item;

@@ -12,7 +12,7 @@ import { readResponseItem } from './read-response-item.ts';
 
 const REASON_CHARS_MAX = 100;
 
-/** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
+/** Translates the events of one response. It keeps the open items, since a delta may name its item only by index. */
 export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
   readonly skipsNoise = true;
@@ -30,7 +30,7 @@ export class ResponseTranslator implements EventTranslator {
     return meaning === null ? [] : [meaning];
   }
 
-  /** Only an event of its own completes a response. */
+  /** Only a response.completed event completes a response. */
   end(): Translation[] {
     return [];
   }
@@ -75,7 +75,7 @@ export class ResponseTranslator implements EventTranslator {
 
   #itemAdded(event: ProviderJson): Translation | null {
     const read = readResponseItem(event.item);
-    // An item may begin unfinished; whether it is sound shows when it is done.
+    // An item may be incomplete when it begins; it is checked when it is done.
     if (read === null || read.problem !== null) return null;
     const id = itemId(read.item) ?? `item_${this.#namesMade++}`;
     if (this.#open.has(id)) return null;
@@ -97,11 +97,11 @@ export class ResponseTranslator implements EventTranslator {
 
   #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
     const { delta } = event;
-    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a text`);
+    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a string in "delta"`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
-  /** Only shown while it streams, so what is wrong with it is left to the call's end. */
+  /** These deltas are only shown, so problems are reported when the call is done. */
   #callDelta({ item_id: id, output_index: index, delta, type }: ProviderJson): Translation | null {
     const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
     const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
@@ -111,10 +111,10 @@ export class ResponseTranslator implements EventTranslator {
     return { type: 'callDelta', callId: item.call_id, name: item.name, custom: item.type === 'custom_tool_call', delta };
   }
 
-  /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
+  /** Skips a delta of an item that has not begun: the item comes whole when it is done. */
   #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent): Translation | null {
     const id = event.item_id ?? null;
-    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" with a wrong "item_id"`);
+    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" whose "item_id" is not a string`);
     if (id !== null && this.#open.has(id)) return make(id);
     const type = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? 'message' : 'reasoning';
     const found = this.#openAt(place(event, 'output_index'), type);
@@ -133,7 +133,7 @@ export class ResponseTranslator implements EventTranslator {
     return modelFailure(`${this.#endpoint.label} left its response incomplete: ${reason}.`, 'other', 'never');
   }
 
-  /** The problem quotes the item, and may cut the quote: so secrets are taken out of the item first. */
+  /** The problem may quote a part of the item, so secrets are removed from the item first. */
   #invalidItem(item: unknown): ModelFailure {
     const { secrets } = this.#endpoint;
     const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) => (typeof value === 'string' ? redact(value, secrets) : value));
@@ -154,7 +154,7 @@ function place(event: ProviderJson, name: string): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-/** The counts of a finished response; null where they were not told in a form that can be added up. */
+/** Reads the token counts of a completed response; null if the input or output count is missing or not valid. */
 function tokenUsage(response: unknown): TokenUsageBreakdown | null {
   const usage = isObject(response) ? response.usage : null;
   if (!isObject(usage)) return null;
