@@ -15,12 +15,12 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
   uint64: { minimum: 0, maximum: 2 ** 64 },
 };
 
-/** The exports of a module. Each is a table from method to the definition that it validates. */
-export type Exports = Record<string, Record<string, string>>;
+/** A module: for each export, the definition that it validates, or a table from method to definition. */
+export type Exports = Record<string, string | Record<string, string>>;
 
 /**
- * The validators of params, which clients send. That of the handshake is separate, since the server's start waits for it and for
- * no other.
+ * The validators of params, which clients send, and of the items in them: that of the handshake apart, since the server's
+ * start waits for it and for nothing else.
  */
 export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
@@ -28,7 +28,7 @@ export function paramsExports(methods: MethodTable): { handshake: Exports; other
     if (row.params) params[method] = definitionName(row.params);
   }
   const { initialize = '', ...others } = params;
-  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others } };
+  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others, validateItem: 'ItemAlone' } };
 }
 
 /** The validators of results that clients send for the server's requests. */
@@ -59,9 +59,10 @@ export async function generateValidators(definitions: Definitions, exports: Expo
     code: { source: true, esm: true },
   });
   ajv.addSchema({ $id: 'heddle', definitions: forAjv(definitions) });
-  const names = new Set(Object.values(exports).flatMap((table) => Object.values(table)));
+  const names = new Set(Object.values(exports).flatMap((table) => (typeof table === 'string' ? [table] : Object.values(table))));
   const compiled = standalone.default(ajv, Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])));
   const tables = Object.entries(exports).map(([name, table]) => {
+    if (typeof table === 'string') return `export const ${name} = ${table};`;
     const rows = Object.entries(table).map(([method, definition]) => `${JSON.stringify(method)}: ${definition},`);
     return `export const ${name} = {${rows.join('')}};`;
   });
@@ -69,7 +70,10 @@ export async function generateValidators(definitions: Definitions, exports: Expo
 }
 
 export function declareValidators(exports: Exports): string {
-  const names = Object.keys(exports).map((name) => `export declare const ${name}: Readonly<Record<string, Validator>>;\n`);
+  const names = Object.entries(exports).map(([name, table]) => {
+    const type = typeof table === 'string' ? 'Validator' : 'Readonly<Record<string, Validator>>';
+    return `export declare const ${name}: ${type};\n`;
+  });
   return `${BANNER}
 /** Whether a value is valid. If not, \`errors\` says why, until the next call. */
 export interface Validator {

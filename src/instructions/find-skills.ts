@@ -12,11 +12,11 @@ const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
 
-/** A folder with instructions for one kind of task. The model learns name and description; the body only on use. */
+/** A folder with instructions for one kind of task. The model is told name and description, and the contents only on use. */
 export interface Skill {
   name: string;
   description: string;
-  /** Absolute, of the SKILL.md. */
+  /** Absolute path of the SKILL.md. */
   path: string;
   scope: 'user' | 'repo';
 }
@@ -33,8 +33,8 @@ export interface FoundSkills {
 }
 
 /**
- * Looks for skills in the home's `skills` folder, at any depth within reason, and in `.agents/skills` of the project's
- * folders from its root down to the cwd. Folders of a project are followed only inside the project.
+ * Finds skills in the home's `skills` folder and in `.agents/skills` of the project's folders, from its root down to the cwd,
+ * both to a limited depth. In a project, links are followed only inside the project.
  */
 export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
   const { root, folders } = projectFolders(cwd);
@@ -57,7 +57,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   return { skills, errors };
 }
 
-/** The skill's name and description, or what is wrong with the file. */
+/** Returns the skill's name and description, or a string that says what is wrong with the file. */
 function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
@@ -87,7 +87,7 @@ function readSkill(
   return { name, description };
 }
 
-/** A text without line breaks, since it goes into a list; null for anything else, and for nothing. */
+/** Returns a string on one line, since it goes into a list; null if the value is not a string or is blank. */
 function oneLine(value: unknown): string | null {
   const line = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
   return line === '' ? null : line;

@@ -8,8 +8,8 @@ import { INSTRUCTION_FILES } from './agents-md.ts';
 const ENTRIES_MAX = 500;
 
 /**
- * The links of a project, by absolute paths, in place of instruction files and skills, that are not followed since they lead
- * out of it: whoever wrote the project would otherwise choose which files of the machine the model reads.
+ * Absolute paths of the links that a project has in place of instruction files and skills, and that lead out of the project.
+ * They are not followed: otherwise the project's author would choose which files of this machine the model reads.
  */
 export function linksOut(cwd: string, fallbackFileNames: readonly string[]): string[] {
   const { root, folders } = projectFolders(cwd);
@@ -28,7 +28,7 @@ function leadsOut(path: string, root: string): boolean {
   try {
     if (!lstatSync(path).isSymbolicLink()) return false;
   } catch {
-    // Nothing there, or nothing that can be looked at.
+    // Missing, or not accessible.
     return false;
   }
   const real = realPathOrSame(path);
@@ -39,7 +39,7 @@ function entries(folder: string): string[] {
   try {
     return readdirSync(folder).slice(0, ENTRIES_MAX);
   } catch {
-    // Not there, or not to be read: no skills here.
+    // Missing, or not readable: no skills here.
     return [];
   }
 }

@@ -34,7 +34,7 @@ export async function answerProblem(method: string, result: unknown): Promise<st
 }
 
 /** The same as `paramsProblem`, with validators that are already loaded. */
-export function problemBy(validators: Validators, method: string, params: unknown): string | null {
+function problemBy(validators: Validators, method: string, params: unknown): string | null {
   const validate = Object.hasOwn(validators, method) ? (validators[method] as Validator) : null;
   if (validate !== null) return validate(params) ? null : explainProblem(validate, params);
   if (params === undefined || params === null || isObject(params)) return null;

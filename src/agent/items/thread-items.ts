@@ -4,9 +4,7 @@ import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
-
-/** How old the stored part of an item that still grows may be. */
-const PARTIAL_AGE_MS_MAX = 500;
+import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 
 export interface ThreadItemsDeps {
   threadId: string;

@@ -30,7 +30,7 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     outbox: deps.outbox,
     announce: (announcement) => deps.announce(announcement),
     newId: () => deps.newId(),
-    showRawReasoning: deps.showRawReasoning,
+    shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     onMessage: (item) => {
       run.lastMessage = item;

@@ -6,6 +6,7 @@ import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } fro
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
+import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { TurnParts } from './turn-parts.ts';
@@ -19,7 +20,7 @@ export interface TurnDeps {
   readonly calls: ThreadCalls;
   readonly clock: Clock;
   readonly log: Log;
-  readonly showRawReasoning: boolean;
+  readonly shownReasoning: ShownReasoning;
   newId(): string;
   /** Tells the thread's clients at once: for deltas, which are not stored one by one. */
   announce(announcement: Announcement): void;

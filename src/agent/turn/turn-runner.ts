@@ -74,7 +74,7 @@ export class TurnRunner {
       calls: this.calls,
       clock,
       log,
-      showRawReasoning: configuration.showRawReasoning,
+      shownReasoning: configuration.shownReasoning,
       newId: () => ids.next(),
       announce,
       drained: () => publisher.drained({ threadId: state.id }),

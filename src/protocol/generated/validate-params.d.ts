@@ -13,3 +13,4 @@ export interface ValidationError {
 }
 
 export declare const validateParams: Readonly<Record<string, Validator>>;
+export declare const validateItem: Validator;

@@ -5,7 +5,7 @@ import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.t
  * Reads an answer that is a stream of events or, where that is allowed, one JSON object in its place: some servers give
  * that whatever they were asked for, and whatever they call it.
  */
-export class AnswerReader {
+export class ResponseReader {
   readonly #takesWhole: boolean;
   readonly #events: EventReader;
   #form: 'unknown' | 'stream' | 'whole' = 'unknown';

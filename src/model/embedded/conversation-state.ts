@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
 /** What the embedded model and scripted ones need to know of a request's input. */
-export interface ScriptedConversation {
+export interface ConversationState {
   /** The last text that a person wrote. */
   userText: string;
   /** How many messages people have written, this one counted. */
@@ -11,7 +11,7 @@ export interface ScriptedConversation {
 }
 
 /** Reads a request's input. User messages that begin with `<`, and AGENTS.md files, are context put in by the server, not a person's text. */
-export function readConversation(input: ResponseItem[]): ScriptedConversation {
+export function readConversation(input: ResponseItem[]): ConversationState {
   const start = input.findLastIndex((item) => isPersonsMessage(item));
   const later = input.slice(start + 1);
   const outputs = new Map<string, string>();
