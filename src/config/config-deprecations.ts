@@ -23,10 +23,10 @@ function asksForGuardian({ config, disabledReason }: Layer): boolean {
 }
 
 function guardianNotice(layer: Layer): DeprecationNoticeNotification {
-  const { path, range } = layer.place(GUARDIAN);
-  const place = path === null ? (layer.label ?? '') : `${path}${range === null ? '' : `:${range.start.line}`}`;
+  const { path, range } = layer.locate(GUARDIAN);
+  const location = path === null ? (layer.label ?? '') : `${path}${range === null ? '' : `:${range.start.line}`}`;
   return {
     summary: '`[features] guardian_approval` is deprecated. Use `approvals_reviewer = "guardian_subagent"` instead.',
-    details: place === '' ? null : `It is set in ${place}.`,
+    details: location === '' ? null : `It is set in ${location}.`,
   };
 }

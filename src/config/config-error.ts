@@ -12,11 +12,11 @@ export const NO_LOCATION: ConfigLocation = { path: null, range: null };
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
-  readonly place: ConfigLocation;
+  readonly location: ConfigLocation;
 
-  constructor(problem: string, place: ConfigLocation = NO_LOCATION, options?: ErrorOptions) {
-    super(`invalid config: ${prefix(place)}${problem}`, options);
-    this.place = place;
+  constructor(problem: string, location: ConfigLocation = NO_LOCATION, options?: ErrorOptions) {
+    super(`invalid config: ${prefix(location)}${problem}`, options);
+    this.location = location;
   }
 }
 

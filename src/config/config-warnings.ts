@@ -50,7 +50,7 @@ function failureOf(read: () => unknown): ConfigError | null {
 function ignoredKeys(config: Config): ConfigWarningNotification[] {
   return config.layers.flatMap((layer) =>
     layer.ignoredKeys.map((key) => {
-      const error = new ConfigError(`${key} is ignored: a project cannot set it`, layer.place([key]));
+      const error = new ConfigError(`${key} is ignored: a project cannot set it`, layer.locate([key]));
       return warning(error, 'Set it in the config.toml of the home.');
     }),
   );
@@ -62,7 +62,7 @@ function likelyTypos(config: Config): ConfigWarningNotification[] {
       const suggested = suggestKey(key);
       if (suggested === null) return [];
       const label = layer.label === null ? '' : ` (${layer.label})`;
-      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.place([key])), `Did you mean ${suggested}?`)];
+      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.locate([key])), `Did you mean ${suggested}?`)];
     }),
   );
 }
@@ -79,6 +79,6 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   ];
 }
 
-function warning(error: { message: string; place: ConfigLocation }, details: string): ConfigWarningNotification {
-  return { summary: error.message, details, path: error.place.path, range: error.place.range };
+function warning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
+  return { summary: error.message, details, path: error.location.path, range: error.location.range };
 }

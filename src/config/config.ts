@@ -62,7 +62,7 @@ export class Config {
   error(path: readonly string[], problem: string): ConfigError {
     const layer = this.layerOf(path);
     const label = layer?.label ? ` (${layer.label})` : '';
-    return new ConfigError(`${path.join('.')}${label}: ${problem}`, layer?.place(path));
+    return new ConfigError(`${path.join('.')}${label}: ${problem}`, layer?.locate(path));
   }
 
   /** The layer that decides what stands at `path`. */

@@ -62,7 +62,7 @@ function profileLayer(base: Config, user: Layer): Layer[] {
       disabledReason: null,
       ignoredKeys: [],
       label: home.label,
-      place: (key) => home.place([...path, ...key]),
+      locate: (key) => home.locate([...path, ...key]),
     },
   ];
 }

@@ -20,7 +20,7 @@ export function checkRequestedSandbox(request: Request, other: 'sandbox' | 'sand
   const relative = runtimeWorkspaceRoots?.find((root) => !isAbsolute(root));
   if (relative !== undefined) throw invalidParams(`params.runtimeWorkspaceRoots: "${relative}" is not an absolute path`);
   const stray = sandboxPolicy ? relativePathIn(sandboxPolicy) : null;
-  if (stray !== null) throw invalidParams(`params.sandboxPolicy.${stray.place}: "${stray.path}" is not an absolute path`);
+  if (stray !== null) throw invalidParams(`params.sandboxPolicy.${stray.field}: "${stray.path}" is not an absolute path`);
   const strange = environments?.find(({ environmentId }) => environmentId !== LOCAL_ENVIRONMENT);
   if (strange !== undefined) throw unknownEnvironment(strange.environmentId);
   if (permissions !== null && request[other]) throw invalidParams(`\`permissions\` cannot be combined with \`${other}\``);

@@ -1,4 +1,4 @@
-import { mayAsk } from '../policy/permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
@@ -91,7 +91,7 @@ function approvalText(approval: AskForApproval, isConfined: boolean): string {
     case 'never':
       return 'Nobody is asked for approval: what goes beyond these limits is refused. Do not ask for more; work within them, and say what you could not do.';
     default:
-      return granularText(approval.granular);
+      return granularText(approval);
   }
 }
 
@@ -109,18 +109,17 @@ const WIDENING =
 const REQUEST =
   'To widen the sandbox for later commands, call request_permissions. What is granted for a turn ends with the turn. What is protected stays so.';
 
-type Granular = Extract<AskForApproval, { granular: unknown }>['granular'];
+const GRANULAR_KINDS: readonly (readonly [name: string, kind: ApprovalKind])[] = [
+  ['commands outside the sandbox', 'sandbox_approval'],
+  ['commands for which a rule says to ask', 'rules'],
+  ['questions of MCP servers', 'mcp_elicitations'],
+  ['requests for permissions', 'request_permissions'],
+  ['scripts of skills', 'skill_approval'],
+];
 
-function granularText(granular: Granular): string {
-  const kinds = [
-    ['commands outside the sandbox', granular.sandbox_approval],
-    ['commands for which a rule says to ask', granular.rules],
-    ['questions of MCP servers', granular.mcp_elicitations],
-    ['requests for permissions', granular.request_permissions === true],
-    ['scripts of skills', granular.skill_approval === true],
-  ] as const;
-  const asked = kinds.filter(([, asks]) => asks).map(([kind]) => kind);
-  const refused = kinds.filter(([, asks]) => !asks).map(([kind]) => kind);
+function granularText(approval: AskForApproval): string {
+  const asked = GRANULAR_KINDS.filter(([, kind]) => mayAsk(approval, kind)).map(([name]) => name);
+  const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind)).map(([name]) => name);
   const sentences = [];
   if (asked.length > 0) sentences.push(`A reviewer is asked about: ${asked.join(', ')}.`);
   if (refused.length > 0) sentences.push(`Refused without asking: ${refused.join(', ')}.`);

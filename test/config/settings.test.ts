@@ -126,7 +126,7 @@ describe('the place of a wrong value', () => {
     const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
     const config = await loadConfig({ home, cwd: folder, env: {}, overrides: [] });
     const error = await configErrorOf(() => config.get('model'));
-    expect(error.place).toEqual({
+    expect(error.location).toEqual({
       path: join(folder, '.codex', 'config.toml'),
       range: { start: { line: 1, column: 1 }, end: { line: 1, column: 6 } },
     });

@@ -19,27 +19,27 @@ export function isTable(value: JsonValue | undefined): value is ConfigTable {
  * Copies what TOML or JSON gave into tables. A key whose value is null is left out, a date becomes its ISO text, an
  * integer beyond 2^53 the nearest number, and `nan` and `inf` texts, which JSON could not carry.
  */
-export function toTable(source: object, place: ConfigLocation): JsonObject {
-  return copyTable(source, place, 0);
+export function toTable(source: object, location: ConfigLocation): JsonObject {
+  return copyTable(source, location, 0);
 }
 
-function copyTable(source: object, place: ConfigLocation, depth: number): JsonObject {
-  if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
+function copyTable(source: object, location: ConfigLocation, depth: number): JsonObject {
+  if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
   const table = emptyTable();
   for (const [key, value] of Object.entries(source)) {
-    const copied = copyValue(value, place, depth);
+    const copied = copyValue(value, location, depth);
     if (copied !== null) table[key] = copied;
   }
   return table;
 }
 
-function copyValue(value: unknown, place: ConfigLocation, depth: number): JsonValue {
+function copyValue(value: unknown, location: ConfigLocation, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
-    return value.map((element) => copyValue(element, place, depth + 1));
+    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
+    return value.map((element) => copyValue(element, location, depth + 1));
   }
   if (value instanceof Date) return value.toISOString();
-  if (isObject(value)) return copyTable(value, place, depth + 1);
+  if (isObject(value)) return copyTable(value, location, depth + 1);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;

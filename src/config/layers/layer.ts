@@ -19,7 +19,7 @@ export interface Layer {
   /** Where it is not a file: how people call it, for messages. */
   label: string | null;
   /** Where a key of this layer stands. */
-  place(path: readonly string[]): ConfigLocation;
+  locate(path: readonly string[]): ConfigLocation;
 }
 
 /** Reads one config.toml as a layer; a missing file sets nothing. Throws a ConfigError where it is there but unusable. */
@@ -32,24 +32,24 @@ export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): La
     disabledReason: null,
     ignoredKeys: [],
     label: null,
-    place: (path) => (text === null ? { path: file, range: null } : toml.locate(text, file, path)),
+    locate: (path) => (text === null ? { path: file, range: null } : toml.locate(text, file, path)),
   };
 }
 
 function readText(file: string): string | null {
-  const place = { path: file, range: null };
+  const location = { path: file, range: null };
   let read: ReturnType<typeof readRegularFile>;
   try {
     read = readRegularFile(file, CONFIG_BYTES_MAX);
   } catch (error) {
-    throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, place, { cause: error });
+    throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
   }
   if (read === null) return null;
-  if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`larger than ${CONFIG_BYTES_MAX} bytes`, place);
+  if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`larger than ${CONFIG_BYTES_MAX} bytes`, location);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
   } catch (error) {
-    throw new ConfigError('not UTF-8 text', place, { cause: error });
+    throw new ConfigError('not UTF-8 text', location, { cause: error });
   }
 }
 

@@ -111,6 +111,6 @@ function disabled(name: ConfigLayerSource, file: string, reason: string): Layer 
     disabledReason: reason,
     ignoredKeys: [],
     label: null,
-    place: () => ({ path: file, range: null }),
+    locate: () => ({ path: file, range: null }),
   };
 }

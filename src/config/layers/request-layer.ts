@@ -23,7 +23,7 @@ export function requestLayer(request: JsonObject): Layer {
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {
-  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, place: () => NO_LOCATION };
+  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, locate: () => NO_LOCATION };
 }
 
 function parseOverride(text: string, toml: Toml): JsonObject {

@@ -22,7 +22,7 @@ export function loadToml(): Promise<Toml> {
 
 async function importToml(): Promise<Toml> {
   const { parse, TomlError } = await import('smol-toml');
-  const read = (text: string, place: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), place);
+  const read = (text: string, location: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), location);
   const tryParse = (text: string) => {
     try {
       return read(text, { path: null, range: null });

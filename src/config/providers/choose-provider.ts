@@ -123,7 +123,7 @@ function scriptPath(config: Config, providerPath: string[]): string | null {
   const path = [...providerPath, 'script'];
   const script = config.read(path, nullable(name()));
   if (script === null || isAbsolute(script)) return script;
-  const file = config.layerOf(path)?.place(path).path ?? null;
+  const file = config.layerOf(path)?.locate(path).path ?? null;
   if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
   return resolve(dirname(file), script);
 }

@@ -148,8 +148,8 @@ function because({ justification }: StrictRule['rule']): string {
 
 function unreadable([problem]: readonly RuleProblem[]): string | null {
   if (problem === undefined) return null;
-  const place = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
-  return `Rules that may forbid this cannot be read: ${place}: ${problem.message}.`;
+  const location = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
+  return `Rules that may forbid this cannot be read: ${location}: ${problem.message}.`;
 }
 
 function unasked(policy: AskForApproval, reason: string): string {

@@ -1,7 +1,7 @@
 import { bashReader } from './bash-reader.ts';
-import { findMentions } from './find-mentions.ts';
+import { findPossibleCommands } from './find-possible-commands.ts';
 import { quoteWords } from './quote-words.ts';
-import { simpleCommands } from './simple-commands.ts';
+import { readSimpleCommands } from './read-simple-commands.ts';
 
 /** One simple command of a line: its words as the shell would pass them on, quotes taken away. */
 export interface SimpleCommand {
@@ -20,10 +20,10 @@ export interface ParsedCommand {
    * Whatever in it may be a command, found leniently: in substitutions, behind `env` or `sudo`, in scripts for further
    * shells. `\0` stands for text that only the shell knows. For what forbids, never for what allows.
    */
-  mentioned: readonly SimpleCommand[];
+  possibleCommands: readonly SimpleCommand[];
 }
 
-const SHELLS: ReadonlySet<string> = new Set(
+const SCRIPT_SHELLS: ReadonlySet<string> = new Set(
   ['bash', 'zsh', 'sh'].flatMap((name) => [
     name,
     `/bin/${name}`,
@@ -41,11 +41,11 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const script = shellScript(argv);
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
-  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, mentioned: [{ words: ['\0', '\0'] }] };
+  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }] };
   const readBash = bashReader();
-  const commands = script === null ? plainCommand(argv) : await simpleCommands(script, readBash);
-  const mentioned = await findMentions(script ?? argv, readBash);
-  return { argv, text, commands: commands?.map(simple) ?? null, mentioned: mentioned.map(simple) };
+  const commands = script === null ? plainCommand(argv) : await readSimpleCommands(script, readBash);
+  const possibleCommands = await findPossibleCommands(script ?? argv, readBash);
+  return { argv, text, commands: commands?.map(simple) ?? null, possibleCommands: possibleCommands.map(simple) };
 }
 
 function simple(words: readonly string[]): SimpleCommand {
@@ -56,7 +56,7 @@ function simple(words: readonly string[]): SimpleCommand {
 function shellScript(argv: readonly string[]): string | null {
   const [shell = '', ...rest] = argv;
   const script = rest.pop();
-  return script !== undefined && SHELLS.has(shell) && SCRIPT_OPTIONS.has(rest.join('\0')) ? script : null;
+  return script !== undefined && SCRIPT_SHELLS.has(shell) && SCRIPT_OPTIONS.has(rest.join('\0')) ? script : null;
 }
 
 function plainCommand(argv: readonly string[]): readonly (readonly string[])[] | null {

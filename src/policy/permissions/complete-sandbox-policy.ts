@@ -35,15 +35,15 @@ export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
   return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
 }
 
-/** The first path of a policy that is not absolute, with its place; null when all are. */
-export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
+/** The first path of a policy that is not absolute, with the name of its field. Returns null if all are absolute. */
+export function relativePathIn(policy: SandboxPolicy): { field: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];
   if (policy.type === 'workspaceWrite')
     lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
   if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
   for (const [name, paths] of lists) {
     const index = paths.findIndex((path) => !isAbsolute(path));
-    if (index !== -1) return { place: `${name}[${index}]`, path: paths[index] ?? '' };
+    if (index !== -1) return { field: `${name}[${index}]`, path: paths[index] ?? '' };
   }
   return null;
 }

@@ -49,9 +49,9 @@ export function grantedPaths(files: readonly TouchedFile[]): string[] {
 /** Why the sandbox does not let one of the files be written; null: it lets all. */
 function firstOutside(files: readonly TouchedFile[], { named, real }: PatchBounds): string | null {
   for (const file of files) {
-    const place = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
-    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${place} is protected by the sandbox.`;
-    if (!isWritable(file.real, real)) return `${place} is outside of what the sandbox lets be written.`;
+    const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
+    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
+    if (!isWritable(file.real, real)) return `${shown} is outside of what the sandbox lets be written.`;
     if (file.shared) return `${file.path} has further names (hard links), which may be outside of what the sandbox lets be written.`;
   }
   return null;

@@ -4,21 +4,21 @@ import type { Config } from '../../config/config.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting } from '../../config/settings.ts';
 
-export type Access = 'read' | 'write' | 'deny';
+export type FileAccess = 'read' | 'write' | 'deny';
 
 /** What a permission profile says, with what it inherits. */
 export interface ProfileTable {
   description: string | null;
   extends: string | null;
   /** By an absolute path, or by one of the words `:root`, `:minimal`, `:workspace_roots`, `:tmpdir`, `:slash_tmp` and what lies below. */
-  filesystem: ReadonlyMap<string, Access>;
+  filesystem: ReadonlyMap<string, FileAccess>;
   /** Further folders of the workspace. Absolute. */
   workspaceRoots: readonly string[];
   network: boolean;
 }
 
 const WORDS = new Set([':root', ':minimal', ':workspace_roots', ':tmpdir', ':slash_tmp']);
-const ACCESS: ReadonlyMap<JsonValue, Access> = new Map([
+const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
   ['read', 'read'],
   ['write', 'write'],
   ['deny', 'deny'],
@@ -27,7 +27,7 @@ const ACCESS: ReadonlyMap<JsonValue, Access> = new Map([
 /** What a profile's tables may have. Another key may be a limit that this server does not know, and would not keep. */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
-const builtIn = (filesystem: [string, Access][], network = false): ProfileTable => ({
+const builtIn = (filesystem: [string, FileAccess][], network = false): ProfileTable => ({
   description: null,
   extends: null,
   filesystem: new Map(filesystem),
@@ -76,31 +76,31 @@ function readBase(config: Config, { id, base, under }: { id: string; base: strin
   return readProfileTable(config, base, [...under, id]);
 }
 
-function readFilesystem(config: Config, path: readonly string[]): [string, Access][] {
-  return config.keys(path).flatMap((key): [string, Access][] => {
+function readFilesystem(config: Config, path: readonly string[]): [string, FileAccess][] {
+  return config.keys(path).flatMap((key): [string, FileAccess][] => {
     if (key === 'glob_scan_max_depth') return [];
     const at = [...path, key];
-    const place = readPlace(config, key, at);
+    const filesystemKey = readFilesystemKey(config, key, at);
     const value = config.read(at, ACCESS_OR_TABLE);
-    if (typeof value === 'string') return [[place, value]];
-    return config.keys(at).map((below) => [belowPlace(place, below), config.read([...at, below], ACCESS_ONLY) ?? 'deny']);
+    if (typeof value === 'string') return [[filesystemKey, value]];
+    return config.keys(at).map((below) => [joinBelow(filesystemKey, below), config.read([...at, below], ACCESS_ONLY) ?? 'deny']);
   });
 }
 
-const ACCESS_ONLY: Setting<Access | null> = {
+const ACCESS_ONLY: Setting<FileAccess | null> = {
   expected: '"read", "write" or "deny"',
   absent: null,
   read: (value) => ACCESS.get(value),
 };
 
-const ACCESS_OR_TABLE: Setting<Access | object> = {
+const ACCESS_OR_TABLE: Setting<FileAccess | object> = {
   expected: '"read", "write", "deny" or a table of these by what lies below',
   absent: {},
   read: (value) => (isTable(value) ? value : ACCESS.get(value)),
 };
 
 /** `:workspace_roots`, or an absolute path. */
-function readPlace(config: Config, key: string, at: readonly string[]): string {
+function readFilesystemKey(config: Config, key: string, at: readonly string[]): string {
   const word = key === ':project_roots' ? ':workspace_roots' : key;
   if (WORDS.has(word)) return word;
   if (key.startsWith(':')) throw config.error(at, `there is no such place: ${[...WORDS].join(', ')}`);
@@ -114,8 +114,8 @@ function readPath(config: Config, key: string, at: readonly string[]): string {
   return resolve(key);
 }
 
-function belowPlace(place: string, below: string): string {
-  return below === '.' ? place : join(place, below);
+function joinBelow(key: string, below: string): string {
+  return below === '.' ? key : join(key, below);
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {

@@ -43,8 +43,8 @@ export function readPermissions(
   if (files !== null && !isObject(files)) return 'needs `file_system` to be an object with lists `read` and `write`';
   if (network !== null && !isObject(network)) return 'needs `network` to be an object with `enabled`';
   const { read = null, write = null } = (files ?? {}) as JsonObject;
-  const place = (path: string) => (path.startsWith('~/') && userHome !== null ? join(userHome, path.slice(2)) : resolve(cwd, path));
-  const [reads, writes] = [paths(read, place), paths(write, place)];
+  const toAbsolute = (path: string) => (path.startsWith('~/') && userHome !== null ? join(userHome, path.slice(2)) : resolve(cwd, path));
+  const [reads, writes] = [paths(read, toAbsolute), paths(write, toAbsolute)];
   if (reads === null || writes === null) return 'needs `read` and `write` to be lists of paths';
   if (reads.length + writes.length > PATHS_MAX) return `can ask for ${PATHS_MAX} paths at most`;
   const enabled = network !== null && (network as JsonObject).enabled === true;
@@ -53,11 +53,11 @@ export function readPermissions(
 }
 
 /** Null: it is no list of paths. */
-function paths(value: JsonValue, place: (path: string) => string): string[] | null {
+function paths(value: JsonValue, toAbsolute: (path: string) => string): string[] | null {
   if (value === null) return [];
   if (!Array.isArray(value)) return null;
   const texts = value.filter((path) => typeof path === 'string' && path !== '' && !path.includes('\0')) as string[];
-  return texts.length === value.length ? [...new Set(texts.map(place))] : null;
+  return texts.length === value.length ? [...new Set(texts.map(toAbsolute))] : null;
 }
 
 /** Why a file or folder never becomes writable by a permission, for the model to read; null where it may. No links in either. */

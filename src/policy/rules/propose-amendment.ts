@@ -1,10 +1,10 @@
+import { COMMAND_RUNNERS, INTERPRETERS } from '../command/command-runners.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { INTERPRETERS, RUNNERS } from '../command/runners.ts';
 
 /** What a longer command of the same beginning may do with them is anything. */
 const NEVER: ReadonlySet<string> = new Set([
-  ...RUNNERS,
+  ...COMMAND_RUNNERS,
   ...'find fd fdfind rm rmdir dd shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
 ]);
 /** They do what the next word says, as interpreters do. */

@@ -1,6 +1,6 @@
+import { INTERPRETERS } from '../command/command-runners.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { INTERPRETERS } from '../command/runners.ts';
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 
 /** The rule that stands in a command's way, and what it comes to. */
@@ -31,8 +31,8 @@ export function strictRule(command: ParsedCommand, { rules }: CommandRules): Str
   return found.find(({ decision }) => decision === 'forbidden') ?? found.find(({ uncertain }) => !uncertain) ?? found[0] ?? null;
 }
 
-function matchAnywhere({ commands, mentioned, text }: ParsedCommand, rule: PrefixRule): Match {
-  const matches = mentioned.map(({ words }) => match(words, rule.pattern));
+function matchAnywhere({ commands, possibleCommands, text }: ParsedCommand, rule: PrefixRule): Match {
+  const matches = possibleCommands.map(({ words }) => match(words, rule.pattern));
   if (matches.includes('certain')) return 'certain';
   const isOpaque = commands === null || commands.some(({ words }) => runsCode(words));
   return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern)) ? 'possible' : null;
@@ -53,20 +53,20 @@ function match([program = '', ...args]: readonly string[], [names = [], ...rest]
 }
 
 function follows(args: readonly string[], pattern: PrefixRule['pattern'], fits: (word: string, other: string) => boolean): boolean {
-  let places = new Set([0]);
+  let positions = new Set([0]);
   for (const alternatives of pattern) {
-    const fitting = [...skipOptions(args, places)].filter((place) => alternatives.some((other) => fits(args[place] ?? '', other)));
+    const fitting = [...skipOptions(args, positions)].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
     // What only the shell knows may be several words.
-    if (fitting.some((place) => args[place]?.includes(ANYTHING))) return true;
-    places = new Set(fitting.map((place) => place + 1));
+    if (fitting.some((position) => args[position]?.includes(ANYTHING))) return true;
+    positions = new Set(fitting.map((position) => position + 1));
   }
-  return places.size > 0;
+  return positions.size > 0;
 }
 
-function skipOptions(args: readonly string[], places: ReadonlySet<number>): ReadonlySet<number> {
-  const reached = new Set(places);
+function skipOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
+  const reached = new Set(positions);
   // What is added while it is gone through is gone through as well.
-  for (const place of reached) if (args[place]?.startsWith('-')) reached.add(place + 1).add(place + 2);
+  for (const position of reached) if (args[position]?.startsWith('-')) reached.add(position + 1).add(position + 2);
   return reached;
 }
 

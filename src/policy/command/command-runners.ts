@@ -1,5 +1,5 @@
 /** Programs that run what their arguments name. */
-export const RUNNERS: ReadonlySet<string> = new Set(
+export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
   (
     '. alias bash bind busybox builtin caffeinate chpst chroot chrt command complete coproc csh dash doas entr env eval exec firejail fish ' +
     'flock gosu hash ionice ksh ld-linux-aarch64.so.1 ld-linux-x86-64.so.2 ld.so ltrace mapfile mksh nice nohup nsenter numactl parallel pkexec proot readarray rlwrap run0 runuser schedtool ' +

@@ -4,7 +4,7 @@ import type { Node } from 'web-tree-sitter';
 const ANYTHING = '\0';
 
 /** A word as far as its text tells. For rules that forbid: rather too little is certain than too much. */
-export function looseWord(node: Node): string {
+export function decodePartialWord(node: Node): string {
   switch (node.type) {
     case 'word':
     case 'number':
@@ -18,7 +18,7 @@ export function looseWord(node: Node): string {
       return quoted(node);
     case 'command_name':
     case 'concatenation':
-      return node.children.map(looseWord).join('');
+      return node.children.map(decodePartialWord).join('');
     default:
       return ANYTHING;
   }

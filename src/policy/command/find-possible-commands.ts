@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import type { ReadBash } from './bash-reader.ts';
-import { looseWord } from './loose-word.ts';
+import { COMMAND_RUNNERS, SHELLS } from './command-runners.ts';
+import { decodePartialWord } from './decode-partial-word.ts';
 import { programName } from './program-name.ts';
-import { RUNNERS, SHELLS } from './runners.ts';
 
 type Words = readonly string[];
 
@@ -33,7 +33,7 @@ const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local
 const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
-const MENTIONS_MAX = 1000;
+const COMMANDS_MAX = 1000;
 /** What stands behind so many words may be anything. */
 const WORDS_MAX = 200;
 const NODE_DEPTH_MAX = 500;
@@ -44,14 +44,14 @@ const UNKNOWN: Words = ['\0', '\0'];
  * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few;
  * text that only the shell knows is `\0` in them.
  */
-export async function findMentions(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
+export async function findPossibleCommands(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
   const found: Words[] = [];
   const scripts: { text: string; depth: number }[] = [];
   if (typeof command === 'string') addScript(command, 0);
   else addCommand(command, 0);
   // What is found in them is read as well.
   for (const { text, depth } of scripts) {
-    if (found.length >= MENTIONS_MAX) {
+    if (found.length >= COMMANDS_MAX) {
       found.push(UNKNOWN);
       break;
     }
@@ -66,7 +66,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
   function addCommand(words: Words, depth: number): void {
     const [program = ''] = words;
     if (program === '') return;
-    if (found.length >= MENTIONS_MAX || depth > DEPTH_MAX) {
+    if (found.length >= COMMANDS_MAX || depth > DEPTH_MAX) {
       found.push(UNKNOWN);
       return;
     }
@@ -78,7 +78,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
   /** Each argument may be what is run, or a script, or hold either behind a `=`; or all of them together are a script. */
   function addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
-      if (found.length >= MENTIONS_MAX) return;
+      if (found.length >= COMMANDS_MAX) return;
       addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
     }
     if (args.length > 1) addScript(args.join(' '), depth);
@@ -97,7 +97,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
   /** Twice where lines are continued: the parser and the shells do not agree on a word that is cut so. */
   function addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
-      if (scripts.length >= MENTIONS_MAX) {
+      if (scripts.length >= COMMANDS_MAX) {
         found.push(UNKNOWN);
         return;
       }
@@ -136,23 +136,23 @@ function run(program: string, args: Words): Words | null {
     return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
   }
   if (READ_SUBSCRIPTS.has(program)) return args.filter((arg) => SUBSTITUTION.test(arg));
-  if (!RUNNERS.has(program)) return optionsThatRun(program, args);
+  if (!COMMAND_RUNNERS.has(program)) return optionsThatRun(program, args);
   return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
 }
 
 function commandWords(node: Node): string[] {
-  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(looseWord);
+  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(decodePartialWord);
 }
 
 function readsScript([program = '', ...args]: Words): boolean {
   const name = programName(program);
-  return SHELLS.has(name) || (RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+  return SHELLS.has(name) || (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
 }
 
 const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
 
 function inputText(node: Node): string {
-  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
+  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(decodePartialWord).join(' ');
 }
 
 function optionsThatRun(program: string, args: Words): Words | null {
@@ -171,7 +171,7 @@ function runsInput(node: Node): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
     if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
     const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
-    if (commands.some((command) => RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+    if (commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
   }
   return false;
 }

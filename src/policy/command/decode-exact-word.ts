@@ -6,7 +6,7 @@ const PLAIN = /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u;
 const BEFORE_TILDE = /[\p{L}\p{N}^]/u;
 
 /** A word as the shell passes it on; null when that is not certain from its text alone. */
-export function decodeWord(node: Node): string | null {
+export function decodeExactWord(node: Node): string | null {
   switch (node.type) {
     case 'word':
     case 'number':
@@ -28,7 +28,7 @@ function decodeParts(node: Node): string | null {
   for (const part of node.children) {
     if (part.startIndex !== end || part.type === 'concatenation') return null;
     const atStart = end === node.startIndex;
-    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeWord(part);
+    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeExactWord(part);
     if (text === null) return null;
     decoded += text;
     end = part.endIndex;
