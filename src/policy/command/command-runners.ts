@@ -1,4 +1,4 @@
-/** Programs that run what their arguments name. */
+/** Programs that run other commands from their arguments. */
 export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
   (
     '. alias bash bind busybox builtin caffeinate chpst chroot chrt command complete coproc csh dash doas entr env eval exec firejail fish ' +
@@ -8,9 +8,9 @@ export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Those of them that run what they read, where they are given no script. */
+/** Shells: without a script argument, they run their input. */
 export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '));
 
-/** Programs that run code, by their names: also code that stands among their arguments. */
+/** Matches the names of programs that run code, also code in their arguments. */
 export const INTERPRETERS =
   /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|emacs|expect|gdb|lldb|vim|nvim|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;

@@ -1,9 +1,9 @@
 import type { Node } from 'web-tree-sitter';
 
-/** Stands for text that only the shell knows: what an expansion gives, or a pattern matches. */
+/** Stands for text that only the shell knows, such as the result of an expansion or a pattern. */
 const ANYTHING = '\0';
 
-/** A word as far as its text tells. For rules that forbid: rather too little is certain than too much. */
+/** Returns a word as far as its text is certain, with `\0` for each other part. For rules that forbid. */
 export function decodePartialWord(node: Node): string {
   switch (node.type) {
     case 'word':

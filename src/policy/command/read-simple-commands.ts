@@ -4,12 +4,12 @@ import { decodeExactWord } from './decode-exact-word.ts';
 
 const OPERATORS: ReadonlySet<string> = new Set(['&&', '||', '|', ';', '\n']);
 const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
-// A continued line alone does not part two words, or what makes up an operator.
+// A line continuation alone does not separate two words, or split an operator.
 const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
 const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
-/** Blanks and line ends other than the plain ones, control characters, and what cannot be seen: read differently by whoever reads it. */
+/** Unusual whitespace, control characters and invisible characters: shells and people read them differently. */
 const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/u;
-/** What bash or zsh takes for syntax where a command's name stands. */
+/** Words that bash or zsh reads as syntax in the position of a command name. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     '! { } [[ ]] - case coproc do done elif else esac fi for function if in select then time until while ' +
@@ -19,8 +19,8 @@ const RESERVED: ReadonlySet<string> = new Set(
 const DEPTH_MAX = 100;
 
 /**
- * The words of each simple command of a script, in order; null when there is anything in it but plain commands, joined by `&&`, `||`,
- * `;`, `|` and line ends. Redirections, expansions, patterns, assignments and the like are such things.
+ * Returns the words of each simple command of a script, in order. Returns null if the script has anything except plain commands
+ * joined by `&&`, `||`, `;`, `|` and line ends, for example a redirection, an expansion, a pattern or an assignment.
  */
 export async function readSimpleCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
   if (STRANGE.test(script)) return null;
@@ -30,7 +30,7 @@ export async function readSimpleCommands(script: string, readBash: ReadBash): Pr
     return gaps(root, 0, script.length).every((gap) => BETWEEN_COMMANDS.test(gap)) && readList(root, found, 0) ? found : null;
   });
 
-  /** What lies between the parts of a node, and around them. */
+  /** Returns the text between the children of a node, before the first and after the last. */
   function gaps(node: Node, start = node.startIndex, end = node.endIndex): string[] {
     const edges = [start, ...node.children.flatMap((child) => [child.startIndex, child.endIndex]), end];
     return edges.flatMap((edge, index) => (index % 2 === 0 ? [script.slice(edge, edges[index + 1])] : []));

@@ -2,14 +2,14 @@ import { sep } from 'node:path';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { FileAccess, ProfileTable } from './profile-table.ts';
 
-/** The sandbox policy that means the same as a permission profile, or why there is none. */
+/** Returns the sandbox policy that is equivalent to a permission profile, or the reason why there is none. */
 export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTable): SandboxPolicy | { problem: string } {
   const problem = unkeepable(filesystem);
   if (problem !== null) return { problem };
   if (filesystem.get(':root') === 'write')
     return network ? { type: 'dangerFullAccess' } : { ...workspaceWrite(filesystem, network), writableRoots: ['/'] };
   const workspace = filesystem.get(':workspace_roots') ?? filesystem.get(':root');
-  if (workspace === undefined || workspace === 'deny') return { problem: 'it does not let commands read the workspace they run in' };
+  if (workspace === undefined || workspace === 'deny') return { problem: 'it does not allow commands to read the workspace' };
   const access = readAccess(filesystem, workspaceRoots);
   if (workspace === 'write') {
     const policy = workspaceWrite(filesystem, network);
@@ -20,7 +20,7 @@ export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTa
     };
   }
   const writable = keysWith(filesystem, 'write')[0];
-  if (writable !== undefined) return { problem: `it lets commands write \`${writable}\`, and not the workspace they run in` };
+  if (writable !== undefined) return { problem: `it allows commands to write \`${writable}\` but not the workspace` };
   return { type: 'readOnly', networkAccess: network, ...(access === null ? {} : { access }) };
 }
 
@@ -34,7 +34,7 @@ function workspaceWrite(filesystem: ReadonlyMap<string, FileAccess>, networkAcce
   };
 }
 
-/** Null: everything can be read. */
+/** Returns null if everything can be read. */
 function readAccess(filesystem: ReadonlyMap<string, FileAccess>, workspaceRoots: readonly string[]): ReadOnlyAccess | null {
   if (filesystem.get(':root') === 'read') return null;
   const tmp = filesystem.get(':slash_tmp') === 'read' ? ['/tmp'] : [];
@@ -45,15 +45,15 @@ function readAccess(filesystem: ReadonlyMap<string, FileAccess>, workspaceRoots:
   };
 }
 
-/** What of a profile no policy says; null when there is nothing. */
+/** Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is none. */
 function unkeepable(filesystem: ReadonlyMap<string, FileAccess>): string | null {
   for (const [key, access] of filesystem) {
-    if (/[*?[]/.test(key)) return `it names files by a pattern: \`${key}\``;
-    if (access === 'deny' && key !== ':root') return `it denies \`${key}\`, and only what is allowed can be said`;
-    if (key.startsWith(':') && key.includes(sep)) return `it treats \`${key}\` apart from the workspace`;
-    if (key === ':tmpdir' && access === 'read') return 'it lets commands read, and not write, what $TMPDIR names';
+    if (/[*?[]/.test(key)) return `it uses the path pattern \`${key}\``;
+    if (access === 'deny' && key !== ':root') return `it denies \`${key}\`, and only \`:root\` can be denied`;
+    if (key.startsWith(':') && key.includes(sep)) return `it sets the access to \`${key}\` separately`;
+    if (key === ':tmpdir' && access === 'read') return 'it allows commands to read but not to write the folder that $TMPDIR names';
     if (access === 'read' && isPath(key) && keysWith(filesystem, 'write').some((root) => isPath(root) && key.startsWith(`${root}${sep}`)))
-      return `it lets commands read, and not write, \`${key}\`, which lies in what they can write`;
+      return `it allows commands to read but not to write \`${key}\`, which is inside a folder that they can write`;
   }
   return null;
 }
