@@ -2,38 +2,38 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync, type Stats } from 
 import { dirname, join } from 'node:path';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 
-// Looked up at once, not through promises: each takes a few microseconds, and a command's start needs dozens.
+// Synchronous: each call takes a few microseconds, and starting a command needs dozens.
 
 const NOT_TO_BE_SEEN = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
-/** As many links as the system follows: behind more there is nothing. */
+/** The most links that the system follows in one path. */
 const LINKS_MAX = 40;
 
-/** What the kernel shows as folders and files. A sandbox has its own. */
+/** Folders that the kernel provides. A sandbox has its own. */
 export const KERNEL_FOLDERS: readonly string[] = ['/proc', '/dev', '/sys'];
 
-/** Of the file itself, were it a symbolic link. Null where there is none, or none that this user can see. */
+/** Like lstat. Returns null if the file does not exist, or this user cannot see it. */
 export function statOf(path: string): Stats | null {
   return unlessUnseen(() => lstatSync(path));
 }
 
-/** Without a symbolic link on its way. Null where it leads nowhere. */
+/** Returns the path with all symbolic links resolved. Returns null if it does not exist. */
 export function realPath(path: string): string | null {
   return unlessUnseen(() => realpathSync.native(path));
 }
 
-/** Null where there is no such file. */
+/** Returns the text of a file, or null if there is no such file. */
 export function textOf(path: string): string | null {
   return unlessUnseen(() => readFileSync(path, 'utf8'));
 }
 
 export interface FollowedPath {
-  /** Where a path leads, whether there is anything or not. */
+  /** The path without links, whether it exists or not. */
   end: string;
-  /** The symbolic links that are followed, each by its own real place, with its target. */
+  /** The symbolic links that were followed: the real path of each, and its target. */
   links: { link: string; target: string }[];
 }
 
-/** Follows a path and the symbolic links on it, the last part as well. */
+/** Follows the symbolic links in a path, including its last part. */
 export function followPath(path: string): FollowedPath {
   const links: FollowedPath['links'] = [];
   let rest = partsOf(path);
@@ -52,7 +52,7 @@ export function followPath(path: string): FollowedPath {
   return { end, links };
 }
 
-/** The path itself where there is something, else the first part of it that is missing. */
+/** Returns the path itself if it exists, else the first part of it that is missing. */
 export function firstMissing(path: string): string {
   const parent = dirname(path);
   return parent === path || statOf(path) !== null || statOf(parent) !== null ? path : firstMissing(parent);
