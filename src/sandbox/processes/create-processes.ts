@@ -1,4 +1,4 @@
-import { type Processes, ProcessStartError } from './processes.ts';
+import { type Processes, ProcessStartError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 
 /** Returns the processes of this machine. The code that starts them is loaded at first use. */
@@ -7,7 +7,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
   let closed = false;
   return {
     async start(spec, onOutput) {
-      if (closed) throw new ProcessStartError('the server is ending and starts no more processes');
+      if (closed) throw new ProcessStartError(SERVER_ENDING);
       loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
       return (await loaded).start(spec, onOutput);
     },

@@ -6,7 +6,7 @@ import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
-import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
+import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
@@ -35,8 +35,6 @@ const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec 
 /** Above this number of kept starts, the ones that left no process behind are removed. */
 const STARTS_KEPT = 500;
 
-const CLOSED = 'the server is ending and starts no more processes';
-
 /** Starts processes on this machine, and keeps track of all processes that they start. */
 export class ProcessKeeper implements Processes {
   readonly #deps: ProcessesDeps;
@@ -57,7 +55,7 @@ export class ProcessKeeper implements Processes {
   }
 
   async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
+    if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const start: Start = {
       owner: spec.owner,
       mark: this.#marks.next(),
@@ -124,7 +122,7 @@ export class ProcessKeeper implements Processes {
   }
 
   async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
+    if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const hidden = this.#terminals.files;
     this.#watchdog.watch(hidden);
     if (terminal !== null) return this.#terminals.start(launch, terminal);

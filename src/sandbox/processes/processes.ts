@@ -70,5 +70,8 @@ export interface Processes {
 /** The program cannot be started. The message is for the model or the user. */
 export class ProcessStartError extends Error {}
 
+/** The message of a `ProcessStartError` after `close`. */
+export const SERVER_ENDING = 'the server is ending and starts no more processes';
+
 /** There is no working sandbox. The message says what is missing and how to get it. */
 export class SandboxUnavailableError extends Error {}
