@@ -6,13 +6,13 @@ import { type ConfigSources, loadConfig } from './load-config.ts';
 
 const GUARDIAN = ['features', 'guardian_approval'];
 
-/** What a client should know of settings that still count and should be replaced; none where the configuration cannot be read. */
+/** Returns a notice for each deprecated setting that is in effect. Returns none if the configuration cannot be read. */
 export async function configDeprecations(sources: ConfigSources): Promise<DeprecationNoticeNotification[]> {
   try {
     const { layers } = await loadConfig(sources);
     return layers.filter(asksForGuardian).map(guardianNotice);
   } catch (error) {
-    // configWarnings tells of it.
+    // configWarnings reports it.
     if (error instanceof ConfigError) return [];
     throw error;
   }
@@ -23,10 +23,10 @@ function asksForGuardian({ config, disabledReason }: Layer): boolean {
 }
 
 function guardianNotice(layer: Layer): DeprecationNoticeNotification {
-  const { path, range } = layer.place(GUARDIAN);
-  const place = path === null ? (layer.label ?? '') : `${path}${range === null ? '' : `:${range.start.line}`}`;
+  const { path, range } = layer.locate(GUARDIAN);
+  const location = path === null ? layer.label : `set in ${path}${range === null ? '' : `:${range.start.line}`}`;
   return {
     summary: '`[features] guardian_approval` is deprecated. Use `approvals_reviewer = "guardian_subagent"` instead.',
-    details: place === '' ? null : `It is set in ${place}.`,
+    details: location === null ? null : `It is ${location}.`,
   };
 }

@@ -1,6 +1,6 @@
 import type { TextRange } from '../protocol/generated/types.ts';
 
-/** Where in a file something stands; lines and columns count from 1. A null path: not in a file. */
+/** A position in a file. Lines and columns count from 1. A null path means that the setting is not from a file. */
 export interface ConfigLocation {
   path: string | null;
   range: TextRange | null;
@@ -8,15 +8,15 @@ export interface ConfigLocation {
 
 export const NO_LOCATION: ConfigLocation = { path: null, range: null };
 
-/** The configuration cannot be used for what was asked of it. The message names file, line and key where they are known. */
+/** A setting or a file of the configuration is invalid. The message names the file, line and key as far as they are known. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'config_invalid';
-  readonly place: ConfigLocation;
+  readonly location: ConfigLocation;
 
-  constructor(problem: string, place: ConfigLocation = NO_LOCATION, options?: ErrorOptions) {
-    super(`invalid config: ${prefix(place)}${problem}`, options);
-    this.place = place;
+  constructor(problem: string, location: ConfigLocation = NO_LOCATION, options?: ErrorOptions) {
+    super(`invalid config: ${prefix(location)}${problem}`, options);
+    this.location = location;
   }
 }
 

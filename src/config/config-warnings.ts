@@ -6,11 +6,11 @@ import { chooseProvider, definedProviders, providerConfig } from './providers/ch
 import { SETTING_NAMES } from './settings.ts';
 import { suggestKey } from './suggest-key.ts';
 
-const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
+const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
 /**
- * What a client should know of the configuration after `initialize`: a source that cannot be read, bad values, keys
- * that are ignored or look misspelt, and that the embedded model answers. Nothing is refused here.
+ * Returns the warnings that a client gets after `initialize`: a source that cannot be read, invalid values, ignored keys,
+ * keys that look misspelt, and the use of the embedded model by default. Never throws a ConfigError.
  */
 export async function configWarnings(sources: ConfigSources): Promise<ConfigWarningNotification[]> {
   let config: Config;
@@ -26,12 +26,12 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
 function badValues(config: Config): ConfigWarningNotification[] {
   const readings = [...SETTING_NAMES.map((name) => () => config.get(name)), ...(config.modelGiven ? [] : providerReadings(config))];
   const failures = readings.map(failureOf).filter((failure) => failure !== null);
-  // One bad table is in the way of every setting in it.
+  // One invalid table makes every setting in it fail with the same message.
   const byMessage = new Map(failures.map((failure) => [failure.message, warning(failure, REFUSED)]));
   return [...byMessage.values()];
 }
 
-/** A server that was given a model has no use for a provider, however it is defined. */
+/** Reads every provider. Only for a server that was not given a model: with one, providers are not used. */
 function providerReadings(config: Config): (() => unknown)[] {
   const definitions = failureOf(() => definedProviders(config)) ? [] : definedProviders(config);
   return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => providerConfig(config, id))];
@@ -50,8 +50,8 @@ function failureOf(read: () => unknown): ConfigError | null {
 function ignoredKeys(config: Config): ConfigWarningNotification[] {
   return config.layers.flatMap((layer) =>
     layer.ignoredKeys.map((key) => {
-      const error = new ConfigError(`${key} is ignored: a project cannot set it`, layer.place([key]));
-      return warning(error, 'Set it in the config.toml of the home.');
+      const error = new ConfigError(`${key} is ignored: a project's config.toml cannot set it`, layer.locate([key]));
+      return warning(error, 'Set it in the config.toml in your heddle home instead.');
     }),
   );
 }
@@ -62,7 +62,7 @@ function likelyTypos(config: Config): ConfigWarningNotification[] {
       const suggested = suggestKey(key);
       if (suggested === null) return [];
       const label = layer.label === null ? '' : ` (${layer.label})`;
-      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.place([key])), `Did you mean ${suggested}?`)];
+      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.locate([key])), `Did you mean ${suggested}?`)];
     }),
   );
 }
@@ -79,6 +79,6 @@ function embeddedDefault(config: Config): ConfigWarningNotification[] {
   ];
 }
 
-function warning(error: { message: string; place: ConfigLocation }, details: string): ConfigWarningNotification {
-  return { summary: error.message, details, path: error.place.path, range: error.place.range };
+function warning(error: { message: string; location: ConfigLocation }, details: string): ConfigWarningNotification {
+  return { summary: error.message, details, path: error.location.path, range: error.location.range };
 }

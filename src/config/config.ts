@@ -15,17 +15,17 @@ interface ConfigParts {
 }
 
 /**
- * The settings of one thread, as they were when it was read. A value is validated when it is asked for, so that a bad
- * one disturbs only what needs it: reading it throws a ConfigError that names file, line and key.
+ * The settings of one thread, as they were when the files were read. A value is validated when it is read, so an invalid
+ * value affects only the code that needs it: reading it throws a ConfigError that names the file, line and key.
  */
 export class Config {
   readonly home: string;
   readonly env: Env;
-  /** The server was given a model, which answers whatever provider is named. */
+  /** Whether the server was given a model. It then answers for every provider. */
   readonly modelGiven: boolean;
-  /** The lowest first; disabled ones too, which set nothing. */
+  /** From the lowest to the highest. Includes disabled layers, which set nothing. */
   readonly layers: readonly Layer[];
-  /** All layers in one table. */
+  /** All layers, merged into one table. */
   readonly values: JsonObject;
 
   constructor({ home, env, modelGiven, layers, values }: ConfigParts) {
@@ -36,12 +36,12 @@ export class Config {
     this.values = values;
   }
 
-  /** The value of a setting, its default where nothing sets it. */
+  /** Returns the value of a setting, or its default if no layer sets it. */
   get<N extends SettingName>(name: N): SettingValue<N> {
     return this.read(name.split('.'), SETTINGS[name]);
   }
 
-  /** As `get`, for a key that is known only now: one of a provider, say. */
+  /** Like `get`, for a key that is not in SETTINGS, such as a key of a provider. */
   read<T>(path: readonly string[], setting: Setting<T>): T {
     const value = this.rawValue(path);
     if (value === undefined) return setting.absent;
@@ -50,7 +50,7 @@ export class Config {
     return read;
   }
 
-  /** The keys of the table at `path`; none where nothing is set. */
+  /** Returns the keys of the table at `path`, or none if nothing is set there. Throws a ConfigError if it is not a table. */
   keys(path: readonly string[]): string[] {
     const value = this.rawValue(path);
     if (value === undefined) return [];
@@ -58,14 +58,14 @@ export class Config {
     return Object.keys(value);
   }
 
-  /** A ConfigError about the key at `path`, naming where it was set. */
+  /** Returns a ConfigError about the key at `path` that names the file or source that sets it. */
   error(path: readonly string[], problem: string): ConfigError {
     const layer = this.layerOf(path);
     const label = layer?.label ? ` (${layer.label})` : '';
-    return new ConfigError(`${path.join('.')}${label}: ${problem}`, layer?.place(path));
+    return new ConfigError(`${path.join('.')}${label}: ${problem}`, layer?.locate(path));
   }
 
-  /** The layer that decides what stands at `path`. */
+  /** Returns the highest layer that sets `path`, or null if none does. */
   layerOf(path: readonly string[]): Layer | null {
     return this.layers.findLast((layer) => valueAt(layer.config, path) !== undefined) ?? null;
   }
@@ -79,14 +79,14 @@ export class Config {
     return valueAt(this.values, path);
   }
 
-  /** A text in place of a table is not quoted: it may be an address with a password, or a key. */
+  /** Does not quote a string found instead of a table: it may be a key, or a URL with a password. */
   private noTable(path: readonly string[], found: JsonValue): ConfigError {
     return this.error(path, `expected a table, found ${describe(found, true)}`);
   }
 }
 
 function describe(value: JsonValue, secret: boolean): string {
-  if (secret && typeof value === 'string') return value === '' ? 'an empty text' : 'a text';
+  if (secret && typeof value === 'string') return value === '' ? 'an empty string' : 'a string';
   if (Array.isArray(value)) return 'a list';
   if (isTable(value)) return 'a table';
   const written = JSON.stringify(value);

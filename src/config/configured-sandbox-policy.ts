@@ -1,7 +1,7 @@
 import type { SandboxMode, SandboxPolicy } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 
-/** The sandbox policy that the configuration gives a mode; the configured mode where none is asked for. */
+/** Returns the sandbox policy for a mode, with the configured roots and network access. The default mode is the configured one. */
 export function configuredSandboxPolicy(config: Config, mode: SandboxMode = config.get('sandbox_mode')): SandboxPolicy {
   switch (mode) {
     case 'read-only':

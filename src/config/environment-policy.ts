@@ -2,21 +2,21 @@ import { isObject } from '../base/json-value.ts';
 import type { Config } from './config.ts';
 import { providerDefaults } from './providers/provider-defaults.ts';
 
-/** Which variables commands find in their environment: `[shell_environment_policy]`. */
+/** Decides which environment variables commands get: `[shell_environment_policy]`. */
 export interface EnvironmentPolicy {
   inherit: 'all' | 'core' | 'none';
-  /** Whether what looks like a secret by its name reaches commands too. */
+  /** Whether commands also get variables whose names look like secrets. */
   ignoreDefaultExcludes: boolean;
-  /** Patterns of names. */
+  /** Name patterns. */
   exclude: readonly string[];
   set: Readonly<Record<string, string>>;
-  /** Patterns of names. None: all. */
+  /** Name patterns. Empty: all names. */
   includeOnly: readonly string[];
   /** The variables that hold the keys of model providers. */
   keyNames: readonly string[];
 }
 
-/** Throws a ConfigError where a setting is bad. */
+/** Reads `[shell_environment_policy]`. Throws a ConfigError if a setting is invalid. */
 export function environmentPolicy(config: Config): EnvironmentPolicy {
   return {
     inherit: config.get('shell_environment_policy.inherit'),
@@ -28,7 +28,7 @@ export function environmentPolicy(config: Config): EnvironmentPolicy {
   };
 }
 
-/** Of every provider, also of those whose definition has mistakes in it. */
+/** The variables of all providers, including those with an invalid definition. */
 function keyNames(config: Config): string[] {
   const builtIn = providerDefaults('openai', config.env).envKey;
   const providers = isObject(config.values.model_providers) ? Object.values(config.values.model_providers) : [];

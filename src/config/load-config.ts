@@ -9,22 +9,23 @@ import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
 
 export interface ConfigSources {
-  /** Absolute: the folder of config.toml. */
+  /** The absolute path of the folder with config.toml. */
   home: string;
-  /** Absolute: the folder that the thread works in. */
+  /** The absolute path of the thread's working directory. */
   cwd: string;
   env: Env;
-  /** `key=value` texts from the command line. */
+  /** `key=value` strings from the command line. */
   overrides: readonly string[];
   /** The `config` object of a request. */
   request?: JsonObject | null;
-  /** The server was given a model, in place of all providers: by default it was not. */
+  /** Whether the server was given a model, which replaces all providers. Default: false. */
   modelGiven?: boolean;
 }
 
 /**
- * Reads all settings anew. From the lowest: the home's config.toml, trusted projects' files, the chosen profile, the
- * command line, the request. Throws a ConfigError where a source cannot be read; single bad values wait until used.
+ * Reads all sources again and merges them, from the lowest: the home's config.toml, the files of trusted projects, the
+ * profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
+ * later, when it is used.
  */
 export async function loadConfig({ home, cwd, env, overrides, request, modelGiven = false }: ConfigSources): Promise<Config> {
   const toml = await loadToml();
@@ -52,7 +53,7 @@ function profileLayer(base: Config, user: Layer): Layer[] {
   if (profile === null) return [];
   const path = ['profiles', profile];
   const config = valueAt(base.values, path);
-  if (config === undefined) throw base.error(['profile'], `there is no [profiles.${profile}]`);
+  if (config === undefined) throw base.error(['profile'], `there is no table [profiles.${profile}]`);
   if (!isTable(config)) throw base.error(path, 'expected a table');
   const home = base.layerOf(path) ?? user;
   return [
@@ -62,12 +63,12 @@ function profileLayer(base: Config, user: Layer): Layer[] {
       disabledReason: null,
       ignoredKeys: [],
       label: home.label,
-      place: (key) => home.place([...path, ...key]),
+      locate: (key) => home.locate([...path, ...key]),
     },
   ];
 }
 
-/** The deprecated `guardian_approval` names a reviewer for its own scope, where that scope names none itself. */
+/** The deprecated `guardian_approval` sets the reviewer of its own scope. An `approvals_reviewer` in that scope overrides it. */
 function guardianReviewer(scope: JsonObject): JsonObject {
   const asked = valueAt(scope, ['features', 'guardian_approval']) === true;
   return asked ? tableWith(['approvals_reviewer'], 'guardian_subagent') : emptyTable();

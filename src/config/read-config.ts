@@ -11,7 +11,7 @@ interface ReadConfigOptions {
   experimental: boolean;
 }
 
-/** What `config/read` answers: the settings in effect, the layer that each comes from, and the layers, the highest first. */
+/** Returns the response to `config/read`: the effective settings, the layer of each, and the layers from the highest. */
 export function readConfig(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
   const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
   return {
@@ -25,7 +25,7 @@ function wireLayer(layer: Layer, named: ConfigLayerMetadata): ConfigLayer {
   return { ...named, config: layer.config, disabledReason: layer.disabledReason };
 }
 
-/** Where each value that is no table comes from, by its dotted key. */
+/** Returns the layer of each value that is not a table, by its dotted key. */
 function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): Record<string, ConfigLayerMetadata> {
   const origins: Record<string, ConfigLayerMetadata> = Object.create(null);
   const visit = (table: JsonObject, path: string[]) => {
@@ -42,7 +42,7 @@ function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): R
   return origins;
 }
 
-/** Clients validate what they know: a value that is bad there reads as null, so that the rest reaches them. */
+/** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */
 function effectiveValues(config: Config, experimental: boolean): WireConfig {
   const { approvals_reviewer: _reviewer, apps, ...others } = config.values;
   const setting = <N extends SettingName>(name: N): SettingValue<N> | null => {
@@ -105,7 +105,7 @@ function textOrTexts(value: Found): string | string[] | null {
   return texts.length === value.length ? texts : null;
 }
 
-/** As it is set, without the members that clients could not read. */
+/** Returns the table as it is set, without invalid members, which clients could not read. */
 function sandboxWorkspaceWrite(value: Found): JsonObject | null {
   if (!isTable(value)) return null;
   const members = Object.assign(emptyTable(), value);
@@ -118,7 +118,7 @@ function sandboxWorkspaceWrite(value: Found): JsonObject | null {
   return members;
 }
 
-/** `web_search` under `tools` was a switch in older files; clients know it as a table. */
+/** Older files have `tools.web_search = true`. Clients expect a table, so any other value is left out. */
 function tools(value: Found): JsonObject | null {
   if (!isTable(value)) return null;
   const { web_search: search, ...others } = value;

@@ -3,9 +3,9 @@ import { realPathOrSame } from '../base/real-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 
 /**
- * The beginning of a regular file, at most `bytesMax` bytes, and the file's whole size; null where there is no file.
- * Never waits for a pipe or a device. Throws where something is there that cannot be read, is no regular file, or, with links
- * resolved, lies where it may not lie: that is asked of the very file that is read, whatever takes its name meanwhile.
+ * Reads at most `bytesMax` bytes from the start of a regular file. Also returns the size of the whole file. Returns null if
+ * there is no file. Never blocks on a pipe or a device. Throws if the file cannot be read or is not a regular file, or if
+ * `mayLieAt` refuses its real path. That path is of the open file, so replacing the file meanwhile does not help.
  */
 export function readRegularFile(
   path: string,
@@ -17,7 +17,7 @@ export function readRegularFile(
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error(`${path} is not a regular file`);
-    if (!mayLieAt(openedPath(file, path))) throw new Error(`${path} lies, or leads, where it may not be read`);
+    if (!mayLieAt(openedPath(file, path))) throw new Error(`${path} is in, or links to, a folder that may not be read`);
     const bytes = Buffer.alloc(Math.min(stat.size, bytesMax));
     let length = 0;
     while (length < bytes.length) {
@@ -44,7 +44,7 @@ function openedPath(file: number, path: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${file}`);
   } catch {
-    // A system without /proc: there a link that is put in its place right now would not be seen.
+    // Without /proc, a link that replaces the file between the two calls is not noticed.
     return realPathOrSame(path);
   }
 }

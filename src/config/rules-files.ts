@@ -4,13 +4,13 @@ import { makeFolderSync } from '../base/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
-/** A file of rules about commands, as it is. */
+/** A rules file and its text. */
 export interface RulesFile {
   path: string;
   text: string;
 }
 
-/** The files of rules, in the order of their names, and what could not be read of them. */
+/** The rules files, sorted by name, and a problem for each file or folder that could not be read. */
 export interface RulesFiles {
   files: readonly RulesFile[];
   problems: readonly { path: string; message: string }[];
@@ -19,7 +19,7 @@ export interface RulesFiles {
 const FILES_MAX = 200;
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Reads `rules/*.rules` of the home. Never throws: a file that cannot be read is a problem. */
+/** Reads `rules/*.rules` in the home. A file that cannot be read is reported in `problems`, not thrown. */
 export function readRuleFiles(home: string): RulesFiles {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];
@@ -50,11 +50,11 @@ function rulesIn(folder: string): string[] {
     if (hasErrorCode(error, ['ENOENT'])) return [];
     throw error;
   }
-  if (names.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} files of rules`);
+  if (names.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} rules files`);
   return names.sort();
 }
 
-/** Null: gone since the folder was read. */
+/** Returns null if there is no such file. */
 function readText(path: string): string | null {
   const file = readRegularFile(path, FILE_BYTES_MAX);
   if (file === null) return null;
@@ -63,8 +63,9 @@ function readText(path: string): string | null {
 }
 
 /**
- * Adds a rule to `rules/default.rules` in the home that allows commands that begin so, unless it stands there already.
- * What others add at the same time is kept. Throws where it cannot be written, and then leaves no part of it.
+ * Appends a rule to `rules/default.rules` in the home that allows commands with this prefix, unless the file has that rule
+ * already. Rules that other processes append at the same time are kept. Throws if the rule cannot be written completely, and
+ * then removes what it wrote.
  */
 export function appendAllowRule(home: string, prefix: readonly string[]): void {
   const folder = join(home, 'rules');
@@ -81,15 +82,15 @@ export function appendAllowRule(home: string, prefix: readonly string[]): void {
   }
 }
 
-/** In one write, which the system puts behind whatever is there by then. */
+/** Writes once: with O_APPEND the system puts it at the current end of the file. */
 function append(file: number, line: string): void {
   const { size } = fstatSync(file);
   const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
   const written = writeSync(file, bytes);
   if (written < bytes.length) {
-    // Half a rule would be a problem for every command.
+    // An incomplete rule would make the server ask about every command.
     if (fstatSync(file).size === size + written) ftruncateSync(file, size);
-    throw new Error('there is no space left for the rule');
+    throw new Error('no space left to write the rule');
   }
   fsyncSync(file);
 }

@@ -5,17 +5,17 @@ import { isTable } from './layers/config-table.ts';
 
 /** How a setting is read. */
 export interface Setting<T> {
-  /** Goes on from "expected": what a good value looks like. */
+  /** Describes a valid value. Follows the word "expected" in messages. */
   expected: string;
-  /** The value where nothing is set. */
+  /** The value if nothing is set. */
   absent: T;
-  /** Texts of it may hold a key or a password: errors do not quote them. */
+  /** The value may contain a key or a password, so errors do not quote it. */
   secret?: true;
-  /** Undefined: not a good value. */
+  /** Returns undefined if the value is invalid. */
   read(value: JsonValue): T | undefined;
 }
 
-/** The settings that heddle uses, by their dotted keys, and what each gives. */
+/** The settings that heddle uses, by dotted key, with the types of their values. */
 interface SettingTypes {
   allow_login_shell: boolean;
   approval_policy: AskForApproval;
@@ -62,21 +62,21 @@ interface SettingTypes {
 export type SettingName = keyof SettingTypes;
 export type SettingValue<N extends SettingName> = SettingTypes[N];
 
-/** What a timer can be set for. */
+/** The longest delay of a timer in Node. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 const PROJECT_DOC_BYTES_DEFAULT = 32 * 1024;
 
-/** How long the model may wait for a command that runs in the background, without writing to it. */
+/** How long the model may wait for a background command in one call, without writing to it. */
 const BACKGROUND_WAIT_MS_DEFAULT = 5 * 60 * 1000;
 const BACKGROUND_WAIT_MS_MAX = 60 * 60 * 1000;
-/** How much of one command's output the model may ask for. */
+/** The most tokens of one command's output that the model may ask for. */
 const OUTPUT_TOKENS_DEFAULT = 10_000;
 
 export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> } = {
   allow_login_shell: { ...flag(), absent: true },
   approval_policy: {
     expected:
-      '"untrusted", "on-failure", "on-request", "never", or a table granular = {sandbox_approval, rules, mcp_elicitations} of true or false',
+      '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations}} with true or false for each',
     absent: 'on-request',
     read: readApprovalPolicy,
   },
@@ -101,7 +101,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   model_verbosity: nullable(choice(['low', 'medium', 'high'], 'medium')),
   personality: nullable(choice(['none', 'friendly', 'pragmatic'], 'none')),
   profile: nullable(name()),
-  project_doc_fallback_filenames: list('file names, without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),
+  project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),
   project_doc_max_bytes: { ...wholeNumber(0, 1024 * 1024), absent: PROJECT_DOC_BYTES_DEFAULT },
   sandbox_mode: choice(['read-only', 'workspace-write', 'danger-full-access'], 'read-only'),
   'sandbox_workspace_write.exclude_slash_tmp': flag(),
@@ -109,12 +109,12 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'sandbox_workspace_write.network_access': flag(),
   'sandbox_workspace_write.writable_roots': list('absolute paths', isAbsolute),
   service_tier: nullable(name()),
-  'shell_environment_policy.exclude': list('names of variables, with * for any text', isNotBlank),
+  'shell_environment_policy.exclude': list('variable names, where * matches any characters', isNotBlank),
   'shell_environment_policy.ignore_default_excludes': flag(),
-  'shell_environment_policy.include_only': list('names of variables, with * for any text', isNotBlank),
+  'shell_environment_policy.include_only': list('variable names, where * matches any characters', isNotBlank),
   'shell_environment_policy.inherit': choice(['all', 'core', 'none'], 'all'),
   'shell_environment_policy.set': {
-    expected: 'a table of variables and their texts',
+    expected: 'a table of variable names and string values',
     absent: {},
     secret: true,
     read: readVariables,
@@ -132,20 +132,20 @@ export function nullable<T>(setting: Setting<T>): Setting<T | null> {
 }
 
 function text(): Setting<string> {
-  return { expected: 'a text', absent: '', read: (value) => (typeof value === 'string' ? value : undefined) };
+  return { expected: 'a string', absent: '', read: (value) => (typeof value === 'string' ? value : undefined) };
 }
 
-/** A text that is not blank. */
+/** A string that is not blank. */
 export function name(): Setting<string> {
   const read = (value: JsonValue) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
-  return { expected: 'a text that is not empty', absent: '', read };
+  return { expected: 'a non-empty string', absent: '', read };
 }
 
 export function flag(): Setting<boolean> {
   return { expected: 'true or false', absent: false, read: (value) => (typeof value === 'boolean' ? value : undefined) };
 }
 
-/** A whole number from `min`; one above `max` counts as `max`. */
+/** A whole number of at least `min`. A number above `max` becomes `max`. */
 export function wholeNumber(min: number, max: number): Setting<number> {
   const read = (value: JsonValue) =>
     typeof value === 'number' && Number.isInteger(value) && value >= min ? Math.min(value, max) : undefined;
@@ -173,7 +173,7 @@ function isNotBlank(text: string): boolean {
   return text.trim() !== '';
 }
 
-/** NUL ends a text for the system, and `=` a name. */
+/** The system cannot pass a NUL in a variable, or `=` in its name. */
 function readVariables(value: JsonValue): Record<string, string> | undefined {
   if (!isTable(value)) return undefined;
   const variables = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string');

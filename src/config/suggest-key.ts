@@ -1,4 +1,4 @@
-/** The keys that a config.toml may have at its top, used by heddle or by others that share the file. */
+/** The known top-level keys of config.toml, used by heddle or by other programs that share the file. */
 const KNOWN_KEYS = `
 agents allow_login_shell analytics approval_policy approval_timeout_ms approvals_reviewer apps audio auto_review background_terminal_max_timeout browser_use
 chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store client_search_provider commit_attribution compact_prompt computer_use
@@ -16,10 +16,10 @@ tool_output_token_limit tool_suggest tools tui web_search windows zsh_path
   .split(/\s+/);
 
 const EDITS_MAX = 2;
-// Two edits turn a short word into many others.
+// With two edits, a short word becomes many other words.
 const SUGGESTED_LENGTH_MIN = 5;
 
-/** The known key that an unknown one looks like a slip of; null for known keys and for others that look like none. */
+/** Returns the known key that an unknown key most resembles. Returns null for known keys, and if no known key is similar. */
 export function suggestKey(key: string): string | null {
   if (KNOWN_KEYS.includes(key)) return null;
   let best: string | null = null;
@@ -34,7 +34,7 @@ export function suggestKey(key: string): string | null {
   return best;
 }
 
-/** Insertions, deletions and replacements that turn one word into the other. */
+/** Counts the insertions, deletions and replacements that turn one word into the other. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {

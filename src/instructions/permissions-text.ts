@@ -1,4 +1,4 @@
-import { mayAsk } from '../policy/permissions/may-ask.ts';
+import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
@@ -91,7 +91,7 @@ function approvalText(approval: AskForApproval, isConfined: boolean): string {
     case 'never':
       return 'No approval is possible: anything beyond these limits is refused. Do not ask for more; work within the limits, and say what you could not do.';
     default:
-      return granularText(approval.granular);
+      return granularText(approval);
   }
 }
 
@@ -109,18 +109,17 @@ const WIDENING =
 const REQUEST =
   'To widen the sandbox for later commands, call request_permissions. Permissions that are granted for a turn end with the turn. Protected paths stay protected.';
 
-type Granular = Extract<AskForApproval, { granular: unknown }>['granular'];
+const GRANULAR_KINDS: readonly (readonly [name: string, kind: ApprovalKind])[] = [
+  ['commands outside the sandbox', 'sandbox_approval'],
+  ['commands for which a rule requires approval', 'rules'],
+  ['questions from MCP servers', 'mcp_elicitations'],
+  ['permission requests', 'request_permissions'],
+  ['skill scripts', 'skill_approval'],
+];
 
-function granularText(granular: Granular): string {
-  const kinds = [
-    ['commands outside the sandbox', granular.sandbox_approval],
-    ['commands for which a rule requires approval', granular.rules],
-    ['questions from MCP servers', granular.mcp_elicitations],
-    ['permission requests', granular.request_permissions === true],
-    ['skill scripts', granular.skill_approval === true],
-  ] as const;
-  const asked = kinds.filter(([, asks]) => asks).map(([kind]) => kind);
-  const refused = kinds.filter(([, asks]) => !asks).map(([kind]) => kind);
+function granularText(approval: AskForApproval): string {
+  const asked = GRANULAR_KINDS.filter(([, kind]) => mayAsk(approval, kind)).map(([name]) => name);
+  const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind)).map(([name]) => name);
   const sentences = [];
   if (asked.length > 0) sentences.push(`A reviewer is asked about: ${asked.join(', ')}.`);
   if (refused.length > 0) sentences.push(`Refused without asking a reviewer: ${refused.join(', ')}.`);

@@ -4,13 +4,13 @@ import type { Sandbox } from './sandbox.ts';
 
 export interface SandboxDeps {
   platform: NodeJS.Platform;
-  /** Node's name of the processor. */
+  /** The processor, as Node names it. */
   arch: string;
   home: string;
   clock: Clock;
 }
 
-/** This system's sandbox. Costs nothing until it is used: only then is it loaded, and found out whether it works. */
+/** Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked whether it works. */
 export function createSandbox(deps: SandboxDeps): Sandbox {
   let loaded: Promise<Sandbox> | null = null;
   const sandbox = (): Promise<Sandbox> => {

@@ -7,5 +7,5 @@ import type { ConfinedCommand } from './sandbox.ts';
 export function requirePlainPaths({ argv, cwd }: ConfinedCommand, { readable, writableRoots, home }: SandboxBounds): void {
   const paths = [cwd, home, ...writableRoots, ...(readable === 'everything' ? [] : readable.roots)];
   const wrong = paths.find((path) => !isAbsolute(path)) ?? [...paths, ...argv].find((text) => text.includes('\0'));
-  if (wrong !== undefined) throw new ProcessStartError(`${JSON.stringify(wrong)}: no absolute path, or it holds a NUL.`);
+  if (wrong !== undefined) throw new ProcessStartError(`${JSON.stringify(wrong)} is not an absolute path, or it contains a NUL character`);
 }

@@ -5,11 +5,11 @@ export interface SandboxProgram {
   path: string;
 }
 
-/** Not looked for in the PATH, which may lead into a workspace. */
+/** The PATH is not searched, because it may contain folders of a workspace. */
 const BUBBLEWRAP_PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
 const SEATBELT_PLACE = '/usr/bin/sandbox-exec';
 
-/** The program that would confine commands on this system; null where there is none. It is looked for, and not tried. */
+/** Returns the program that confines commands on this system. Returns null if it is not installed. Does not run it. */
 export function sandboxProgram(platform: NodeJS.Platform): SandboxProgram | null {
   if (platform === 'darwin') return canRun(SEATBELT_PLACE) ? { name: 'seatbelt', path: SEATBELT_PLACE } : null;
   const path = platform === 'linux' ? BUBBLEWRAP_PLACES.find(canRun) : undefined;

@@ -1,33 +1,33 @@
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 
-/** What a sandbox is to run: the folder and the program are there. */
+/** A command to run in a sandbox. The working directory and the program exist. */
 export interface ConfinedCommand {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Whether it has a terminal of its own, which it must be able to control. */
+  /** Whether the command runs in its own terminal, and must be able to control it. */
   terminal: boolean;
 }
 
-/** How the confined process is started. */
+/** How to start the confined process. */
 export interface Confinement {
-  /** What to run in place of the program. */
+  /** The program and arguments to run instead of the command. */
   argv: readonly string[];
-  /** What to run it with: the command's own environment, but for what would change the program that confines it. */
+  /** The command's environment, without the variables that would change the confining program. */
   env: Readonly<Record<string, string>>;
-  /** Files that it is to find open, from file descriptor 3 on. `release` closes them. */
+  /** Files to pass to the process, from file descriptor 3 on. `release` closes them. */
   files: readonly number[];
-  /** To be called when the process has ended, or was not started. Takes away what was put there to hold the bounds. */
+  /** Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. */
   release(): Promise<void>;
 }
 
-/** The means of this system to keep a process within bounds. */
+/** Confines processes with the means of this system. */
 export interface Sandbox {
   /**
-   * Rejects with a `SandboxUnavailableError`: nothing ever runs without the bounds that it was to have. And with a
-   * `ProcessStartError` where the folder cannot be seen within the bounds.
+   * Rejects with a `SandboxUnavailableError` if there is no working sandbox: no command runs without its bounds. Rejects with a
+   * `ProcessStartError` if the working directory is not readable within the bounds.
    */
   confine(command: ConfinedCommand, bounds: SandboxBounds): Promise<Confinement>;
-  /** Whether there is one, and which; null: there is none here, and `problem` says what is missing. */
+  /** Returns the name of the sandbox. If it does not work here, returns what is missing and how to get it. */
   available(): Promise<{ name: string } | { problem: string }>;
 }

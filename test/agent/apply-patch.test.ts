@@ -326,7 +326,7 @@ describe('the sandbox', () => {
     await server.client.turn(idOf(1), 'go');
     const question = server.client.messages.find(({ method }) => method === ASKED);
     expect(question?.params).toMatchObject({
-      reason: expect.stringMatching(/outside of what the sandbox lets be written|protected by the sandbox/),
+      reason: expect.stringMatching(/outside the folders that can be written in the sandbox|protected by the sandbox/),
     });
     expect(fileChanges(server)).toMatchObject([{ status: 'declined' }]);
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('x\n');
@@ -345,7 +345,7 @@ describe('the sandbox', () => {
     const policy = { type: 'workspaceWrite' as const, writableRoots, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
     await server.client.request('thread/settings/update', { threadId: idOf(1), sandboxPolicy: policy });
     await server.client.turn(idOf(1), 'go');
-    expect(outputOf(server)).toContain('outside of what the sandbox lets be written');
+    expect(outputOf(server)).toContain('outside the folders that can be written in the sandbox');
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('x\n');
   });
 

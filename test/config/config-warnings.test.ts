@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { configWarnings } from '../../src/config/config-warnings.ts';
 import { tempFolder } from './temp-folder.ts';
 
-const REFUSED = 'Threads that need it are refused until it is corrected; everything else works.';
+const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 const EMBEDDED = {
   summary: 'No model provider is configured: answers come from the embedded model, offline.',
   details: 'Set model_provider in config.toml, or OPENAI_API_KEY in the environment.',
@@ -36,17 +36,17 @@ test('every bad value of a known setting is told, one table in the way only once
     place?.start.line,
   ]);
   expect(told).toEqual([
-    ['1:1: model: expected a text that is not empty', REFUSED, path, 1],
+    ['1:1: model: expected a non-empty string', REFUSED, path, 1],
     ['3:1: sandbox_mode: expected one of "read-only"', REFUSED, path, 3],
     ['2:1: sandbox_workspace_write: expected a table', REFUSED, path, 2],
-    ['5:1: model_providers.p.base_url: expected an http or https address', REFUSED, path, 5],
+    ['5:1: model_providers.p.base_url: expected an http or https URL', REFUSED, path, 5],
   ]);
 });
 
 test.each([
   ['model_providers = 5\n', /model_providers: expected a table, found 5/],
   ['model_provider = "nope"\n', /unknown model provider: nope/],
-  ['profile = "nope"\n', /there is no \[profiles\.nope\]/],
+  ['profile = "nope"\n', /there is no table \[profiles\.nope\]/],
 ])('told once: %j', async (text, summary) => {
   expect((await warningsOf(text)).warnings.map((warning) => warning.summary)).toEqual([expect.stringMatching(summary)]);
 });
@@ -96,8 +96,8 @@ test('what a trusted project cannot set is told', async () => {
   const path = join(folder, '.codex', 'config.toml');
   expect(warnings).toEqual([
     {
-      summary: `invalid config: ${path}:2:2: mcp_servers is ignored: a project cannot set it`,
-      details: 'Set it in the config.toml of the home.',
+      summary: `invalid config: ${path}:2:2: mcp_servers is ignored: a project's config.toml cannot set it`,
+      details: 'Set it in the config.toml in your heddle home instead.',
       path,
       range: range(2, 2, 11),
     },

@@ -23,10 +23,22 @@ describe('a config.toml that cannot be read is refused with file and place', () 
   });
 
   const unusable: [string, (file: string) => void, RegExp][] = [
-    ['a folder', (file) => mkdirSync(file), /config\.toml: cannot be read: .*not a regular file/],
-    ['a pipe that nobody writes to', (file) => execFileSync('mkfifo', [file]), /config\.toml: cannot be read: .*not a regular file/],
-    ['bytes that are not UTF-8', (file) => writeFileSync(file, Buffer.from([0x61, 0xff, 0x0a])), /config\.toml: not UTF-8 text/],
-    ['more than a megabyte', (file) => writeFileSync(file, '#'.repeat(1024 * 1024 + 1)), /config\.toml: larger than 1048576 bytes/],
+    ['a folder', (file) => mkdirSync(file), /config\.toml: the file cannot be read: .*not a regular file/],
+    [
+      'a pipe that nobody writes to',
+      (file) => execFileSync('mkfifo', [file]),
+      /config\.toml: the file cannot be read: .*not a regular file/,
+    ],
+    [
+      'bytes that are not UTF-8',
+      (file) => writeFileSync(file, Buffer.from([0x61, 0xff, 0x0a])),
+      /config\.toml: the file is not UTF-8 text/,
+    ],
+    [
+      'more than a megabyte',
+      (file) => writeFileSync(file, '#'.repeat(1024 * 1024 + 1)),
+      /config\.toml: the file is larger than 1048576 bytes/,
+    ],
     ['lists in lists without end', (file) => writeFileSync(file, `a = ${'['.repeat(500)}`), /config\.toml:1:\d+: not valid TOML/],
     ['tables in tables without end', (file) => writeFileSync(file, `[${'a.'.repeat(500)}b]`), /config\.toml: nested deeper than 64 levels/],
   ];
@@ -67,7 +79,7 @@ describe('-c overrides', () => {
     ['model', /-c model: expected key=value/],
     ['', /-c : expected key=value/],
     ['=x', /-c =…: "" is not a key/],
-    ['a..api_key=sk-secret', /^invalid config: -c a\.\.api_key=…: "a\.\.api_key" is not a key: expected names with dots between them$/],
+    ['a..api_key=sk-secret', /^invalid config: -c a\.\.api_key=…: "a\.\.api_key" is not a key: expected names separated by dots$/],
     ['a..b=1', /"a\.\.b" is not a key/],
     ['.a=1', /"\.a" is not a key/],
     ['a.=1', /"a\." is not a key/],
@@ -127,7 +139,7 @@ describe("a request's config", () => {
 
   test('is refused where a key is malformed', async () => {
     const error = await configErrorOf(() => load('', { request: { 'a..b': 1 } }));
-    expect(error.message).toBe('invalid config: the request\'s config: "a..b" is not a key: expected names with dots between them');
+    expect(error.message).toBe('invalid config: the request\'s config: "a..b" is not a key: expected names separated by dots');
   });
 });
 
@@ -149,7 +161,7 @@ describe('keys that JavaScript knows are data like any other', () => {
 
   test.each(['toString', '__proto__', 'constructor'])('a profile called %s is not there until it is defined', async (profile) => {
     const error = await configErrorOf(() => load(`profile = "${profile}"\n[profiles]\n`));
-    expect(error.message).toMatch(`profile: there is no [profiles.${profile}]`);
+    expect(error.message).toMatch(`profile: there is no table [profiles.${profile}]`);
   });
 });
 
@@ -168,9 +180,9 @@ describe('layers', () => {
   });
 
   test.each([
-    ['profile = "nope"\n', /config\.toml:1:1: profile: there is no \[profiles\.nope\]/],
-    ['profile = 5\n', /config\.toml:1:1: profile: expected a text that is not empty, found 5/],
-    ['profile = "p"\nprofiles = 5\n', /config\.toml:1:1: profile: there is no \[profiles\.p\]/],
+    ['profile = "nope"\n', /config\.toml:1:1: profile: there is no table \[profiles\.nope\]/],
+    ['profile = 5\n', /config\.toml:1:1: profile: expected a non-empty string, found 5/],
+    ['profile = "p"\nprofiles = 5\n', /config\.toml:1:1: profile: there is no table \[profiles\.p\]/],
     ['profile = "p"\n[profiles]\np = 5\n', /config\.toml:3:1: profiles\.p: expected a table/],
   ])('a wrong profile is refused: %j', async (broken, message) => {
     expect((await configErrorOf(() => load(broken))).message).toMatch(message);

@@ -119,5 +119,7 @@ test('a file that a link puts into a trusted project is not read', async () => {
   symlinkSync(join(tempFolder({ 'config.toml': 'model = "theirs"\n' }), 'config.toml'), join(folder, '.codex', 'config.toml'));
   const config = await loadIn(folder, trust(folder));
   expect(config.get('model')).toBe(null);
-  expect(config.layers.at(-1)?.disabledReason).toBe(`${join(folder, '.codex', 'config.toml')} is a link that leads out of the project`);
+  expect(config.layers.at(-1)?.disabledReason).toBe(
+    `${join(folder, '.codex', 'config.toml')} is a symbolic link that leads out of the project`,
+  );
 });

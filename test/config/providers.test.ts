@@ -54,24 +54,24 @@ describe('a provider with a script needs no more than that', () => {
 describe('a provider defined wrongly is refused', () => {
   test.each([
     ['', /config\.toml:1:18: model_providers\.p: base_url is missing/],
-    ['base_url = 5', /base_url: expected an http or https address, found 5/],
-    ['base_url = "127.0.0.1:1"', /base_url: expected an http or https address, found a text/],
-    ['base_url = "file:///etc/passwd"', /base_url: expected an http or https address/],
-    ['base_url = "http://"', /base_url: expected an http or https address/],
-    [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a text/],
-    [`${BASE}env_key = ""`, /env_key: expected the name of an environment variable, not a key itself, found an empty text/],
+    ['base_url = 5', /base_url: expected an http or https URL, found 5/],
+    ['base_url = "127.0.0.1:1"', /base_url: expected an http or https URL, found a string/],
+    ['base_url = "file:///etc/passwd"', /base_url: expected an http or https URL/],
+    ['base_url = "http://"', /base_url: expected an http or https URL/],
+    [`${BASE}name = 5`, /config\.toml:3:1: model_providers\.p\.name: expected a non-empty string/],
+    [`${BASE}env_key = ""`, /env_key: expected the name of an environment variable, not the key itself, found an empty string/],
     [`${BASE}wire_api = "grpc"`, /wire_api: expected "responses", "chat" or "scripted", found "grpc"/],
-    [`${BASE}script = "a.yaml"`, /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" has a script/],
-    ['script = ""', /script: expected a text that is not empty, found ""/],
-    [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and their texts, each on one line, found a text/],
+    [
+      `${BASE}script = "a.yaml"`,
+      /config\.toml:3:1: model_providers\.p\.script: only a provider with wire_api = "scripted" can have a script/,
+    ],
+    ['script = ""', /script: expected a non-empty string, found ""/],
+    [`${BASE}http_headers = "x"`, /http_headers: expected a table of header names and single-line string values, found a string/],
     [`${BASE}http_headers = { a = 1 }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { "a b" = "x" }`, /http_headers: expected a table of header names/],
     [`${BASE}http_headers = { a = "x\\r\\ny: z" }`, /http_headers: expected a table of header names/],
-    [
-      `${BASE}env_http_headers = ["A"]`,
-      /env_http_headers: expected a table of header names and the names of environment variables, found a list/,
-    ],
-    [`${BASE}query_params = { a = true }`, /query_params: expected a table of texts, found a table/],
+    [`${BASE}env_http_headers = ["A"]`, /env_http_headers: expected a table of header names and environment variable names, found a list/],
+    [`${BASE}query_params = { a = true }`, /query_params: expected a table of strings, found a table/],
     [`${BASE}request_max_retries = -1`, /request_max_retries: expected a whole number, 0 or more, found -1/],
     [`${BASE}stream_max_retries = 1.5`, /stream_max_retries: expected a whole number, 0 or more, found 1.5/],
     [`${BASE}stream_idle_timeout_ms = 0`, /stream_idle_timeout_ms: expected a whole number, 1 or more, found 0/],
@@ -83,23 +83,23 @@ describe('a provider defined wrongly is refused', () => {
 
   test.each([
     ['model_providers = 5\n', /config\.toml:1:1: model_providers: expected a table, found 5/],
-    ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found a text/],
+    ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found a string/],
   ])('%j', async (text, message) => {
     const config = await load(text);
     expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
   });
 
-  const texts = 'expected a table of header names and their texts, each on one line';
-  const variables = 'expected a table of header names and the names of environment variables';
+  const texts = 'expected a table of header names and single-line string values';
+  const variables = 'expected a table of header names and environment variable names';
   test.each([
-    ['model_providers.p = "sk-secret"', 'p: expected a table, found a text'],
-    [`[model_providers.p]\nbase_url = "ws://user:sk-secret@h/"`, 'p.base_url: expected an http or https address, found a text'],
-    [`[model_providers.p]\n${BASE}http_headers = "sk-secret"`, `p.http_headers: ${texts}, found a text`],
+    ['model_providers.p = "sk-secret"', 'p: expected a table, found a string'],
+    [`[model_providers.p]\nbase_url = "ws://user:sk-secret@h/"`, 'p.base_url: expected an http or https URL, found a string'],
+    [`[model_providers.p]\n${BASE}http_headers = "sk-secret"`, `p.http_headers: ${texts}, found a string`],
     [`[model_providers.p]\n${BASE}http_headers = { x = "sk-secret\\n" }`, `p.http_headers: ${texts}, found a table`],
-    [`[model_providers.p]\n${BASE}query_params = "sk-secret"`, 'p.query_params: expected a table of texts, found a text'],
+    [`[model_providers.p]\n${BASE}query_params = "sk-secret"`, 'p.query_params: expected a table of strings, found a string'],
     [
       `[model_providers.p]\n${BASE}env_key = "sk-secret"`,
-      'p.env_key: expected the name of an environment variable, not a key itself, found a text',
+      'p.env_key: expected the name of an environment variable, not the key itself, found a string',
     ],
     [`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "sk-secret" }`, `p.env_http_headers: ${variables}, found a table`],
   ])('without a word of what may be secret: %j', async (text, problem) => {
@@ -118,21 +118,25 @@ describe('a provider defined wrongly is refused', () => {
     const config = await load(`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "KEY" }\n`, { env: { KEY: 'secret\nx' } });
     const error = await configErrorOf(() => providerConfig(config, 'p'));
     expect(error.message).toBe(
-      `invalid config: ${join(config.home, 'config.toml')}:3:22: model_providers.p.env_http_headers.X-Key: the value of KEY is not on one line`,
+      `invalid config: ${join(config.home, 'config.toml')}:3:22: model_providers.p.env_http_headers.X-Key: the value of KEY must be a single line`,
     );
   });
 });
 
 describe('an unknown provider is refused by its name', () => {
   test.each([
-    ['', 'nope', 'unknown model provider: nope; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
+    ['', 'nope', 'unknown model provider: nope. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
     [
       `[model_providers.a]\n${BASE}[model_providers.b]\n${BASE}`,
       'nope',
-      'unknown model provider: nope; config.toml defines a, b; built in are openai, ollama, lmstudio, scripted',
+      'unknown model provider: nope. config.toml defines a, b. Built in: openai, ollama, lmstudio, scripted',
     ],
-    ['', 'constructor', 'unknown model provider: constructor; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
-    ['', '', 'unknown model provider: ; config.toml defines none; built in are openai, ollama, lmstudio, scripted'],
+    [
+      '',
+      'constructor',
+      'unknown model provider: constructor. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted',
+    ],
+    ['', '', 'unknown model provider: . config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
   ])('%#', async (text, requested, message) => {
     const config = await load(text);
     expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);

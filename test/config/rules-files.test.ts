@@ -53,7 +53,7 @@ test('a folder of rules that is none, or holds too many, is a problem', () => {
   for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
   expect(readRuleFiles(home)).toEqual({
     files: [],
-    problems: [{ path: join(home, 'rules'), message: 'there are more than 200 files of rules' }],
+    problems: [{ path: join(home, 'rules'), message: 'there are more than 200 rules files' }],
   });
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');

@@ -6,9 +6,9 @@ import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
 import { configErrorOf, load } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
-const TEXT = 'a text that is not empty';
+const TEXT = 'a non-empty string';
 const POLICY =
-  '"untrusted", "on-failure", "on-request", "never", or a table granular = {sandbox_approval, rules, mcp_elicitations} of true or false';
+  '"untrusted", "on-failure", "on-request", "never", or {granular = {sandbox_approval, rules, mcp_elicitations}} with true or false for each';
 const GRANULAR = 'sandbox_approval = true, rules = true, mcp_elicitations = true';
 
 const wrong: [SettingName, string, string][] = [
@@ -22,9 +22,9 @@ const wrong: [SettingName, string, string][] = [
   ['approval_policy', `{ granular = { ${GRANULAR}, skill_approval = 1 } }`, `expected ${POLICY}, found a table`],
   ['approval_policy', `{ granular = { ${GRANULAR} }, other = 1 }`, `expected ${POLICY}, found a table`],
   ['approvals_reviewer', '"me"', 'expected one of "user", "auto_review", "guardian_subagent", found "me"'],
-  ['developer_instructions', '5', 'expected a text, found 5'],
+  ['developer_instructions', '5', 'expected a string, found 5'],
   ['hide_agent_reasoning', '"true"', 'expected true or false, found "true"'],
-  ['instructions', '[]', 'expected a text, found a list'],
+  ['instructions', '[]', 'expected a string, found a list'],
   ['model', '5', `expected ${TEXT}, found 5`],
   ['model', '" "', `expected ${TEXT}, found " "`],
   ['model_context_window', '0', 'expected a whole number, 1 or more, found 0'],
@@ -34,10 +34,10 @@ const wrong: [SettingName, string, string][] = [
   ['model_reasoning_summary', '"long"', 'expected one of "auto", "concise", "detailed", "none", found "long"'],
   ['model_verbosity', '"loud"', 'expected one of "low", "medium", "high", found "loud"'],
   ['personality', '"rude"', 'expected one of "none", "friendly", "pragmatic", found "rude"'],
-  ['project_doc_fallback_filenames', '"A.md"', 'expected a list of file names, without folders, found "A.md"'],
-  ['project_doc_fallback_filenames', '["../A.md"]', 'expected a list of file names, without folders, found a list'],
-  ['project_doc_fallback_filenames', '[".."]', 'expected a list of file names, without folders, found a list'],
-  ['project_doc_fallback_filenames', '[""]', 'expected a list of file names, without folders, found a list'],
+  ['project_doc_fallback_filenames', '"A.md"', 'expected a list of file names without folders, found "A.md"'],
+  ['project_doc_fallback_filenames', '["../A.md"]', 'expected a list of file names without folders, found a list'],
+  ['project_doc_fallback_filenames', '[".."]', 'expected a list of file names without folders, found a list'],
+  ['project_doc_fallback_filenames', '[""]', 'expected a list of file names without folders, found a list'],
   ['project_doc_max_bytes', '-1', 'expected a whole number, 0 or more, found -1'],
   ['project_doc_max_bytes', '"32K"', 'expected a whole number, 0 or more, found "32K"'],
   ['project_doc_max_bytes', 'inf', 'expected a whole number, 0 or more, found "Infinity"'],
@@ -117,7 +117,7 @@ describe('the place of a wrong value', () => {
 
   test('is the profile, where the profile sets it', async () => {
     const error = await configErrorOf(async () => (await load('profile = "p"\nmodel = "good"\n[profiles.p]\nmodel = 5\n')).get('model'));
-    expect(error.message).toMatch(/config\.toml:4:1: model: expected a text/);
+    expect(error.message).toMatch(/config\.toml:4:1: model: expected a non-empty string/);
   });
 
   test('is the command line or the request, where they set it', async () => {
@@ -132,7 +132,7 @@ describe('the place of a wrong value', () => {
     const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
     const config = await loadConfig({ home, cwd: folder, env: {}, overrides: [] });
     const error = await configErrorOf(() => config.get('model'));
-    expect(error.place).toEqual({
+    expect(error.location).toEqual({
       path: join(folder, '.codex', 'config.toml'),
       range: { start: { line: 1, column: 1 }, end: { line: 1, column: 6 } },
     });

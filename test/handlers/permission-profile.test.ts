@@ -132,17 +132,17 @@ test.each<[string, string, object]>([
 });
 
 test.each([
-  ['"/opt/x" = "deny"', '', /cannot be kept: it denies `\/opt\/x`/],
-  ['":root" = "read"\n":workspace_roots" = {"." = "write", "docs" = "read"}', '', /it treats `:workspace_roots\/docs` apart/],
-  ['":root" = "read"\n"/opt/x" = "write"', '', /it lets commands write `\/opt\/x`, and not the workspace/],
-  ['":workspace_roots" = "write"\n"/a" = "write"\n"/a/b" = "read"', '', /read, and not write, `\/a\/b`/],
-  ['"/opt/**/*.env" = "read"', '', /by a pattern/],
-  ['"/opt/x" = "read"', '', /does not let commands read the workspace/],
+  ['"/opt/x" = "deny"', '', /cannot enforce this permission profile: it denies `\/opt\/x`/],
+  ['":root" = "read"\n":workspace_roots" = {"." = "write", "docs" = "read"}', '', /it sets the access to `:workspace_roots\/docs` separately/],
+  ['":root" = "read"\n"/opt/x" = "write"', '', /it allows commands to write `\/opt\/x` but not the workspace/],
+  ['":workspace_roots" = "write"\n"/a" = "write"\n"/a/b" = "read"', '', /read but not to write `\/a\/b`/],
+  ['"/opt/**/*.env" = "read"', '', /the path pattern/],
+  ['"/opt/x" = "read"', '', /does not allow commands to read the workspace/],
   ['"rel" = "read"', '', /permissions\.p\.filesystem\.rel.*expected an absolute path/],
-  ['":nowhere" = "read"', '', /there is no such place/],
+  ['":nowhere" = "read"', '', /unknown name, expected one of :root/],
   ['"/opt/x" = "execute"', '', /expected "read", "write", "deny"/],
-  ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', /the network as a whole or not at all/],
-  ['":root" = "read"', '[permissions.p.limits]\n', /there is no such key/],
+  ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', /the whole network or none of it/],
+  ['":root" = "read"', '[permissions.p.limits]\n', /unknown key, expected one of description/],
 ])('the profile %s %s is refused where a thread is to run with it, and nowhere else', async (entries, more, problem) => {
   const { client } = await startServer({ config: withProfile(entries, more) });
   const { code, message: text, data } = await client.refusal('thread/start', { permissions: 'p' });

@@ -168,7 +168,7 @@ test('the key of a question is what spares it the next time', async () => {
 test('a command that was accepted for the session with permissions of its own is accepted with those alone', async () => {
   const grants = new Grants();
   const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
-  expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'It asks for more than its sandbox allows.' });
+  expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'The command asks for more than the sandbox allows.' });
   if (asked.verdict !== 'ask') throw new Error('it was not asked');
   grants.allowCommand(asked.key);
   expect(wordFor(await judge('touch x', { grants, permissions: WRITES_OPT }))).toBe('run');
@@ -198,7 +198,7 @@ describe('what people and models are told', () => {
     expect(await judge('touch x', { escalates: true, justification: 'must write next door' })).toMatchObject({
       reason: 'must write next door',
     });
-    expect(await judge('touch x', { escalates: true })).toMatchObject({ reason: 'It asks to run outside the sandbox.' });
+    expect(await judge('touch x', { escalates: true })).toMatchObject({ reason: 'The command asks to run outside the sandbox.' });
     expect(await judge('touch x')).toMatchObject({ reason: null });
   });
 
@@ -206,17 +206,17 @@ describe('what people and models are told', () => {
     const push: PrefixRule = { pattern: [['git'], ['push', 'send-pack']], decision: 'forbidden', justification: 'a person does that' };
     expect(await judge('git push', { rules: { rules: [push], problems: [] } })).toEqual({
       verdict: 'refuse',
-      reason: 'Rejected: a rule forbids `git push|send-pack` (a person does that). Do not try to reach the same in another way.',
+      reason: 'Rejected: a rule forbids `git push|send-pack` (a person does that). Do not try to achieve the same in another way.',
     });
     expect(await judge('$X push', { rules: { rules: [push], problems: [] } })).toMatchObject({
       verdict: 'ask',
-      reason: 'A rule forbids `git push|send-pack` (a person does that), and it cannot be told that this does something else.',
+      reason: 'A rule forbids `git push|send-pack` (a person does that), and this command may run that.',
     });
   });
 
   test('a file of rules that cannot be read is named with its line', async () => {
     expect(await judge('ls', { rules: RULES.unreadable })).toMatchObject({
-      reason: 'Rules that may forbid this cannot be read: /h/rules/a.rules:3: expected (.',
+      reason: 'A rule that may forbid this command cannot be read: /h/rules/a.rules:3: expected (.',
     });
     expect(await judge('ls', { rules: RULES.unreadable, approvalPolicy: 'never' })).toMatchObject({
       verdict: 'refuse',
@@ -227,7 +227,7 @@ describe('what people and models are told', () => {
   test('never and granular say why they refuse', async () => {
     expect(await judge('touch x', { approvalPolicy: 'never', escalates: true })).toMatchObject({ reason: expect.stringMatching(/never/) });
     expect(await judge('touch x', { approvalPolicy: granular(false), escalates: true })).toMatchObject({
-      reason: expect.stringMatching(/^Rejected by the approval policy/),
+      reason: expect.stringMatching(/^Rejected: the approval policy does not allow/),
     });
   });
 });

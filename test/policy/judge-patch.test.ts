@@ -67,7 +67,7 @@ test('in a read-only sandbox every file is outside', () => {
   const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds }, grants: new Grants() };
   expect(judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
-    reason: '/ws/a is outside of what the sandbox lets be written.',
+    reason: '/ws/a is outside the folders that can be written in the sandbox.',
   });
   expect(judgePatch({ ...situation, approvalPolicy: 'never' }).verdict).toBe('refuse');
 });

@@ -183,7 +183,7 @@ describe('paths near to the longest that there can be', () => {
 
   test('of a root: what cannot be guarded is refused, and nothing stays behind', async () => {
     const deep = deepFolder(4080);
-    await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow('could not be guarded');
+    await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow('could not be protected');
     expect(readdirSync(deep)).toEqual([]);
   });
 

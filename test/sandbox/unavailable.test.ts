@@ -38,7 +38,11 @@ async function problemOf(program: string | null): Promise<string> {
 
 test.each([
   ['missing', null, /^Commands cannot be sandboxed: bubblewrap is missing\. Run: .*bubblewrap/],
-  ['too old', 'Unknown option --disable-userns', /0\.8 or later is needed \(bwrap: Unknown option --disable-userns\)\. Run: /],
+  [
+    'too old',
+    'Unknown option --disable-userns',
+    /too old \(bwrap: Unknown option --disable-userns\)\. Version 0\.8 or later is needed\. Run: /,
+  ],
   [
     'forbidden user namespaces',
     'setting up uid map: Permission denied',
@@ -76,7 +80,7 @@ test('a system without a sandbox says so, and runs nothing', async () => {
 test('a home that nothing can be made in is told of', async () => {
   const home = world.file('not-a-folder');
   const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
-  await expect(sandbox.available()).rejects.toThrow(`The sandbox needs a file in ${home}`);
+  await expect(sandbox.available()).rejects.toThrow(`a file that the sandbox needs cannot be created in ${home}`);
 });
 
 test('the filter is a program of at most what the kernel takes, for each processor', () => {

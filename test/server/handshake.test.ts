@@ -133,8 +133,8 @@ test('rules that cannot be read are told after the handshake, each with its plac
   const server = await startServer({ files: { 'home/rules/a.rules': rules } });
   const path = join(server.home, 'rules', 'a.rules');
   expect(await server.client.waitFor('configWarning')).toEqual({
-    summary: `invalid rules: ${path}:3: pattern must be a list of words that is not empty`,
-    details: 'Every command is asked about until it is corrected, and refused where nobody is asked.',
+    summary: `invalid rules: ${path}:3: pattern must be a non-empty list of words`,
+    details: 'Until you correct it, every command needs approval. Commands are refused if the approval policy does not allow the server to ask.',
     path,
     range: { start: { line: 3, column: 1 }, end: { line: 3, column: 1 } },
   });

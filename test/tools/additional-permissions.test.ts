@@ -100,8 +100,8 @@ test('without a sandbox there is nothing to widen, and nobody is asked', async (
 describe('is refused to the model, without an item and without a question', () => {
   const granular = '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true } }';
   test.each<[string, object, RegExp, string?]>([
-    ['under never', WIDER, /approval policy is never/, confined('"never"')],
-    ['under granular without sandbox_approval', WIDER, /^Rejected by the approval policy/, confined(granular)],
+    ['under never', WIDER, /approval policy never/, confined('"never"')],
+    ['under granular without sandbox_approval', WIDER, /^Rejected: the approval policy does not allow/, confined(granular)],
     ['where the configuration does not allow it', WIDER, /features\.exec_permission_approvals/, OFF],
     ['without permissions', { sandbox_permissions: 'with_additional_permissions' }, /`additional_permissions` needs/],
     ['with none in it', { additional_permissions: {} }, /at least one permission/],

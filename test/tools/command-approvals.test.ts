@@ -165,7 +165,7 @@ test('what a rule forbids is not typed into a running shell either', async () =>
   await server.clock.timerOf(10_000);
   server.clock.advance(10_000);
   expect(await turn).toMatchObject({ status: 'completed' });
-  expect(told(server, 'call_2')).toBe('Rejected: a rule forbids `touch`. Do not try to reach the same in another way.');
+  expect(told(server, 'call_2')).toBe('Rejected: a rule forbids `touch`. Do not try to achieve the same in another way.');
   expect(server.client.notifications('item/commandExecution/terminalInteraction').map(({ stdin }) => stdin)).toEqual(['exit\n']);
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
 });

@@ -138,7 +138,7 @@ test.each<[string, object, RegExp]>([
   ['no permissions', {}, /needs `permissions`/],
   ['no network', { permissions: { network: { enabled: false } } }, /at least one permission/],
   ['no paths', { permissions: { file_system: { write: [7] } } }, /lists of paths/],
-  ['too much', { permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } } }, /64 paths at most/],
+  ['too much', { permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } } }, /at most 64 paths/],
   ['what is protected', { permissions: { file_system: { write: ['dir/.git/hooks'] } } }, /\.git is protected/],
   ["the server's files", { permissions: { file_system: { write: ['../home/config.toml'] } } }, /server's home/],
   ['the home', { permissions: { file_system: { write: ['../home'] } } }, /server's home/],

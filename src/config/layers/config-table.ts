@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 
-/** Settings by key, as TOML and JSON have them. Its prototype is null. */
+/** Settings by key, from TOML or JSON. Its prototype is null. */
 export type ConfigTable = JsonObject;
 
 const DEPTH_MAX = 64;
 
-/** A table without a prototype, so that a key such as `__proto__` is data like any other. */
+/** Returns a table without a prototype, so that a key such as `__proto__` is ordinary data. */
 export function emptyTable(): ConfigTable {
   return Object.create(null) as ConfigTable;
 }
@@ -16,37 +16,38 @@ export function isTable(value: JsonValue | undefined): value is ConfigTable {
 }
 
 /**
- * Copies what TOML or JSON gave into tables. A key whose value is null is left out, a date becomes its ISO text, an
- * integer beyond 2^53 the nearest number, and `nan` and `inf` texts, which JSON could not carry.
+ * Copies parsed TOML or JSON into tables, with values that JSON can represent. Omits keys with null values. A date becomes an
+ * ISO string, an integer beyond 2^53 the nearest number, and `nan` and `inf` become strings. Throws a ConfigError if nested
+ * too deeply.
  */
-export function toTable(source: object, place: ConfigLocation): JsonObject {
-  return copyTable(source, place, 0);
+export function toTable(source: object, location: ConfigLocation): JsonObject {
+  return copyTable(source, location, 0);
 }
 
-function copyTable(source: object, place: ConfigLocation, depth: number): JsonObject {
-  if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
+function copyTable(source: object, location: ConfigLocation, depth: number): JsonObject {
+  if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
   const table = emptyTable();
   for (const [key, value] of Object.entries(source)) {
-    const copied = copyValue(value, place, depth);
+    const copied = copyValue(value, location, depth);
     if (copied !== null) table[key] = copied;
   }
   return table;
 }
 
-function copyValue(value: unknown, place: ConfigLocation, depth: number): JsonValue {
+function copyValue(value: unknown, location: ConfigLocation, depth: number): JsonValue {
   if (Array.isArray(value)) {
-    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, place);
-    return value.map((element) => copyValue(element, place, depth + 1));
+    if (depth > DEPTH_MAX) throw new ConfigError(`nested deeper than ${DEPTH_MAX} levels`, location);
+    return value.map((element) => copyValue(element, location, depth + 1));
   }
   if (value instanceof Date) return value.toISOString();
-  if (isObject(value)) return copyTable(value, place, depth + 1);
+  if (isObject(value)) return copyTable(value, location, depth + 1);
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   return null;
 }
 
-/** `over` laid on `base`: tables are merged key by key, anything else is replaced. Neither is changed. */
+/** Returns a new table: `base` overridden by `over`. Merges tables key by key and replaces other values. */
 export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
   const merged = Object.assign(emptyTable(), base);
   for (const [key, value] of Object.entries(over)) {
@@ -56,7 +57,7 @@ export function mergeTables(base: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** A table that holds only `value`, at `path`. */
+/** Returns a table with only `value` in it, at `path`. */
 export function tableWith(path: readonly string[], value: JsonValue): JsonObject {
   const table = emptyTable();
   const [key, ...rest] = path;
@@ -64,7 +65,7 @@ export function tableWith(path: readonly string[], value: JsonValue): JsonObject
   return table;
 }
 
-/** What stands at `path`; undefined where nothing does, or where the way leads through something that is no table. */
+/** Returns the value at `path`, or undefined if there is none. */
 export function valueAt(table: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = table;
   for (const key of path) {

@@ -8,21 +8,21 @@ import type { Toml } from './toml.ts';
 
 const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** One source of settings, with what it sets. */
+/** One source of settings, and the settings in it. */
 export interface Layer {
   name: ConfigLayerSource;
   config: JsonObject;
-  /** Why nothing of this layer counts; null where it counts. */
+  /** Why this layer is not used. Null if it is used. */
   disabledReason: string | null;
-  /** Keys that the source has and may not set; they are not in `config`. */
+  /** Keys that the source is not allowed to set. They are not in `config`. */
   ignoredKeys: string[];
-  /** Where it is not a file: how people call it, for messages. */
+  /** For messages about a source that is not a file, such as "given on the command line". Null for files. */
   label: string | null;
-  /** Where a key of this layer stands. */
-  place(path: readonly string[]): ConfigLocation;
+  /** Returns the location of a key of this layer. */
+  locate(path: readonly string[]): ConfigLocation;
 }
 
-/** Reads one config.toml as a layer; a missing file sets nothing. Throws a ConfigError where it is there but unusable. */
+/** Reads a config.toml as a layer. A missing file gives an empty layer. Throws a ConfigError if the file is invalid. */
 export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): Layer {
   const text = readText(file);
   const config = text === null ? emptyTable() : toml.parse(text, file);
@@ -32,28 +32,28 @@ export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): La
     disabledReason: null,
     ignoredKeys: [],
     label: null,
-    place: (path) => (text === null ? { path: file, range: null } : toml.locate(text, file, path)),
+    locate: (path) => (text === null ? { path: file, range: null } : toml.locate(text, file, path)),
   };
 }
 
 function readText(file: string): string | null {
-  const place = { path: file, range: null };
+  const location = { path: file, range: null };
   let read: ReturnType<typeof readRegularFile>;
   try {
     read = readRegularFile(file, CONFIG_BYTES_MAX);
   } catch (error) {
-    throw new ConfigError(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, place, { cause: error });
+    throw new ConfigError(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
   }
   if (read === null) return null;
-  if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`larger than ${CONFIG_BYTES_MAX} bytes`, place);
+  if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
   } catch (error) {
-    throw new ConfigError('not UTF-8 text', place, { cause: error });
+    throw new ConfigError('the file is not UTF-8 text', location, { cause: error });
   }
 }
 
-/** Names what a layer sets: the same for the same settings, however they are written. */
+/** Returns a hash of the layer's settings. The order and the notation of the keys do not change it. */
 export function layerVersion(layer: Layer): string {
   return `sha256:${createHash('sha256').update(canonicalJson(layer.config)).digest('hex')}`;
 }

@@ -2,15 +2,15 @@ import type { JsonObject } from '../../base/json-value.ts';
 import type { TextRange } from '../../protocol/generated/types.ts';
 import { valueAt } from './config-table.ts';
 
-/** Parses TOML; null where it does not parse. */
+/** Parses TOML. Returns null if the text is invalid. */
 type TryParse = (text: string) => JsonObject | null;
 
-// Finding a line costs parses of the text's beginnings; a file where more are needed gets no line in its message.
+// Each line that is tried parses the start of the file again. After this many parses, the message has no line.
 const PARSES_MAX = 400;
 
 /**
- * Where a key, or its nearest parent that is written out, stands in a TOML text. A key stands on the line before which
- * the text parses without it, and after which with it: so the parser decides what is a key and what is in a string.
+ * Returns the range of a key in a TOML text, or of its nearest parent that the text has. Returns null if neither is found. The
+ * parser decides what is a key: the text before the key's line parses without the key, the text with that line parses with it.
  */
 export function locateKey(text: string, path: readonly string[], tryParse: TryParse): TextRange | null {
   const lines = text.split('\n');
@@ -39,7 +39,7 @@ function findKey(lines: string[], path: readonly string[], parseLines: (count: n
   return null;
 }
 
-/** The shortest beginning of at least `count` lines that parses: a value may go over several lines. */
+/** Parses the shortest start of the file with at least `count` lines that is valid: a value may span several lines. */
 function parseOnward(lineCount: number, count: number, parseLines: (count: number) => JsonObject | null): JsonObject | null {
   const last = Math.min(lineCount, count + PARSES_MAX);
   for (let end = count; end <= last; end++) {

@@ -5,14 +5,14 @@ import { realPathOrSame } from '../../base/real-path.ts';
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
 export interface ProjectFolders {
-  /** The nearest folder upward that holds `.git`, but no folder for everyone's use, such as /tmp; the cwd itself where there is none. */
+  /** The nearest folder with a `.git`, from the cwd upward, except shared folders such as /tmp. Without one, the cwd itself. */
   root: string;
   isRepository: boolean;
-  /** From the root down to the cwd, both included. */
+  /** From the root down to the cwd, including both. */
   folders: string[];
 }
 
-/** The folders that a thread in `cwd` takes its project's files from, symbolic links resolved. */
+/** Returns the folders of the project that `cwd` is in, with symbolic links resolved. */
 export function projectFolders(cwd: string): ProjectFolders {
   const real = realPathOrSame(cwd);
   const folders: string[] = [];
@@ -23,7 +23,7 @@ export function projectFolders(cwd: string): ProjectFolders {
   }
 }
 
-/** Whether anyone may put files there: a `.git` would make what they write the instructions of all who work below. */
+/** Whether every user may create files in the folder. A `.git` there would let them give instructions to threads below it. */
 function isForEveryone(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & STICKY_AND_WRITABLE_BY_ALL) === STICKY_AND_WRITABLE_BY_ALL;

@@ -10,9 +10,9 @@ import { projectFolders } from './project-folders.ts';
 import type { Toml } from './toml.ts';
 
 /**
- * What a project can never set, trusted or not: what starts programs, what chooses where prompts and keys go, what names files
- * outside of it, who decides what is allowed, what a sandbox lets through, and what decides about trust itself. A new setting
- * of one of these kinds belongs here.
+ * Keys that a project can never set, trusted or not. They start programs, choose where prompts and keys are sent, name files
+ * outside the project, choose who approves actions, widen the sandbox, or decide about trust. Add a new setting of these kinds
+ * here.
  */
 export const USER_ONLY_KEYS = [
   'allow_login_shell',
@@ -50,8 +50,9 @@ export const USER_ONLY_KEYS = [
 ] as const;
 
 /**
- * The `.codex/config.toml` of each folder from the project's root down to `cwd`, outermost first. One in a folder that
- * the user's own settings do not call trusted is not even read, nor is one that a link puts there: its layer is disabled.
+ * Returns a layer for the `.codex/config.toml` in each folder from the project's root down to `cwd`, outermost first. If the
+ * user's own settings do not trust the folder, or the file is a link out of the project, the file is not read and its layer
+ * is disabled.
  */
 export function projectLayers({ cwd, home, user }: { cwd: string; home: string; user: JsonObject }, toml: Toml): Layer[] {
   const { root, folders } = projectFolders(cwd);
@@ -62,12 +63,12 @@ export function projectLayers({ cwd, home, user }: { cwd: string; home: string; 
     if (!existsSync(file) || realPathOrSame(file) === homeFile) return [];
     const name: ConfigLayerSource = { type: 'project', dotCodexFolder };
     if (!isTrusted(folder, root, user)) return [disabled(name, file, untrustedReason(folder))];
-    if (!isBelow(realPathOrSame(file), root)) return [disabled(name, file, `${file} is a link that leads out of the project`)];
+    if (!isBelow(realPathOrSame(file), root)) return [disabled(name, file, `${file} is a symbolic link that leads out of the project`)];
     return [withoutUserOnlyKeys(readLayer(file, name, toml))];
   });
 }
 
-/** The entry of the nearest folder decides, up to the project's root. */
+/** The nearest entry decides, from the folder up to the project's root. */
 function isTrusted(folder: string, root: string, user: JsonObject): boolean {
   const levels = trustLevels(user);
   for (let at = folder; ; at = dirname(at)) {
@@ -88,11 +89,11 @@ function trustLevels(user: JsonObject): Map<string, unknown> {
 function withoutUserOnlyKeys(layer: Layer): Layer {
   const isOpen = layer.config.sandbox_mode === 'danger-full-access';
   const ignoredKeys: string[] = USER_ONLY_KEYS.filter((key) => Object.hasOwn(layer.config, key));
-  // A project may ask for a sandbox, not for none.
+  // A project may choose a sandbox, but may not disable it.
   if (isOpen) ignoredKeys.push('sandbox_mode');
   const config = Object.assign(emptyTable(), layer.config);
   for (const key of ignoredKeys) delete config[key];
-  // The old way to name who decides what is allowed.
+  // The deprecated key for approvals_reviewer.
   if (isTable(config.features) && Object.hasOwn(config.features, 'guardian_approval')) {
     const { guardian_approval: _, ...features } = config.features;
     config.features = features;
@@ -102,7 +103,7 @@ function withoutUserOnlyKeys(layer: Layer): Layer {
 }
 
 function untrustedReason(folder: string): string {
-  return `${folder} is not trusted: set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the home's config.toml`;
+  return `${folder} is not trusted. To trust it, set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the config.toml in your heddle home`;
 }
 
 function disabled(name: ConfigLayerSource, file: string, reason: string): Layer {
@@ -112,6 +113,6 @@ function disabled(name: ConfigLayerSource, file: string, reason: string): Layer 
     disabledReason: reason,
     ignoredKeys: [],
     label: null,
-    place: () => ({ path: file, range: null }),
+    locate: () => ({ path: file, range: null }),
   };
 }

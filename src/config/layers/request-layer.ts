@@ -7,13 +7,13 @@ import type { Toml } from './toml.ts';
 
 const KEY_PARTS_MAX = 32;
 
-/** The layer of `-c key=value` arguments, the later winning. */
+/** Returns the layer of the `-c key=value` arguments. Later arguments override earlier ones. */
 export function flagsLayer(overrides: readonly string[], toml: Toml): Layer {
   const config = overrides.map((text) => parseOverride(text, toml)).reduce(mergeTables, emptyTable());
   return sessionLayer(config, 'given on the command line');
 }
 
-/** The layer of a request's `config` object. Its outermost keys may be dotted; below them a dot is part of a name. */
+/** Returns the layer of a request's `config` object. Its top-level keys may be dotted. Below them a dot is part of the name. */
 export function requestLayer(request: JsonObject): Layer {
   let config = emptyTable();
   for (const [key, value] of Object.entries(toTable(request, NO_LOCATION))) {
@@ -23,7 +23,7 @@ export function requestLayer(request: JsonObject): Layer {
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {
-  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, place: () => NO_LOCATION };
+  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, locate: () => NO_LOCATION };
 }
 
 function parseOverride(text: string, toml: Toml): JsonObject {
@@ -33,18 +33,18 @@ function parseOverride(text: string, toml: Toml): JsonObject {
   return tableWith(splitKey(key, `-c ${shorten(key)}=…`), parseValue(text.slice(equals + 1).trim(), toml));
 }
 
-/** TOML where it is TOML, else the text itself: `-c model=name` needs no quotes. */
+/** Parses the value as TOML. If it is not TOML, it is a string: `-c model=name` needs no quotes. */
 function parseValue(text: string, toml: Toml): JsonValue {
   const table = toml.tryParse(`value = ${text}\n`);
   if (table === null || Object.keys(table).length !== 1) return text;
   return table.value ?? text;
 }
 
-/** Cuts a dotted key; a part in quotes may hold dots: `projects."/a.b".trust_level`. */
+/** Splits a dotted key. A quoted part may contain dots: `projects."/a.b".trust_level`. Throws a ConfigError if it is not a key. */
 function splitKey(key: string, where: string): string[] {
   const parts = [...key.matchAll(/"([^"]+)"|'([^']+)'|([^."'\s]+)/g)];
   if (parts.map(([whole]) => whole).join('.') !== key || key === '' || parts.length > KEY_PARTS_MAX) {
-    throw new ConfigError(`${where}: ${JSON.stringify(shorten(key))} is not a key: expected names with dots between them`);
+    throw new ConfigError(`${where}: ${JSON.stringify(shorten(key))} is not a key: expected names separated by dots`);
   }
   return parts.map(([, double, single, bare]) => double ?? single ?? bare ?? '');
 }

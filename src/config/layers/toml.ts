@@ -4,17 +4,17 @@ import { toTable } from './config-table.ts';
 import { locateKey } from './locate-key.ts';
 
 export interface Toml {
-  /** Throws a ConfigError that names the place and what is wrong there. */
+  /** Throws a ConfigError with the location and the problem. */
   parse(text: string, file: string): JsonObject;
-  /** Null where the text does not parse. */
+  /** Returns null if the text is not valid TOML. */
   tryParse(text: string): JsonObject | null;
-  /** Where a key stands in the text of a file. */
+  /** Returns the location of a key in the text of a file. */
   locate(text: string, file: string, path: readonly string[]): ConfigLocation;
 }
 
 let loading: Promise<Toml> | null = null;
 
-/** The TOML reader, its parser loaded at first use: a server that only answers `initialize` does without. */
+/** Returns the TOML reader. Loads the parser at first use: a server that only answers `initialize` does not need it. */
 export function loadToml(): Promise<Toml> {
   loading ??= importToml();
   return loading;
@@ -22,7 +22,7 @@ export function loadToml(): Promise<Toml> {
 
 async function importToml(): Promise<Toml> {
   const { parse, TomlError } = await import('smol-toml');
-  const read = (text: string, place: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), place);
+  const read = (text: string, location: ConfigLocation) => toTable(parse(text, { integersAsBigInt: 'asNeeded', maxDepth: 64 }), location);
   const tryParse = (text: string) => {
     try {
       return read(text, { path: null, range: null });
@@ -46,7 +46,7 @@ async function importToml(): Promise<Toml> {
   };
 }
 
-/** The parser's own message goes on to show the lines around; they may hold what should not be shown. */
+/** Keeps the first line only: the parser's message continues with lines of the file, which may contain secrets. */
 function problemOf(message: string): string {
   const [first = ''] = message.split('\n');
   return `not valid TOML: ${first.replace('Invalid TOML document: ', '')}`;

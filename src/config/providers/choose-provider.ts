@@ -13,14 +13,14 @@ const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
 
 export interface ChosenProvider {
   provider: ProviderConfig;
-  /** Nobody chose it: without configuration and key, the embedded model answers. */
+  /** Whether it is the embedded model because neither a provider nor a key is configured. */
   embeddedDefault: boolean;
 }
 
 /**
- * The provider of a thread: the requested one, else `model_provider`, else openai where its key is in the environment,
- * else the embedded one. Throws a ConfigError for a name that nothing defines, or one defined wrongly. Where the
- * server was given a model, a name is but a name: nothing is looked up.
+ * Returns the provider of a thread: the requested one, else `model_provider`, else openai if its key is in the environment,
+ * else the embedded one. Throws a ConfigError if the provider is unknown or its definition is invalid. If the server was
+ * given a model, any name is accepted and no definition is read.
  */
 export function chooseProvider(config: Config, requested: string | null): ChosenProvider {
   const chosen = requested ?? config.get('model_provider');
@@ -30,7 +30,7 @@ export function chooseProvider(config: Config, requested: string | null): Chosen
   return { provider: providerConfig(config, 'scripted'), embeddedDefault: true };
 }
 
-/** The model of a thread: the requested one, else `model`, else the provider's default. */
+/** Returns the model of a thread: the requested one, else `model`, else the provider's default. Throws a NoModelError. */
 export function chooseModel(config: Config, provider: ProviderConfig, requested: string | null): string {
   const chosen = requested ?? config.get('model');
   if (chosen !== null) return chosen;
@@ -39,35 +39,35 @@ export function chooseModel(config: Config, provider: ProviderConfig, requested:
   throw new NoModelError(provider);
 }
 
-/** Nobody said which model of a provider is meant. */
+/** No model is configured for a provider that has no default. */
 export class NoModelError extends ConfigError {
   readonly provider: ProviderConfig;
 
-  /** `hint`: where to find one. */
+  /** `hint` tells the user how to choose a model. */
   constructor(provider: ProviderConfig, hint = 'set model in config.toml') {
     super(`no model is set for the provider ${provider.id}: ${hint}`);
     this.provider = provider;
   }
 }
 
-/** The names of all providers: those under `[model_providers]`, then the built-in ones. */
+/** Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. */
 export function knownProviders(config: Config): string[] {
   return [...new Set([...definedProviders(config), ...BUILT_IN])];
 }
 
-/** The names under `[model_providers]`. */
+/** Returns the names under `[model_providers]`. */
 export function definedProviders(config: Config): string[] {
   return config.keys(['model_providers']);
 }
 
-/** One provider by its name, defaults filled in. A definition with the name of a built-in one changes or replaces it. */
+/** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
 export function providerConfig(config: Config, id: string): ProviderConfig {
   const defined = definedProviders(config);
   if (defined.includes(id)) return readProvider(config, id);
   if (id === 'scripted') return scriptedProvider(id);
   if (BUILT_IN.includes(id)) return readProvider(config, id);
-  const own = defined.length === 0 ? 'config.toml defines none' : `config.toml defines ${defined.join(', ')}`;
-  throw new ConfigError(`unknown model provider: ${id}; ${own}; built in are ${BUILT_IN.join(', ')}`);
+  const own = defined.length === 0 ? 'no providers' : defined.join(', ');
+  throw new ConfigError(`unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN.join(', ')}`);
 }
 
 function readProvider(config: Config, id: string): ProviderConfig {
@@ -82,9 +82,9 @@ function readProvider(config: Config, id: string): ProviderConfig {
     const embedded = scriptedProvider(id);
     return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
   }
-  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" has a script');
+  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
   const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
-  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https address of the API');
+  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https URL of the API');
   return {
     id,
     name: read('name', nullable(name())) ?? defaults.name,
@@ -118,23 +118,23 @@ function scriptedProvider(id: string): ProviderConfig {
   };
 }
 
-/** Where the script of a provider lies: a relative path goes from the folder of the file that names it. */
+/** Returns the absolute path of a provider's script. A relative path starts at the folder of the file that sets it. */
 function scriptPath(config: Config, providerPath: string[]): string | null {
   const path = [...providerPath, 'script'];
   const script = config.read(path, nullable(name()));
   if (script === null || isAbsolute(script)) return script;
-  const file = config.layerOf(path)?.place(path).path ?? null;
+  const file = config.layerOf(path)?.locate(path).path ?? null;
   if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
   return resolve(dirname(file), script);
 }
 
-/** A header whose variable is not set, or empty, is not sent. */
+/** Returns the headers whose variables are set and not empty. */
 function headersFromEnv(config: Config, path: string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
     const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
     if (!value) continue;
-    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} is not on one line`);
+    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} must be a single line`);
     headers[header] = value;
   }
   return headers;
@@ -151,35 +151,35 @@ const WIRE_API: Setting<ProviderConfig['wireApi']> = {
 };
 
 const HTTP_URL: Setting<string> = {
-  expected: 'an http or https address',
+  expected: 'an http or https URL',
   absent: '',
   secret: true,
   read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
 };
 
 const ENV_KEY: Setting<string> = {
-  expected: 'the name of an environment variable, not a key itself',
+  expected: 'the name of an environment variable, not the key itself',
   absent: '',
   secret: true,
   read: (value) => (typeof value === 'string' && isVariableName(value) ? value : undefined),
 };
 
 const TEXTS: Setting<Record<string, string>> = {
-  expected: 'a table of texts',
+  expected: 'a table of strings',
   absent: {},
   secret: true,
   read: (value) => readTexts(value, () => true),
 };
 
 const HEADERS: Setting<Record<string, string>> = {
-  expected: 'a table of header names and their texts, each on one line',
+  expected: 'a table of header names and single-line string values',
   absent: {},
   secret: true,
   read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
 };
 
 const HEADER_VARIABLES: Setting<Record<string, string>> = {
-  expected: 'a table of header names and the names of environment variables',
+  expected: 'a table of header names and environment variable names',
   absent: {},
   secret: true,
   read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
@@ -189,7 +189,7 @@ function isHeaderName(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
-/** Names that are used; systems would take more, and a key in the place of a name is to be noticed. */
+/** Stricter than the system, so that a key given instead of a variable name is noticed. */
 function isVariableName(text: string): boolean {
   return /^[a-z_]\w*$/i.test(text);
 }

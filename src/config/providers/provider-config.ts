@@ -1,26 +1,26 @@
-/** Programs that run models on the user's own machine, and need no key. */
+/** Programs that run models on the user's machine and need no key. */
 export type LocalServer = 'ollama' | 'lmstudio';
 
-/** How a model is reached: `[model_providers.NAME]` of config.toml, defaults filled in. */
+/** How to reach a provider: `[model_providers.NAME]` of config.toml, with defaults. */
 export interface ProviderConfig {
   id: string;
-  /** For people. */
+  /** The display name. */
   name: string;
-  /** Null for `scripted`, which is not reached over a network. */
+  /** Null for `scripted`, which uses no network. */
   baseUrl: string | null;
-  /** The environment variable that holds the key; null: no key is sent. */
+  /** The environment variable with the key. Null: no key is sent. */
   envKey: string | null;
   wireApi: 'responses' | 'chat' | 'scripted';
-  /** For a built-in provider on the user's own machine: which program it is, so that errors can say how to start it. */
+  /** The program behind a built-in local provider, so that errors can say how to start it. Null for other providers. */
   localServer: LocalServer | null;
-  /** For `scripted`, the absolute path of the script; null: it does what users ask for. */
+  /** For `scripted`, the absolute path of the script. Null: the embedded model, which does what the user asks. */
   script: string | null;
   httpHeaders: Record<string, string>;
   queryParams: Record<string, string>;
-  /** How often a request that got no stream is tried again. */
+  /** The number of retries of a request that got no stream. */
   requestMaxRetries: number;
-  /** How often a stream that broke is asked for again. */
+  /** The number of retries after a stream broke. */
   streamMaxRetries: number;
-  /** How long the provider may be silent, from the request's first byte to the stream's end. */
+  /** How long the provider may send nothing, from the start of the request to the end of the stream. */
   streamIdleTimeoutMs: number;
 }

@@ -4,7 +4,7 @@ import type { LocalServer, ProviderConfig } from './provider-config.ts';
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 const OLLAMA_PORT = '11434';
 
-/** What a provider has where config.toml does not say. */
+/** The values of a provider that config.toml does not set. */
 export type ProviderDefaults = Pick<
   ProviderConfig,
   'name' | 'baseUrl' | 'envKey' | 'localServer' | 'requestMaxRetries' | 'streamMaxRetries'
@@ -13,12 +13,12 @@ export type ProviderDefaults = Pick<
 const REMOTE = { envKey: null, wireApi: 'responses', localServer: null, requestMaxRetries: 4, streamMaxRetries: 5 } as const;
 
 /**
- * Their Responses APIs are recent and partial, the chat API is in every version. Few retries: a program that is not running
- * does not come by itself, and whoever could start it is waiting to be told.
+ * The chat API, because their Responses APIs are recent and incomplete. Few retries, because a program that is not running
+ * does not start by itself, and the user who can start it should hear about it soon.
  */
 const LOCAL = { envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 } as const;
 
-/** The defaults of a provider by its name, built in or not. */
+/** Returns the defaults of a provider by its name, built in or not. */
 export function providerDefaults(id: string, env: Env): ProviderDefaults {
   switch (id) {
     case 'openai':
@@ -33,8 +33,8 @@ export function providerDefaults(id: string, env: Env): ProviderDefaults {
 }
 
 /**
- * The address of Ollama's API for a value of OLLAMA_HOST, read as Ollama reads it: a URL, or a host, a port or both without
- * a scheme. An address to listen on everywhere is reached at this machine.
+ * Returns the URL of Ollama's API for a value of OLLAMA_HOST. Reads it as Ollama does: a URL, or a host, a port or both without
+ * a scheme. Replaces an address that listens on all interfaces by the loopback address.
  */
 function ollamaUrl(host: string): string {
   const given = host

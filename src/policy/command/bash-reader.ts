@@ -3,31 +3,30 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 
-/** Calls `read` with the root of a script's syntax tree, which is gone when it returns. Null: given up, nothing was read. */
+/** Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if parsing was given up. */
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => Promise<T | null>;
 
 /**
- * Some lines cost time and memory by the square of their length; an ordinary one takes a millisecond, and a few of the
- * parser's steps. It is given longer for those few: a machine that has much to do is no reason not to understand it.
+ * For some lines, parsing takes quadratic time and memory. An ordinary line takes a millisecond and a few parser steps. The
+ * first few steps get a longer limit, so that ordinary lines are parsed on a busy machine too.
  */
 const LONG_MS_MAX = 250;
 const SHORT_MS_MAX = 1000;
 const SHORT_STEPS = 25;
-/** How long the server does nothing else. */
+/** The longest time that parsing blocks the server. */
 const SLICE_MS = 10;
-/** How many `|` a script may hold: the end of a longer pipeline is parsed in one step, by the square of its length. */
+/** The most `|` in a script: the parser handles the end of a pipeline in one step, which takes quadratic time. */
 const PIPES_MAX = 1000;
-/** A tree of more is not walked through. */
+/** Larger trees are not read. */
 const NODES_MAX = 4000;
 
 let loading: Promise<() => Parser> | null = null;
-/** Each is used by one script at a time, which may take several slices. */
+/** Parsers that are not in use. Each parses one script at a time, which may take several slices. */
 const idle: Parser[] = [];
 
 /**
- * A reader for the scripts of one command, all of them together within a quarter of a second, or a second where they are
- * short, and never more than a part of that without letting others run. The parser is loaded at its first use, once; a load
- * that failed is tried again.
+ * Returns a reader for the scripts of one command. Together they may take 250 ms, or one second if they are short. The reader
+ * yields to other work after each slice. The parser is loaded once, at first use. A failed load is tried again.
  */
 export function bashReader(): ReadBash {
   const budget = new Budget();
@@ -48,13 +47,13 @@ export function bashReader(): ReadBash {
   };
 }
 
-/** What the scripts of one command have cost. */
+/** The time that the scripts of one command have taken. */
 class Budget {
   #steps = 0;
   #spentMs = 0;
   #sliceMs = 0;
 
-  /** What is done in a slice, on which it may ask whether to go on. */
+  /** Runs work and counts its time. The work calls `isOver` to learn whether its slice is over. */
   spend<T>(work: (isOver: () => boolean) => T): T {
     const start = performance.now();
     const spent = () => performance.now() - start;
@@ -74,7 +73,7 @@ class Budget {
     return this.#spentMs > (this.#steps > SHORT_STEPS ? LONG_MS_MAX : SHORT_MS_MAX);
   }
 
-  /** Lets others run where a slice is over. */
+  /** Yields to other work if the slice is over. */
   async pause(): Promise<void> {
     if (this.#sliceMs <= SLICE_MS) return;
     await setImmediate();
@@ -86,7 +85,7 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
   try {
     for (;;) {
       await budget.pause();
-      // What was given up is gone on with.
+      // After a slice that ended early, the parser continues where it stopped.
       const tree = budget.isSpent ? null : budget.spend((isOver) => parser.parse(script, null, { progressCallback: isOver }));
       if (tree === null && !budget.isSpent) continue;
       if (tree === null) parser.reset();
@@ -94,15 +93,15 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
       return tree;
     }
   } catch (error) {
-    // The parser has aborted, and answers so from now on: nothing is understood any more, and all of it is asked about.
+    // The parser has aborted, and fails from now on: no command is parsed any more, so every command is asked about.
     if (error instanceof Error && error.name === 'RuntimeError') return null;
     throw error;
   }
 }
 
 /**
- * The parser's code is compiled the quick way alone: what the optimizing compiler makes of it takes 40 MB, and each start of a
- * process, which copies the server's memory map, then takes three times as long.
+ * Compiles the parser with the baseline compiler only. The optimized code takes 40 MB, which makes each start of a process
+ * three times slower, because it copies the server's memory map.
  */
 async function load(): Promise<() => Parser> {
   const { Language, Parser } = await import('web-tree-sitter');

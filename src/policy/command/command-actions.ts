@@ -3,7 +3,7 @@ import type { CommandAction } from '../../protocol/generated/types.ts';
 import type { ParsedCommand, SimpleCommand } from './parse-command.ts';
 import { quoteWords } from './quote-words.ts';
 
-/** What a command does, for a client to show. Informs only: nothing is decided by it. */
+/** Returns the actions of a command for clients to display. They affect no decision. */
 export function commandActions({ text, commands }: ParsedCommand, cwd: string): CommandAction[] {
   const unknown: CommandAction[] = [{ type: 'unknown', command: text }];
   if (commands === null) return unknown;
@@ -19,7 +19,7 @@ export function commandActions({ text, commands }: ParsedCommand, cwd: string): 
   return actions.length === 0 ? unknown : actions;
 }
 
-/** Where `cd` leads; null when the command is another, or does not say. */
+/** Returns the folder that `cd` changes to. Returns null if it is another command, or the folder is not known. */
 function folderAfter({ words }: SimpleCommand, folder: string): string | null {
   const [program, ...args] = words;
   const [target, ...others] = args.filter((arg) => arg !== '--');
@@ -91,7 +91,7 @@ function actionOf({ words }: SimpleCommand, folder: string): CommandAction | nul
   }
 }
 
-/** The words that are neither options nor their values. */
+/** Returns the words that are neither options nor their values. */
 function operands(args: readonly string[], valued: string): string[] {
   const withValue = new Set(valued.split(' '));
   const found: string[] = [];
@@ -111,7 +111,7 @@ function readAction({ command, paths, folder }: { command: string; paths: readon
   return { type: 'read', command, name: basename(absolute), path: absolute };
 }
 
-/** `sed -n 1,5p file` shows lines; any other script may do more. */
+/** Returns the files of `sed -n 1,5p file`, which shows lines. Returns none for any other script, which may do more. */
 function sedFiles(args: readonly string[]): string[] {
   const [quiet, ...rest] = args;
   const [script = '', ...files] = rest[0] === '-e' ? rest.slice(1) : rest;
@@ -142,7 +142,7 @@ function findAction(command: string, args: readonly string[]): CommandAction | n
   return query === undefined ? { type: 'listFiles', command, path } : { type: 'search', command, query, path };
 }
 
-/** What only shapes or accompanies the output of others. */
+/** Commands that only format or accompany the output of others. */
 const ASIDE: ReadonlySet<string> = new Set('cut echo head nl printf sort sed tail tr true uniq wc awk column'.split(' '));
 
 function isAside({ words }: SimpleCommand): boolean {

@@ -1,24 +1,23 @@
 import type { Env } from '../../base/env.ts';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 
-/** What a command finds in its environment, and what was kept from it. */
+/** The environment of a command, and the variables that were withheld from it. */
 export interface CommandEnvironment {
   env: Record<string, string>;
-  /** The names of the variables that are there and were withheld for what they may hold, in order. */
+  /** The sorted names of the server's variables that were withheld because they may hold secrets or are excluded. */
   withheld: string[];
 }
 
-/** What `inherit = "core"` leaves: what programs commonly need. */
+/** The variables that `inherit = "core"` keeps: the ones that programs commonly need. */
 const CORE = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'USERNAME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'PATHEXT']);
 
-/** Names that say that there is a secret in it. */
+/** Matches variable names that look like secrets. */
 const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
 
 /**
- * The environment that a policy means, of the server's own. First what is inherited, then without what looks secret and
- * without the providers' keys (but for a name that `include_only` spells out), then without what is excluded, then with what
- * is set, and of all that only what `include_only` lets through. `given` takes the place of what is inherited, not of what is
- * set.
+ * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those that look like secrets
+ * and the providers' keys, except names that `include_only` spells out. Removes the excluded variables. Then keeps only what
+ * `include_only` matches, adds `given`, and adds the variables of `set` that `include_only` matches.
  */
 export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: Readonly<Record<string, string>> = {}): CommandEnvironment {
   const spelledOut = new Set(policy.includeOnly.map((name) => name.toUpperCase()));
@@ -44,7 +43,7 @@ function isInherited(name: string, inherit: EnvironmentPolicy['inherit']): boole
   return inherit === 'all' || (inherit === 'core' && CORE.has(name.toUpperCase()));
 }
 
-/** Whether one of the patterns names it: `*` stands for any text and `?` for any character, whatever the case. */
+/** Returns a function that matches names with the patterns: `*` matches any text and `?` any character. Ignores case. */
 function matcher(patterns: readonly string[]): (name: string) => boolean {
   const expressions = patterns.map((pattern) => {
     const parts = pattern.split(/([*?])/).map((part) => (part === '*' ? '.*' : part === '?' ? '.' : escapeExpression(part)));

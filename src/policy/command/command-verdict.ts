@@ -5,18 +5,18 @@ import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
 import type { CommandRules } from '../rules/command-rules.ts';
 import type { ParsedCommand } from './parse-command.ts';
 
-/** A command that the model wants to run, with what it asks for. */
+/** A command that the model wants to run, with the permissions that it asks for. */
 export interface CommandRequest {
   command: ParsedCommand;
-  /** Where it is to run. Absolute. */
+  /** The absolute path of the working directory. */
   cwd: string;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
-  /** What it asks for beyond the sandbox's bounds while it stays in it, for this run alone; null: nothing. */
+  /** Further permissions in the sandbox that it asks for, for this run only. Null: none. */
   permissions: GrantedPermissions | null;
-  /** The reason that it gives for either. */
+  /** The model's reason for either request. */
   justification: string | null;
-  /** The beginning of commands that it proposes to allow from now on. */
+  /** The command prefix that the model proposes to allow from now on. */
   prefixRule: readonly string[] | null;
 }
 
@@ -31,20 +31,20 @@ export interface CommandSituation {
 }
 
 /**
- * What is to become of a command. `sandboxed`: within what the sandbox policy allows, where that has any bounds, and what
- * the request asks for beyond them.
+ * The decision about a command. `sandboxed` means that it runs within the bounds of the sandbox policy, if it has any, plus the
+ * permissions that the request asks for.
  */
 export type CommandVerdict =
   | ({ verdict: 'run' } & Permit)
   | {
       verdict: 'ask';
-      /** For the person who decides; null: nothing beyond the command itself. */
+      /** The reason for the person who decides. Null: the command needs no further reason. */
       reason: string | null;
-      /** How it runs once it is accepted. */
+      /** Whether it runs in the sandbox after it is accepted. */
       sandboxed: boolean;
-      /** What to give `Grants.allowCommand` when it is accepted for the session. */
+      /** The key for `Grants.allowCommand` if it is accepted for the session. */
       key: string;
-      /** What can be allowed from now on; null: nothing is proposed. */
+      /** The command prefix that can be allowed from now on. Null: none is proposed. */
       proposedAmendment: readonly string[] | null;
     }
   | { verdict: 'refuse' /** For the model. */; reason: string };

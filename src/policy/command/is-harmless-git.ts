@@ -1,13 +1,13 @@
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether git only shows something, by its own arguments: no option stands before the command's name, and each one after
- * it is known. What the repository's configuration names (a monitor, filters, drivers, hooks) may still be run by it.
+ * Whether a git command only reads, judged by its arguments: no option before the subcommand, and only known options after it.
+ * git may still run programs that the repository's configuration names (a monitor, filters, drivers, hooks).
  */
 export function isHarmlessGit([command = '', ...args]: readonly string[]): boolean {
   const options = COMMANDS.get(command);
   if (options === undefined || !allowsOptions(args, options)) return false;
-  // Any name given to `git branch` makes a branch or changes one.
+  // With a name, `git branch` creates or changes a branch.
   return command !== 'branch' || args.every((arg) => arg.startsWith('-') && arg !== '-' && arg !== '--');
 }
 

@@ -2,8 +2,8 @@ import { isHarmlessGit } from './is-harmless-git.ts';
 import { allowsOptions, type OptionRules } from './option-rules.ts';
 
 /**
- * Whether a command is known to do no more than look: by its name alone, never a path, and by its options, each of which
- * has to be known. What git does is decided by the repository too; it counts only where it is `confined` to reading.
+ * Whether a command is known only to read. The program must be a known name without a path, and every option must be known. The
+ * repository can change what git does, so git counts only if the command is `confined` to reading.
  */
 export function isHarmless(words: readonly string[], { confined }: { confined: boolean }): boolean {
   const [program = '', ...args] = words;
@@ -14,7 +14,7 @@ export function isHarmless(words: readonly string[], { confined }: { confined: b
   return SPECIAL.get(program)?.(args) ?? false;
 }
 
-/** Nothing that they are given makes them do anything but print, answer, or go to a folder. */
+/** With any arguments, these only print, return a status, or change the folder. */
 const ANY_ARGUMENTS: ReadonlySet<string> = new Set(
   'basename cd cut df dirname echo false head id nl pwd tr true uname wc whoami'.split(' '),
 );
@@ -85,7 +85,7 @@ const OPTIONS: ReadonlyMap<string, OptionRules> = new Map([
 const SPECIAL: ReadonlyMap<string, (args: readonly string[]) => boolean> = new Map([
   ['find', (args: readonly string[]) => args.every((arg) => !arg.startsWith('-') || FIND_WORDS.has(arg) || /^-\d+\w?$/.test(arg))],
   ['sed', isHarmlessSed],
-  // bash's own `test -v` and the numbers of zsh's run what stands in a subscript.
+  // `test -v` in bash, and numbers in zsh's `test`, run code in a subscript.
   ['test', ([kind = '', , ...more]: readonly string[]) => /^-[defhLrswxz]$/.test(kind) && more.length === 0],
   ['command', ([kind, ...names]: readonly string[]) => (kind === '-v' || kind === '-V') && names.every((name) => !name.startsWith('-'))],
   ['date', (args: readonly string[]) => args.every((arg) => arg.startsWith('+') || ['-u', '-I', '-R', '--utc'].includes(arg))],
@@ -99,7 +99,7 @@ const FIND_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** `sed -n 1,5p file` and nothing else: its scripts can write files and run programs. */
+/** Only `sed -n 1,5p file`: other scripts can write files and run programs. */
 function isHarmlessSed([quiet, script, ...files]: readonly string[]): boolean {
   return quiet === '-n' && /^\d+(?:,(?:\d+|\$))?p$/.test(script ?? '') && files.every((file) => !file.startsWith('-'));
 }

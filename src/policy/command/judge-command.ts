@@ -11,8 +11,8 @@ import { isHarmless } from './is-harmless.ts';
 import type { ParsedCommand } from './parse-command.ts';
 
 /**
- * What is to become of a command. What forbids wins over all; then what was allowed for the session; then rules that ask;
- * then rules that allow; the approval policy decides the rest.
+ * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
+ * allow it, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules, trustsNames } = situation;
@@ -24,13 +24,13 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (isGranted(situation, sandboxed)) return run(sandboxed);
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
-  // Where another program of the same name may be run, a name counts in the sandbox alone.
+  // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = trustsNames || (sandboxed && !goesBeyond);
   if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && looksWithGit(request.command) ? LOOK : run(sandboxed);
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
-/** What a rule asks about, or may. */
+/** For commands that need approval, or may need it, because of a rule. */
 function byRule(
   situation: CommandSituation,
   { goesBeyond, sandboxed, reason }: { goesBeyond: boolean; sandboxed: boolean; reason: string },
@@ -39,12 +39,12 @@ function byRule(
   if (!mayAsk(approvalPolicy, 'rules')) return refuse(unasked(approvalPolicy, reason));
   const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
-  // No amendment: a rule that allows would change nothing where another asks.
+  // No amendment: a rule that allows would not override the rule that asks.
   const reasons = goesBeyond ? `${reason} ${beyondReason(request)}` : reason;
   return { verdict: 'ask', reason: reasons, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
 }
 
-/** What leaves the sandbox, or does more in it, when it is let. */
+/** For commands that ask to leave the sandbox or to get more permissions in it. */
 function byPolicyBeyond(situation: CommandSituation, sandboxed: boolean): CommandVerdict {
   const refusal = beyondRefusal(situation.approvalPolicy);
   return refusal === null ? ask(situation, { sandboxed, reason: beyondReason(situation.request) }) : refuse(refusal);
@@ -59,7 +59,7 @@ function beyondReason({ justification, escalates }: CommandRequest): string {
   return justification ?? (escalates ? LEAVES : WIDENS);
 }
 
-/** What stays within the bounds of the sandbox policy, if it has any. */
+/** For commands that stay within the bounds of the sandbox policy, if it has any. */
 function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandVerdict {
   const { request, approvalPolicy, trustsNames } = situation;
   switch (approvalPolicy) {
@@ -75,12 +75,12 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
 
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const LOOK = { ...RUN, readOnly: true } as const;
-const LEAVES = 'It asks to run outside the sandbox.';
-const WIDENS = 'It asks for more than its sandbox allows.';
+const LEAVES = 'The command asks to run outside the sandbox.';
+const WIDENS = 'The command asks for more than the sandbox allows.';
 const NEVER_BEYOND =
-  'The approval policy is never: nobody is asked, so commands cannot go beyond the sandbox. Run it inside the sandbox, or do without it.';
+  'Rejected: under the approval policy never, commands cannot go beyond the sandbox. Run the command inside the sandbox, or do without it.';
 const NO_APPROVALS_BEYOND =
-  'Rejected by the approval policy: nobody is asked about going beyond the sandbox. Run it inside the sandbox, or do without it.';
+  'Rejected: the approval policy does not allow requests to go beyond the sandbox. Run the command inside the sandbox, or do without it.';
 
 function run(sandboxed: boolean): CommandVerdict {
   return { ...RUN, sandboxed };
@@ -105,7 +105,7 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
 }
 
 /**
- * Whether rules allow all that the command is. Inside the sandbox, what is known to be harmless needs no rule beside what
+ * Whether rules allow every simple command in it. Inside the sandbox, harmless commands need no rule, if at least one command
  * has one.
  */
 function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, goesBeyond: boolean): boolean {
@@ -117,24 +117,24 @@ function isAllowed({ request: { command }, rules: { rules } }: CommandSituation,
   return commands.every(({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })));
 }
 
-/** Whether all of it is known to do no more than look. */
+/** Whether every simple command in it is known only to read. */
 function looks({ commands }: ParsedCommand, confined: boolean): boolean {
   return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
 }
 
-/** git that only looks has no need to go beyond the sandbox, where a repository may name the programs that git runs. */
+/** Reading with git needs no access beyond the sandbox. Outside it, git may run programs that a repository names. */
 function looksWithGit(command: ParsedCommand): boolean {
   return looks(command, true) && !looks(command, false);
 }
 
-/** What the model is told where a rule forbids what it wants. */
+/** Returns the refusal for the model if a rule forbids a command. */
 export function forbidden({ rule }: StrictRule): string {
-  return `Rejected: a rule forbids ${patternText(rule)}${because(rule)}. Do not try to reach the same in another way.`;
+  return `Rejected: a rule forbids ${patternText(rule)}${because(rule)}. Do not try to achieve the same in another way.`;
 }
 
 function asksRule({ rule, uncertain }: StrictRule): string {
-  const verb = rule.decision === 'forbidden' ? 'forbids' : 'asks about';
-  const doubt = uncertain ? ', and it cannot be told that this does something else' : '';
+  const verb = rule.decision === 'forbidden' ? 'forbids' : 'requires approval for';
+  const doubt = uncertain ? ', and this command may run that' : '';
   return `A rule ${verb} ${patternText(rule)}${because(rule)}${doubt}.`;
 }
 
@@ -148,11 +148,11 @@ function because({ justification }: StrictRule['rule']): string {
 
 function unreadable([problem]: readonly RuleProblem[]): string | null {
   if (problem === undefined) return null;
-  const place = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
-  return `Rules that may forbid this cannot be read: ${place}: ${problem.message}.`;
+  const location = problem.line === null ? problem.path : `${problem.path}:${problem.line}`;
+  return `A rule that may forbid this command cannot be read: ${location}: ${problem.message}.`;
 }
 
 function unasked(policy: AskForApproval, reason: string): string {
-  const why = typeof policy === 'string' ? `The approval policy is ${policy}` : 'The approval policy has no questions about rules';
-  return `Rejected: ${reason} ${why}: nobody is asked.`;
+  const policyName = typeof policy === 'string' ? `The approval policy ${policy}` : 'The approval policy';
+  return `Rejected: ${reason} ${policyName} does not allow the server to ask the user.`;
 }

@@ -1,16 +1,16 @@
-/** The options that a program may be given. */
+/** The options that are allowed for a program. */
 export interface OptionRules {
-  /** Letters, alone or several behind one dash, with a value behind them or without. */
+  /** Letters, alone or several after one dash, with or without a value. */
   short: string;
-  /** Whole names: a beginning of one may be taken for another. */
+  /** Complete names: an abbreviation may mean another option. */
   long: ReadonlySet<string>;
-  /** How many words may be no options. */
+  /** The most words that are not options. */
   operandsMax?: number;
 }
 
 /**
- * Whether each of the arguments is an option that is allowed, or no option. What begins with a dash has to be allowed even
- * where it is a value or stands behind `--`: it is not known what the program takes it for.
+ * Whether every option in the arguments is allowed. An argument that begins with a dash must be allowed even if it is a value or
+ * comes after `--`, because it is not known how the program reads it.
  */
 export function allowsOptions(args: readonly string[], { short, long, operandsMax = Number.POSITIVE_INFINITY }: OptionRules): boolean {
   const end = args.indexOf('--');

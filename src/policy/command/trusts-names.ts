@@ -1,12 +1,12 @@
 import { isAbsolute } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
 
-/** Variables that decide, beside `PATH`, what a shell takes a program's name for: folders and files that it reads first. */
-const SHELL_PLACES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];
+/** Variables besides `PATH` that can change the meaning of a program's name: the shell reads files at these paths first. */
+const SHELL_PATH_VARIABLES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];
 
 /**
- * Whether the names of programs mean what the user has installed, and not what lies in the workspace, or where commands can
- * write. `roots`: those folders. `resolveLinks` follows the links of an absolute path.
+ * Whether program names can only mean programs that the user installed, and not files in the workspace or in folders that
+ * commands can write. `roots` are those folders. `resolveLinks` resolves the links of an absolute path.
  */
 export function trustsNames(
   env: Readonly<Record<string, string | undefined>>,
@@ -14,6 +14,6 @@ export function trustsNames(
   resolveLinks: (path: string) => string,
 ): boolean {
   const real = roots.map(resolveLinks);
-  const places = [...(env.PATH ?? '').split(':'), ...SHELL_PLACES.flatMap((name) => env[name] ?? [])];
-  return places.every((place) => isAbsolute(place) && !real.some((root) => isWithin(resolveLinks(place), root)));
+  const paths = [...(env.PATH ?? '').split(':'), ...SHELL_PATH_VARIABLES.flatMap((name) => env[name] ?? [])];
+  return paths.every((path) => isAbsolute(path) && !real.some((root) => isWithin(resolveLinks(path), root)));
 }

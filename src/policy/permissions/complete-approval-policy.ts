@@ -1,6 +1,6 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 
-/** A policy with every kind of approval decided; what is left out of a granular one is not asked for. */
+/** Fills in the kinds that a granular policy leaves out: they are false. */
 export function completeApprovalPolicy(policy: AskForApproval): AskForApproval {
   if (typeof policy === 'string') return policy;
   const { granular } = policy;

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 
-/** A policy with everything said that it leaves to its defaults; what a client set stays as it was set. */
+/** Fills in the defaults of the fields that a policy leaves out. Fields that a client set stay unchanged. */
 export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
   switch (policy.type) {
     case 'dangerFullAccess':
@@ -23,27 +23,27 @@ export function completeSandboxPolicy(policy: SandboxPolicy): SandboxPolicy {
   }
 }
 
-/** A policy as clients see it: with the further folders of the workspace among what can be written. */
+/** Returns a policy as clients see it: the further folders of the workspace are among the writable roots. */
 export function withWorkspaceRoots(policy: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
   if (policy.type !== 'workspaceWrite' || roots.length === 0) return policy;
   return { ...policy, writableRoots: [...new Set([...(policy.writableRoots ?? []), ...roots])] };
 }
 
-/** A policy as it is for what may only read: it reads what it could before, writes nothing and reaches nobody. */
+/** Returns the read-only form of a policy: the same read access, no write access and no network. */
 export function readingOnly(policy: SandboxPolicy): SandboxPolicy {
   const access = policy.type === 'readOnly' ? policy.access : policy.type === 'workspaceWrite' ? policy.readOnlyAccess : undefined;
   return { type: 'readOnly', networkAccess: false, ...(access === undefined ? {} : { access }) };
 }
 
-/** The first path of a policy that is not absolute, with its place; null when all are. */
-export function relativePathIn(policy: SandboxPolicy): { place: string; path: string } | null {
+/** Returns the first path of a policy that is not absolute, and the name of its field. Returns null if all are absolute. */
+export function relativePathIn(policy: SandboxPolicy): { field: string; path: string } | null {
   const lists: [string, readonly string[]][] = [];
   if (policy.type === 'workspaceWrite')
     lists.push(['writableRoots', policy.writableRoots ?? []], ['readOnlyAccess.readableRoots', readableRoots(policy.readOnlyAccess)]);
   if (policy.type === 'readOnly') lists.push(['access.readableRoots', readableRoots(policy.access)]);
   for (const [name, paths] of lists) {
     const index = paths.findIndex((path) => !isAbsolute(path));
-    if (index !== -1) return { place: `${name}[${index}]`, path: paths[index] ?? '' };
+    if (index !== -1) return { field: `${name}[${index}]`, path: paths[index] ?? '' };
   }
   return null;
 }

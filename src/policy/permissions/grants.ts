@@ -1,12 +1,12 @@
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
-/** Permissions as they were granted, with where each path led then. */
+/** Permissions as they were granted, with the real path that each path had then. */
 interface Granted {
   permissions: GrantedPermissions;
   realPaths: ReadonlyMap<string, string>;
 }
 
-/** What users have allowed in a thread, for the session or for the turn that runs. In memory only. */
+/** The approvals that users gave in a thread, for the session or for the current turn. Kept in memory only. */
 export class Grants {
   readonly #resolveLinks: (path: string) => string;
   readonly #commands = new Set<string>();
@@ -14,12 +14,12 @@ export class Grants {
   #session: Granted[] = [];
   #turn: Granted[] = [];
 
-  /** `resolveLinks` follows the links of a path as they are now. */
+  /** `resolveLinks` resolves the current symbolic links of a path. */
   constructor(resolveLinks: (path: string) => string = (path) => path) {
     this.#resolveLinks = resolveLinks;
   }
 
-  /** Allows a command for the session, by a key that tells it from every other (`commandKey`). */
+  /** Allows a command for the session. `key` identifies the command (`commandKey`). */
   allowCommand(key: string): void {
     this.#commands.add(key);
   }
@@ -28,7 +28,7 @@ export class Grants {
     return this.#commands.has(key);
   }
 
-  /** Allows changes of these files for the session. Absolute paths. */
+  /** Allows patches to change these files for the session. Absolute paths. */
   allowFiles(paths: readonly string[]): void {
     for (const path of paths) this.#files.add(path);
   }
@@ -43,8 +43,8 @@ export class Grants {
   }
 
   /**
-   * What has been granted beyond the sandbox policy, for as long as this turn runs. A path that leads elsewhere by now is left
-   * out: a command may have put a link in the place of what was granted.
+   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since: a
+   * command may have replaced the granted file or folder by a link.
    */
   get permissions(): readonly GrantedPermissions[] {
     return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, realPaths }) => {

@@ -6,8 +6,8 @@ import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
 /**
- * Whether the bounds let a file be written: below a writable root, with no protected name between, and not in the home but for
- * a root that lies inside it. The path and the roots are absolute, both with their links resolved or both as they were named.
+ * Whether the bounds allow a file to be written. It must be below a writable root, with no protected name in between. In the
+ * home, the root must be in the home too. The path and the roots are absolute, and either all have their links resolved or none.
  */
 export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
   if (isOfHome(path, home, HOME_SECRETS)) return false;
@@ -16,7 +16,7 @@ export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBo
   );
 }
 
-/** Whether the bounds let a file be read. What can be written can be read; of the home only what a root in it holds, and no secret. */
+/** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
 export function isReadable(path: string, { readable, writableRoots, workspace, home }: Omit<SandboxBounds, 'network'>): boolean {
   if (isOfHome(path, home, HOME_SECRETS)) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
@@ -28,7 +28,7 @@ function rootsFor(path: string, roots: readonly string[], home: string): string[
   return roots.filter((root) => isWithin(path, root) && (!isWithin(path, home) || isWithin(root, home)));
 }
 
-/** Names count in any case: some file systems do not tell them apart. */
+/** Ignores case, because some file systems do. */
 function hasProtectedName(path: string, root: string): boolean {
   const names = relative(root, path).split(sep);
   return names.some((name) => PROTECTED.has(name.toLowerCase()));

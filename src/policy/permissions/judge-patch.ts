@@ -5,17 +5,17 @@ import { isWritable } from './is-writable.ts';
 import { mayAsk } from './may-ask.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
 
-/** A file that a patch makes, changes or takes away. */
+/** A file that a patch creates, changes or deletes. */
 export interface TouchedFile {
-  /** Absolute, as it was named. */
+  /** The absolute path as the patch names it. */
   path: string;
-  /** Where it really is, behind all links. */
+  /** The real path, with all links resolved. */
   real: string;
-  /** Whether its content changes and it has further names, which may be anywhere. */
+  /** Whether the patch changes the content of a file that has other hard links, which may be anywhere. */
   shared: boolean;
 }
 
-/** The roots and the home that a sandbox has, as they are named, and behind all links. */
+/** The roots and the home of a sandbox, as they are named and with all links resolved. */
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
@@ -23,41 +23,41 @@ export interface PatchBounds {
 
 export interface PatchSituation {
   files: readonly TouchedFile[];
-  /** Null: none. */
+  /** Null: the patch is not restricted. */
   bounds: PatchBounds | null;
   approvalPolicy: AskForApproval;
   grants: Pick<Grants, 'allowsFiles'>;
 }
 
-/** What is to become of a patch. The reason of an `ask` is for the person who decides, that of a `refuse` for the model. */
+/** The decision about a patch. The reason of `ask` is for the person who decides, the reason of `refuse` is for the model. */
 export type PatchVerdict = { verdict: 'write' } | { verdict: 'ask'; reason: string | null } | { verdict: 'refuse'; reason: string };
 
-/** Judges a patch by the files that it touches. A user's session grant holds for a file by its name and its real place. */
+/** Judges a patch by the files that it touches. A session grant must cover a file's path and its real path. */
 export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSituation): PatchVerdict {
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
   const outside = bounds === null ? null : firstOutside(files, bounds);
   if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
   if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason: outside };
-  return { verdict: 'refuse', reason: `${outside} Nobody is asked about that under the present approval policy.` };
+  return { verdict: 'refuse', reason: `${outside} The approval policy does not allow the server to ask the user.` };
 }
 
-/** What a session grant for these files covers. */
+/** Returns the paths that a session grant for these files covers. */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
   return [...new Set(files.flatMap(({ path, real }) => [path, real]))];
 }
 
-/** Why the sandbox does not let one of the files be written; null: it lets all. */
+/** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
 function firstOutside(files: readonly TouchedFile[], { named, real }: PatchBounds): string | null {
   for (const file of files) {
-    const place = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
-    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${place} is protected by the sandbox.`;
-    if (!isWritable(file.real, real)) return `${place} is outside of what the sandbox lets be written.`;
-    if (file.shared) return `${file.path} has further names (hard links), which may be outside of what the sandbox lets be written.`;
+    const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
+    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
+    if (!isWritable(file.real, real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (file.shared) return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }
   return null;
 }
 
-/** What lies in a writable root and still may not be written. */
+/** Whether a path is below a writable root but protected. */
 function isProtected(path: string, roots: PatchBounds['named']): boolean {
   return roots.writableRoots.some((root) => isWithin(path, root)) && !isWritable(path, roots);
 }

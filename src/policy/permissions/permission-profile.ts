@@ -5,31 +5,31 @@ import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { profilePolicy } from './profile-policy.ts';
 import { BUILT_IN_PROFILES, readProfileTable } from './profile-table.ts';
 
-/** A permission profile as a thread runs with it. */
+/** The permission profile of a thread, and the sandbox policy that it results in. */
 export interface ProfileSandbox {
   sandboxPolicy: SandboxPolicy;
   permissionProfile: ActivePermissionProfile;
 }
 
-/** The ids of the permission profiles that there are: the built-in ones, and those of `[permissions]`. */
+/** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
 export function permissionProfileIds(config: Config): string[] {
   return [...BUILT_IN_PROFILES.keys(), ...config.keys(['permissions']).filter((id) => !id.startsWith(':'))];
 }
 
 /**
- * What a permission profile means. Throws for an id that there is none of, and a ConfigError for a profile that says what
- * this server would not keep: it is never run with less.
+ * Returns the sandbox policy of a permission profile. Throws an RpcError if the id is unknown, and a ConfigError if the profile
+ * is invalid or has a limit that heddle cannot enforce.
  */
 export function permissionProfile(config: Config, id: string): ProfileSandbox {
   const known = permissionProfileIds(config);
   if (!known.includes(id)) throw unknownPermissionProfile(id, known);
   const table = readProfileTable(config, id);
   const policy = profilePolicy(table);
-  if ('problem' in policy) throw config.error(['permissions', id], `this permission profile cannot be kept: ${policy.problem}`);
+  if ('problem' in policy) throw config.error(['permissions', id], `heddle cannot enforce this permission profile: ${policy.problem}`);
   return { sandboxPolicy: policy, permissionProfile: { id, extends: table.extends } };
 }
 
-/** The profile that `default_permissions` names; null where `sandbox_mode`, or nothing, has the say. */
+/** Returns the profile that `default_permissions` names. Returns null if it is not set, or a higher layer sets `sandbox_mode`. */
 export function defaultPermissionProfile(config: Config): ProfileSandbox | null {
   const id = config.get('default_permissions');
   if (id === null || layerOf(config, 'sandbox_mode') > layerOf(config, 'default_permissions')) return null;
@@ -37,7 +37,7 @@ export function defaultPermissionProfile(config: Config): ProfileSandbox | null 
   return permissionProfile(config, id);
 }
 
-/** All profiles, with whether each can be run with. */
+/** Returns all profiles. A profile that is invalid or cannot be enforced is not `allowed`. */
 export function listPermissionProfiles(config: Config): PermissionProfileSummary[] {
   return permissionProfileIds(config).map((id) => {
     try {
@@ -50,7 +50,7 @@ export function listPermissionProfiles(config: Config): PermissionProfileSummary
   });
 }
 
-/** How high the layer is that sets a key; -1 where none does. */
+/** Returns the index of the highest layer that sets a key, or -1 if none does. */
 function layerOf(config: Config, key: string): number {
   const layer = config.layerOf([key]);
   return layer === null ? -1 : config.layers.indexOf(layer);

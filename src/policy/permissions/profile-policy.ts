@@ -1,15 +1,15 @@
 import { sep } from 'node:path';
 import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/types.ts';
-import type { Access, ProfileTable } from './profile-table.ts';
+import type { FileAccess, ProfileTable } from './profile-table.ts';
 
-/** The sandbox policy that means the same as a permission profile, or why there is none. */
+/** Returns the sandbox policy that is equivalent to a permission profile, or the reason why there is none. */
 export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTable): SandboxPolicy | { problem: string } {
   const problem = unkeepable(filesystem);
   if (problem !== null) return { problem };
   if (filesystem.get(':root') === 'write')
     return network ? { type: 'dangerFullAccess' } : { ...workspaceWrite(filesystem, network), writableRoots: ['/'] };
   const workspace = filesystem.get(':workspace_roots') ?? filesystem.get(':root');
-  if (workspace === undefined || workspace === 'deny') return { problem: 'it does not let commands read the workspace they run in' };
+  if (workspace === undefined || workspace === 'deny') return { problem: 'it does not allow commands to read the workspace' };
   const access = readAccess(filesystem, workspaceRoots);
   if (workspace === 'write') {
     const policy = workspaceWrite(filesystem, network);
@@ -19,49 +19,49 @@ export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTa
       ...(access === null ? {} : { readOnlyAccess: access }),
     };
   }
-  const writable = places(filesystem, 'write')[0];
-  if (writable !== undefined) return { problem: `it lets commands write \`${writable}\`, and not the workspace they run in` };
+  const writable = keysWith(filesystem, 'write')[0];
+  if (writable !== undefined) return { problem: `it allows commands to write \`${writable}\` but not the workspace` };
   return { type: 'readOnly', networkAccess: network, ...(access === null ? {} : { access }) };
 }
 
-function workspaceWrite(filesystem: ReadonlyMap<string, Access>, networkAccess: boolean) {
+function workspaceWrite(filesystem: ReadonlyMap<string, FileAccess>, networkAccess: boolean) {
   return {
     type: 'workspaceWrite' as const,
-    writableRoots: places(filesystem, 'write').filter(isPath),
+    writableRoots: keysWith(filesystem, 'write').filter(isPath),
     networkAccess,
     excludeTmpdirEnvVar: filesystem.get(':tmpdir') !== 'write',
     excludeSlashTmp: filesystem.get(':slash_tmp') !== 'write',
   };
 }
 
-/** Null: everything can be read. */
-function readAccess(filesystem: ReadonlyMap<string, Access>, workspaceRoots: readonly string[]): ReadOnlyAccess | null {
+/** Returns null if everything can be read. */
+function readAccess(filesystem: ReadonlyMap<string, FileAccess>, workspaceRoots: readonly string[]): ReadOnlyAccess | null {
   if (filesystem.get(':root') === 'read') return null;
   const tmp = filesystem.get(':slash_tmp') === 'read' ? ['/tmp'] : [];
   return {
     type: 'restricted',
-    readableRoots: [...[...places(filesystem, 'read'), ...places(filesystem, 'write')].filter(isPath), ...tmp, ...workspaceRoots],
+    readableRoots: [...[...keysWith(filesystem, 'read'), ...keysWith(filesystem, 'write')].filter(isPath), ...tmp, ...workspaceRoots],
     includePlatformDefaults: filesystem.get(':minimal') === 'read' || filesystem.get(':minimal') === 'write',
   };
 }
 
-/** What of a profile no policy says; null when there is nothing. */
-function unkeepable(filesystem: ReadonlyMap<string, Access>): string | null {
-  for (const [place, access] of filesystem) {
-    if (/[*?[]/.test(place)) return `it names files by a pattern: \`${place}\``;
-    if (access === 'deny' && place !== ':root') return `it denies \`${place}\`, and only what is allowed can be said`;
-    if (place.startsWith(':') && place.includes(sep)) return `it treats \`${place}\` apart from the workspace`;
-    if (place === ':tmpdir' && access === 'read') return 'it lets commands read, and not write, what $TMPDIR names';
-    if (access === 'read' && isPath(place) && places(filesystem, 'write').some((root) => isPath(root) && place.startsWith(`${root}${sep}`)))
-      return `it lets commands read, and not write, \`${place}\`, which lies in what they can write`;
+/** Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is none. */
+function unkeepable(filesystem: ReadonlyMap<string, FileAccess>): string | null {
+  for (const [key, access] of filesystem) {
+    if (/[*?[]/.test(key)) return `it uses the path pattern \`${key}\``;
+    if (access === 'deny' && key !== ':root') return `it denies \`${key}\`, and only \`:root\` can be denied`;
+    if (key.startsWith(':') && key.includes(sep)) return `it sets the access to \`${key}\` separately`;
+    if (key === ':tmpdir' && access === 'read') return 'it allows commands to read but not to write the folder that $TMPDIR names';
+    if (access === 'read' && isPath(key) && keysWith(filesystem, 'write').some((root) => isPath(root) && key.startsWith(`${root}${sep}`)))
+      return `it allows commands to read but not to write \`${key}\`, which is inside a folder that they can write`;
   }
   return null;
 }
 
-function places(filesystem: ReadonlyMap<string, Access>, wanted: Access): string[] {
-  return [...filesystem].filter(([place, access]) => access === wanted && place !== ':root').map(([place]) => place);
+function keysWith(filesystem: ReadonlyMap<string, FileAccess>, wanted: FileAccess): string[] {
+  return [...filesystem].filter(([key, access]) => access === wanted && key !== ':root').map(([key]) => key);
 }
 
-function isPath(place: string): boolean {
-  return !place.startsWith(':');
+function isPath(key: string): boolean {
+  return !key.startsWith(':');
 }

@@ -4,30 +4,30 @@ import type { Config } from '../../config/config.ts';
 import { isTable } from '../../config/layers/config-table.ts';
 import { flag, name, nullable, type Setting } from '../../config/settings.ts';
 
-export type Access = 'read' | 'write' | 'deny';
+export type FileAccess = 'read' | 'write' | 'deny';
 
-/** What a permission profile says, with what it inherits. */
+/** A permission profile, with the settings that it inherits. */
 export interface ProfileTable {
   description: string | null;
   extends: string | null;
-  /** By an absolute path, or by one of the words `:root`, `:minimal`, `:workspace_roots`, `:tmpdir`, `:slash_tmp` and what lies below. */
-  filesystem: ReadonlyMap<string, Access>;
-  /** Further folders of the workspace. Absolute. */
+  /** By an absolute path, or by `:root`, `:minimal`, `:workspace_roots`, `:tmpdir` or `:slash_tmp`, or a path below one of these. */
+  filesystem: ReadonlyMap<string, FileAccess>;
+  /** Absolute paths of further folders of the workspace. */
   workspaceRoots: readonly string[];
   network: boolean;
 }
 
 const WORDS = new Set([':root', ':minimal', ':workspace_roots', ':tmpdir', ':slash_tmp']);
-const ACCESS: ReadonlyMap<JsonValue, Access> = new Map([
+const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
   ['read', 'read'],
   ['write', 'write'],
   ['deny', 'deny'],
   ['none', 'deny'],
 ]);
-/** What a profile's tables may have. Another key may be a limit that this server does not know, and would not keep. */
+/** The keys of a profile. Other keys are refused: they may be limits that heddle does not know and would not enforce. */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
-const builtIn = (filesystem: [string, Access][], network = false): ProfileTable => ({
+const builtIn = (filesystem: [string, FileAccess][], network = false): ProfileTable => ({
   description: null,
   extends: null,
   filesystem: new Map(filesystem),
@@ -35,7 +35,7 @@ const builtIn = (filesystem: [string, Access][], network = false): ProfileTable 
   network,
 });
 
-/** The profiles that there are without being defined. */
+/** The profiles that need no definition. */
 export const BUILT_IN_PROFILES: ReadonlyMap<string, ProfileTable> = new Map([
   [':read-only', builtIn([[':root', 'read']])],
   [
@@ -50,13 +50,13 @@ export const BUILT_IN_PROFILES: ReadonlyMap<string, ProfileTable> = new Map([
   [':danger-full-access', builtIn([[':root', 'write']], true)],
 ]);
 
-/** Reads `[permissions.ID]` and what it extends. Throws a ConfigError where it is not as it has to be, or says what cannot be kept. */
+/** Reads `[permissions.ID]` and the profiles that it extends. Throws a ConfigError if one is invalid or has an unknown key. */
 export function readProfileTable(config: Config, id: string, under: readonly string[] = []): ProfileTable {
   const known = BUILT_IN_PROFILES.get(id);
   if (known !== undefined) return known;
   const path = ['permissions', id];
   const unknown = config.keys(path).find((key) => !KEYS.has(key));
-  if (unknown !== undefined) throw config.error([...path, unknown], `there is no such key: ${[...KEYS].join(', ')}`);
+  if (unknown !== undefined) throw config.error([...path, unknown], `unknown key, expected one of ${[...KEYS].join(', ')}`);
   const base = config.read([...path, 'extends'], nullable(name()));
   const inherited = base === null ? builtIn([]) : readBase(config, { id, base, under });
   return {
@@ -76,57 +76,58 @@ function readBase(config: Config, { id, base, under }: { id: string; base: strin
   return readProfileTable(config, base, [...under, id]);
 }
 
-function readFilesystem(config: Config, path: readonly string[]): [string, Access][] {
-  return config.keys(path).flatMap((key): [string, Access][] => {
+function readFilesystem(config: Config, path: readonly string[]): [string, FileAccess][] {
+  return config.keys(path).flatMap((key): [string, FileAccess][] => {
     if (key === 'glob_scan_max_depth') return [];
     const at = [...path, key];
-    const place = readPlace(config, key, at);
+    const filesystemKey = readFilesystemKey(config, key, at);
     const value = config.read(at, ACCESS_OR_TABLE);
-    if (typeof value === 'string') return [[place, value]];
-    return config.keys(at).map((below) => [belowPlace(place, below), config.read([...at, below], ACCESS_ONLY) ?? 'deny']);
+    if (typeof value === 'string') return [[filesystemKey, value]];
+    return config.keys(at).map((below) => [joinBelow(filesystemKey, below), config.read([...at, below], ACCESS_ONLY) ?? 'deny']);
   });
 }
 
-const ACCESS_ONLY: Setting<Access | null> = {
+const ACCESS_ONLY: Setting<FileAccess | null> = {
   expected: '"read", "write" or "deny"',
   absent: null,
   read: (value) => ACCESS.get(value),
 };
 
-const ACCESS_OR_TABLE: Setting<Access | object> = {
-  expected: '"read", "write", "deny" or a table of these by what lies below',
+const ACCESS_OR_TABLE: Setting<FileAccess | object> = {
+  expected: '"read", "write", "deny", or a table with one of these for each path below',
   absent: {},
   read: (value) => (isTable(value) ? value : ACCESS.get(value)),
 };
 
-/** `:workspace_roots`, or an absolute path. */
-function readPlace(config: Config, key: string, at: readonly string[]): string {
+/** Returns one of WORDS, or an absolute path. `:project_roots` is an older name of `:workspace_roots`. */
+function readFilesystemKey(config: Config, key: string, at: readonly string[]): string {
   const word = key === ':project_roots' ? ':workspace_roots' : key;
   if (WORDS.has(word)) return word;
-  if (key.startsWith(':')) throw config.error(at, `there is no such place: ${[...WORDS].join(', ')}`);
+  if (key.startsWith(':')) throw config.error(at, `unknown name, expected one of ${[...WORDS].join(', ')}`);
   return readPath(config, key, at);
 }
 
 function readPath(config: Config, key: string, at: readonly string[]): string {
   const { HOME } = config.env;
   if (key.startsWith('~/') && HOME !== undefined) return join(HOME, key.slice(2));
-  if (!key.startsWith('/')) throw config.error(at, 'expected an absolute path, one that begins with `~/`, or a word that begins with `:`');
+  if (!key.startsWith('/'))
+    throw config.error(at, 'expected an absolute path, a path that begins with `~/`, or a name that begins with `:`');
   return resolve(key);
 }
 
-function belowPlace(place: string, below: string): string {
-  return below === '.' ? place : join(place, below);
+function joinBelow(key: string, below: string): string {
+  return below === '.' ? key : join(key, below);
 }
 
 function readRoots(config: Config, path: readonly string[]): string[] {
   return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [readPath(config, key, [...path, key])] : []));
 }
 
-/** Null where nothing is said. */
+/** Returns null if `enabled` is not set. */
 function readNetwork(config: Config, path: readonly string[]): boolean | null {
   const enabled = config.read([...path, 'enabled'], nullable(flag()));
   const limit = config.keys(path).find((key) => key !== 'enabled');
   if (enabled === true && limit !== undefined)
-    throw config.error([...path, limit], 'this server can allow the network as a whole or not at all');
+    throw config.error([...path, limit], 'heddle can only allow the whole network or none of it');
   return enabled;
 }

@@ -5,19 +5,19 @@ import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../.
 import { HOME_KEPT, isOfHome } from './home-readable.ts';
 import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';
 
-/** How many files and folders one request may name. */
+/** The most files and folders that one request may name. */
 const PATHS_MAX = 64;
 
-/** The part of a tool's parameters by which the model asks for permissions. */
+/** The schema of the tool parameter by which the model asks for permissions. */
 export const PERMISSIONS_PARAMETER: JsonObject = {
   type: 'object',
-  description: 'What is needed beyond the sandbox, and no more than that.',
+  description: 'The permissions that you need beyond the sandbox. Ask for no more than you need.',
   properties: {
     file_system: {
       type: 'object',
       properties: {
         read: { type: 'array', items: { type: 'string' }, description: 'Files or folders to read.' },
-        write: { type: 'array', items: { type: 'string' }, description: 'Files or folders to write; they can be read as well.' },
+        write: { type: 'array', items: { type: 'string' }, description: 'Files or folders to write. You can also read them.' },
       },
       additionalProperties: false,
     },
@@ -31,8 +31,8 @@ export const PERMISSIONS_PARAMETER: JsonObject = {
 };
 
 /**
- * The permissions that the model asks for, all paths absolute: relative ones are taken from `cwd`, `~/` from `userHome`. A
- * text says to the model what is wrong with what it asks for.
+ * Reads the permissions that the model asks for, and makes all paths absolute: relative to `cwd`, and `~/` relative to
+ * `userHome`. Returns a string for the model if the value is invalid. It has no subject, such as "needs `permissions`: …".
  */
 export function readPermissions(
   value: JsonValue | undefined,
@@ -43,24 +43,24 @@ export function readPermissions(
   if (files !== null && !isObject(files)) return 'needs `file_system` to be an object with lists `read` and `write`';
   if (network !== null && !isObject(network)) return 'needs `network` to be an object with `enabled`';
   const { read = null, write = null } = (files ?? {}) as JsonObject;
-  const place = (path: string) => (path.startsWith('~/') && userHome !== null ? join(userHome, path.slice(2)) : resolve(cwd, path));
-  const [reads, writes] = [paths(read, place), paths(write, place)];
+  const toAbsolute = (path: string) => (path.startsWith('~/') && userHome !== null ? join(userHome, path.slice(2)) : resolve(cwd, path));
+  const [reads, writes] = [paths(read, toAbsolute), paths(write, toAbsolute)];
   if (reads === null || writes === null) return 'needs `read` and `write` to be lists of paths';
-  if (reads.length + writes.length > PATHS_MAX) return `can ask for ${PATHS_MAX} paths at most`;
+  if (reads.length + writes.length > PATHS_MAX) return `can ask for at most ${PATHS_MAX} paths`;
   const enabled = network !== null && (network as JsonObject).enabled === true;
   if (reads.length + writes.length === 0 && !enabled) return 'needs at least one permission to ask for';
   return { read: reads, write: writes, network: enabled };
 }
 
-/** Null: it is no list of paths. */
-function paths(value: JsonValue, place: (path: string) => string): string[] | null {
+/** Returns null if the value is not a list of paths. */
+function paths(value: JsonValue, toAbsolute: (path: string) => string): string[] | null {
   if (value === null) return [];
   if (!Array.isArray(value)) return null;
   const texts = value.filter((path) => typeof path === 'string' && path !== '' && !path.includes('\0')) as string[];
-  return texts.length === value.length ? [...new Set(texts.map(place))] : null;
+  return texts.length === value.length ? [...new Set(texts.map(toAbsolute))] : null;
 }
 
-/** Why a file or folder never becomes writable by a permission, for the model to read; null where it may. No links in either. */
+/** Returns the reason, for the model, why no permission can make a path writable, or null. Neither path may contain links. */
 export function protectedWrite(path: string, home: string): string | null {
   const name = path.split(sep).find((part) => isProtectedName(part.toLowerCase()));
   if (name !== undefined) return `cannot make ${path} writable: ${name} is protected in the sandbox`;
@@ -68,7 +68,7 @@ export function protectedWrite(path: string, home: string): string | null {
   return isHomes ? `cannot make ${path} writable: it belongs to the server's home` : null;
 }
 
-/** Permissions as clients see them. */
+/** Converts permissions to the form that clients read. */
 export function shownPermissions({ read, write, network }: GrantedPermissions): AdditionalPermissionProfile {
   const entries = [
     ...read.map((path) => ({ path: { type: 'path' as const, path }, access: 'read' as const })),
@@ -81,7 +81,7 @@ export function shownPermissions({ read, write, network }: GrantedPermissions): 
   };
 }
 
-/** What a client's answer grants, whether that was asked for or not. What is denied, or said in patterns, is not granted. */
+/** Returns the permissions in a client's answer, requested or not. Ignores denials and patterns. */
 export function answeredPermissions({ network, fileSystem }: GrantedPermissionProfile): GrantedPermissions {
   const granted = (access: 'read' | 'write') => {
     const entries = (fileSystem?.entries ?? []).filter((entry) => entry.access === access);
@@ -92,7 +92,7 @@ export function answeredPermissions({ network, fileSystem }: GrantedPermissionPr
   return { read: granted('read'), write: granted('write'), network: network?.enabled === true };
 }
 
-/** The part of an answer that was asked for: the same places, or what lies in them. To write is also to read. */
+/** Returns the part of an answer that was requested: the requested paths, or paths below them. Write access includes read access. */
 export function commonPermissions(asked: GrantedPermissions, answered: GrantedPermissions): GrantedPermissions {
   const within = (roots: readonly string[]) => (path: string) => roots.some((root) => isWithin(path, root));
   return {

@@ -1,49 +1,49 @@
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 
-/** Read-only wherever they lie below a writable root, at any depth, and nobody may make them there. */
+/** Read-only below a writable root, at any depth. They cannot be created there either. */
 export const PROTECTED_NAMES = ['.git', '.codex', '.agents'] as const;
 
-/** Whether it is one of the protected names. */
+/** Whether the name is protected, in exactly this case. */
 export function isProtectedName(name: string): boolean {
   return PROTECTED_NAMES.some((one) => one === name);
 }
 
-/** What a confined process may do. All paths are absolute, as they were named: links in them are not resolved. */
+/** The limits of a confined process. All paths are absolute. Unless a function says otherwise, links in them are not resolved. */
 export interface SandboxBounds {
-  /** What can be read: everything, or these roots, with or without what programs commonly need. */
+  /** Everything, or these roots. `platformDefaults` adds the files that programs commonly need. */
   readable: 'everything' | { roots: readonly string[]; platformDefaults: boolean };
-  /** What can be written, but for what is protected in it. */
+  /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
   network: boolean;
-  /** The folders that the work is in: they can be read, also where they lie in the home. */
+  /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
-  /** heddle's home: never writable but for a writable root that lies inside it; what is secret in it is not readable. */
+  /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
 }
 
-/** What has been granted beyond the sandbox policy. Absolute paths. */
+/** Permissions granted beyond the sandbox policy. Absolute paths. */
 export interface GrantedPermissions {
   read: readonly string[];
   write: readonly string[];
   network: boolean;
 }
 
-/** Where a process runs, as far as its bounds depend on it. */
+/** The folders that the bounds of a process depend on. */
 export interface SandboxFolders {
   cwd: string;
   /** Further folders of the workspace. */
   workspaceRoots?: readonly string[];
-  /** What $TMPDIR names; null where that is no folder by its whole path. */
+  /** The folder that $TMPDIR names. Null if it is not an absolute path. */
   tempDir: string | null;
   home: string;
 }
 
-/** Whether a policy has any bounds that heddle keeps. */
+/** Whether heddle has to confine commands under this policy. */
 export function hasBounds({ type }: SandboxPolicy): boolean {
   return type !== 'dangerFullAccess' && type !== 'externalSandbox';
 }
 
-/** The bounds that a policy means in a place, with what was granted beyond them. Null: no bounds. */
+/** Returns the bounds of a policy for these folders, plus the granted permissions. Returns null if the policy has no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,

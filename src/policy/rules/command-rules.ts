@@ -1,22 +1,22 @@
-/** A rule of a `rules/*.rules` file: what is to happen to commands that begin so. Of several the strictest holds. */
+/** A rule of a `rules/*.rules` file: the decision for commands with a prefix. If several rules match, the strictest applies. */
 export interface PrefixRule {
-  /** For each word, what it may be. */
+  /** For each word of the prefix, its alternatives. */
   pattern: readonly (readonly string[])[];
   decision: 'allow' | 'prompt' | 'forbidden';
-  /** Why, for the person who is asked or the model that is refused. */
+  /** The reason, for the person who is asked and for the model that is refused. */
   justification: string | null;
 }
 
-/** Something in a rules file that cannot be understood. */
+/** A part of a rules file that cannot be read. */
 export interface RuleProblem {
   message: string;
   path: string;
-  /** From 1; null: the file as a whole. */
+  /** Counts from 1. Null: the whole file. */
   line: number | null;
 }
 
 export interface CommandRules {
   rules: readonly PrefixRule[];
-  /** While there are any, every command is asked about: what cannot be read may forbid it. */
+  /** While there are problems, the server asks about every command: the unreadable rule may forbid it. */
   problems: readonly RuleProblem[];
 }

@@ -3,13 +3,13 @@ import type { CommandRules, PrefixRule, RuleProblem } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
 import { RuleReader, type RuleValue } from './rule-reader.ts';
 
-/** Kinds of rules that are not about how commands begin. */
+/** Kinds of rules that heddle ignores: they are not about command prefixes. */
 const OTHER_RULES: ReadonlySet<string> = new Set(['network_rule', 'host_executable']);
 const ARGUMENTS: ReadonlySet<string> = new Set(['pattern', 'decision', 'justification', 'match', 'not_match']);
 
 type Arguments = ReadonlyMap<string, RuleValue>;
 
-/** The rules of a file. What in it is no rule is a problem, and the rules after it are read all the same. */
+/** Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next rule. */
 export function parseRules(text: string, path: string): CommandRules {
   const rules: PrefixRule[] = [];
   const problems: RuleProblem[] = [];
@@ -19,7 +19,7 @@ export function parseRules(text: string, path: string): CommandRules {
     try {
       const call = reader.readCall();
       if (call.name === 'prefix_rule') rules.push(prefixRule(call.args));
-      else if (!OTHER_RULES.has(call.name)) throw new SyntaxError(`there is no rule ${call.name}`);
+      else if (!OTHER_RULES.has(call.name)) throw new SyntaxError(`unknown rule ${call.name}`);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       problems.push({ message: error.message, path, line });
@@ -29,7 +29,7 @@ export function parseRules(text: string, path: string): CommandRules {
   return { rules, problems };
 }
 
-/** The rules of all files, and what is wrong with them. */
+/** Parses the rules of all files, and collects the problems of all files. */
 export function commandRules({ files, problems }: RulesFiles): CommandRules {
   const parsed = files.map(({ text, path }) => parseRules(text, path));
   return {
@@ -39,7 +39,7 @@ export function commandRules({ files, problems }: RulesFiles): CommandRules {
 }
 
 function prefixRule(args: Arguments): PrefixRule {
-  for (const name of args.keys()) if (!ARGUMENTS.has(name)) throw new SyntaxError(`prefix_rule has no ${name}`);
+  for (const name of args.keys()) if (!ARGUMENTS.has(name)) throw new SyntaxError(`prefix_rule has no argument ${name}`);
   const rule = { pattern: pattern(args), decision: decision(args), justification: justification(args) };
   for (const words of examples(args, 'match'))
     if (!matchesPrefix(words, rule)) throw new SyntaxError(`match: the pattern does not match ${JSON.stringify(words)}`);
@@ -50,11 +50,11 @@ function prefixRule(args: Arguments): PrefixRule {
 
 function pattern(args: Arguments): string[][] {
   const value = args.get('pattern');
-  if (!Array.isArray(value) || value.length === 0) throw new SyntaxError('pattern must be a list of words that is not empty');
+  if (!Array.isArray(value) || value.length === 0) throw new SyntaxError('pattern must be a non-empty list of words');
   return value.map((word) => {
     const alternatives = Array.isArray(word) ? word : [word];
     if (alternatives.length === 0 || !alternatives.every(isWord))
-      throw new SyntaxError('pattern: each word is a string, or a list of strings');
+      throw new SyntaxError('pattern: each word must be a non-empty string, or a non-empty list of them');
     return alternatives;
   });
 }
@@ -75,13 +75,13 @@ function justification(args: Arguments): string | null {
   throw new SyntaxError('justification must be a string');
 }
 
-/** Commands as lists of words, or as text whose words are parted by blanks. */
+/** Reads example commands: each is a list of words, or a string that is split at whitespace. */
 function examples(args: Arguments, name: string): string[][] {
   const value = args.get(name) ?? [];
   if (!Array.isArray(value)) throw new SyntaxError(`${name} must be a list of commands`);
   return value.map((example) => {
     const words = typeof example === 'string' ? example.split(/\s+/).filter((word) => word !== '') : example;
-    if (!words.every(isWord)) throw new SyntaxError(`${name}: each command is a string, or a list of strings`);
+    if (!words.every(isWord)) throw new SyntaxError(`${name}: each command must be a string, or a list of non-empty strings`);
     return words;
   });
 }

@@ -1,13 +1,13 @@
+import { COMMAND_RUNNERS, INTERPRETERS } from '../command/command-runners.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { INTERPRETERS, RUNNERS } from '../command/runners.ts';
 
-/** What a longer command of the same beginning may do with them is anything. */
+/** With these programs, a longer command with the same prefix may do anything. */
 const NEVER: ReadonlySet<string> = new Set([
-  ...RUNNERS,
+  ...COMMAND_RUNNERS,
   ...'find fd fdfind rm rmdir dd shred chmod chown chgrp kill killall pkill mv tee truncate'.split(' '),
 ]);
-/** They do what the next word says, as interpreters do. */
+/** The next word decides what these programs do, as with interpreters. */
 const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
   (
     'apt apt-get aws az brew bun cargo curl docker gcloud gh git go helm just kubectl make npm npx pip pip3 pnpm podman poetry sed ' +
@@ -16,8 +16,9 @@ const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
 );
 
 /**
- * The beginning of commands that may be allowed from now on, with the one command that is asked about: all its words, or
- * the fewer that the model proposes. Null where the command is not understood, is several, or would allow too much.
+ * Returns the command prefix that the user can allow permanently, together with this command: the prefix that the model
+ * proposes, else all words of the command. Returns null if the command is not fully parsed or is not a single command, or if
+ * the prefix would allow too much.
  */
 export function proposeAmendment({ commands }: ParsedCommand, proposed: readonly string[] | null): readonly string[] | null {
   const [command, ...others] = commands ?? [];

@@ -9,7 +9,7 @@ const STRING = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/y;
 const NEXT_CALL = /\n(?=[A-Za-z_]\w*\s*\()/g;
 const DEPTH_MAX = 8;
 
-/** Reads calls such as `name(key = ["text"], …)`, one after the other. Throws SyntaxError. */
+/** Reads calls such as `name(key = ["text"], …)`, one after the other. Throws a SyntaxError if a call is invalid. */
 export class RuleReader {
   readonly #text: string;
   #at = 0;
@@ -23,7 +23,7 @@ export class RuleReader {
     return this.#at >= this.#text.length;
   }
 
-  /** Where it reads, from 1. */
+  /** The current line. Counts from 1. */
   get line(): number {
     return this.#text.slice(0, this.#at).split('\n').length;
   }
@@ -44,9 +44,9 @@ export class RuleReader {
     return { name, args };
   }
 
-  /** After something that is no call: to the next line that begins with one. */
+  /** Skips an invalid call: moves to the next line that begins with a call. */
   skipToNextCall(): void {
-    // The end of a line may have been read already, but nothing behind it.
+    // The end of the line may have been read already, but nothing after it.
     NEXT_CALL.lastIndex = Math.max(0, this.#at - 1);
     const next = NEXT_CALL.exec(this.#text);
     this.#at = next === null ? this.#text.length : next.index + 1;
@@ -72,7 +72,7 @@ export class RuleReader {
         const [unicode, hex, char = ''] = groups;
         const code = unicode ?? hex;
         const meant = code === undefined ? ESCAPES.get(char) : String.fromCharCode(Number.parseInt(code, 16));
-        if (meant === undefined) throw new SyntaxError(`${escaped} means nothing in a string`);
+        if (meant === undefined) throw new SyntaxError(`${escaped} is not a valid escape in a string`);
         return meant;
       },
     );
@@ -93,7 +93,7 @@ export class RuleReader {
     return this.#text.startsWith(char, this.#at);
   }
 
-  /** What stands here, and the blanks and comments after it. */
+  /** Matches the expression here, and skips the whitespace and comments after it. Returns null if it does not match. */
   #take(what: RegExp): RegExpExecArray | null {
     what.lastIndex = this.#at;
     const found = what.exec(this.#text);
@@ -106,6 +106,6 @@ export class RuleReader {
 
   #unexpected(expected: string): SyntaxError {
     const [found = ''] = /^\S{1,20}/.exec(this.#text.slice(this.#at)) ?? [];
-    return new SyntaxError(`expected ${expected}, found ${found === '' ? 'the end' : JSON.stringify(found)}`);
+    return new SyntaxError(`expected ${expected}, found ${found === '' ? 'the end of the file' : JSON.stringify(found)}`);
   }
 }

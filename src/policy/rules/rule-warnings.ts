@@ -1,11 +1,12 @@
 import type { ConfigWarningNotification } from '../../protocol/generated/types.ts';
 import type { CommandRules } from './command-rules.ts';
 
-/** What a client should know of rules that cannot be read. */
+/** Returns a warning for clients for each problem in the rules. */
 export function ruleWarnings({ problems }: CommandRules): ConfigWarningNotification[] {
   return problems.map(({ path, line, message }) => ({
     summary: `invalid rules: ${path}${line === null ? '' : `:${line}`}: ${message}`,
-    details: 'Every command is asked about until it is corrected, and refused where nobody is asked.',
+    details:
+      'Until you correct it, every command needs approval. Commands are refused if the approval policy does not allow the server to ask.',
     path,
     range: line === null ? null : { start: { line, column: 1 }, end: { line, column: 1 } },
   }));

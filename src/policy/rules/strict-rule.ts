@@ -1,24 +1,24 @@
+import { INTERPRETERS } from '../command/command-runners.ts';
 import type { ParsedCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
-import { INTERPRETERS } from '../command/runners.ts';
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 
-/** The rule that stands in a command's way, and what it comes to. */
+/** The rule that restricts a command, and the resulting decision. */
 export interface StrictRule {
   decision: 'prompt' | 'forbidden';
   rule: PrefixRule;
-  /** Whether it cannot be told that the command does what the rule is about, nor that it does not. */
+  /** Whether the command may match the rule or not, because it cannot be read exactly. */
   uncertain: boolean;
 }
 
 type Match = 'certain' | 'possible' | null;
 
-/** What only the shell knows, in the words of what a command mentions. */
+/** Stands for text that only the shell knows, in the words of possible commands. */
 const ANYTHING = '\0';
 
 /**
- * The strictest of the rules that forbid a command or ask about it. They see through shells, runners and quotes, and go by
- * a program's name in whatever folder. What a command may do without that it can be told is asked about, not forbidden.
+ * Returns the strictest rule that forbids a command or requires approval, or null if there is none. Also matches commands inside
+ * shells, runners and quotes, and programs in any folder. If it is uncertain whether a rule matches, the decision is `prompt`.
  */
 export function strictRule(command: ParsedCommand, { rules }: CommandRules): StrictRule | null {
   const found: StrictRule[] = [];
@@ -31,19 +31,19 @@ export function strictRule(command: ParsedCommand, { rules }: CommandRules): Str
   return found.find(({ decision }) => decision === 'forbidden') ?? found.find(({ uncertain }) => !uncertain) ?? found[0] ?? null;
 }
 
-function matchAnywhere({ commands, mentioned, text }: ParsedCommand, rule: PrefixRule): Match {
-  const matches = mentioned.map(({ words }) => match(words, rule.pattern));
+function matchAnywhere({ commands, possibleCommands, text }: ParsedCommand, rule: PrefixRule): Match {
+  const matches = possibleCommands.map(({ words }) => match(words, rule.pattern));
   if (matches.includes('certain')) return 'certain';
   const isOpaque = commands === null || commands.some(({ words }) => runsCode(words));
   return matches.includes('possible') || (isOpaque && namesInOrder(text, rule.pattern)) ? 'possible' : null;
 }
 
-/** Whether code stands among the arguments, in some other language: `python -c "…"`. */
+/** Whether an interpreter gets code as an argument, as in `python -c "…"`. */
 function runsCode([program = '', ...args]: readonly string[]): boolean {
   return INTERPRETERS.test(programName(program)) && args.some((arg) => /[\s()'"`;]/.test(arg));
 }
 
-/** Options, with a value behind each or without, may stand between the words of a pattern. */
+/** Matches a command with a pattern. Between the words of the pattern there may be options, with or without a value. */
 function match([program = '', ...args]: readonly string[], [names = [], ...rest]: PrefixRule['pattern']): Match {
   const name = programName(program);
   const isNamed = names.some((other) => programName(other) === name);
@@ -53,24 +53,24 @@ function match([program = '', ...args]: readonly string[], [names = [], ...rest]
 }
 
 function follows(args: readonly string[], pattern: PrefixRule['pattern'], fits: (word: string, other: string) => boolean): boolean {
-  let places = new Set([0]);
+  let positions = new Set([0]);
   for (const alternatives of pattern) {
-    const fitting = [...skipOptions(args, places)].filter((place) => alternatives.some((other) => fits(args[place] ?? '', other)));
-    // What only the shell knows may be several words.
-    if (fitting.some((place) => args[place]?.includes(ANYTHING))) return true;
-    places = new Set(fitting.map((place) => place + 1));
+    const fitting = [...skipOptions(args, positions)].filter((position) => alternatives.some((other) => fits(args[position] ?? '', other)));
+    // Text that only the shell knows may be several words.
+    if (fitting.some((position) => args[position]?.includes(ANYTHING))) return true;
+    positions = new Set(fitting.map((position) => position + 1));
   }
-  return places.size > 0;
+  return positions.size > 0;
 }
 
-function skipOptions(args: readonly string[], places: ReadonlySet<number>): ReadonlySet<number> {
-  const reached = new Set(places);
-  // What is added while it is gone through is gone through as well.
-  for (const place of reached) if (args[place]?.startsWith('-')) reached.add(place + 1).add(place + 2);
+function skipOptions(args: readonly string[], positions: ReadonlySet<number>): ReadonlySet<number> {
+  const reached = new Set(positions);
+  // The loop also visits the positions that it adds.
+  for (const position of reached) if (args[position]?.startsWith('-')) reached.add(position + 1).add(position + 2);
   return reached;
 }
 
-/** Whether a word may become another once the shell has put in what only it knows. */
+/** Whether a word may become `other` when the shell fills in the unknown parts. */
 function mayBe(word: string, other: string): boolean {
   if (!word.includes(ANYTHING)) return word === other;
   const start = word.slice(0, word.indexOf(ANYTHING));
@@ -78,7 +78,7 @@ function mayBe(word: string, other: string): boolean {
   return other.length >= start.length + end.length && other.startsWith(start) && other.endsWith(end);
 }
 
-/** Whether the words of a pattern stand anywhere in a text, in their order. */
+/** Whether a text contains the words of a pattern, in this order. */
 function namesInOrder(text: string, pattern: PrefixRule['pattern']): boolean {
   const plain = text
     .replace(/\\\n/g, '')
@@ -94,7 +94,7 @@ function namesInOrder(text: string, pattern: PrefixRule['pattern']): boolean {
   });
 }
 
-/** Where a word ends that stands by itself in a text; -1 where it does not. */
+/** Returns the end of a whole word in a text, or -1 if the text does not contain it. */
 function endOf(text: string, word: string, from: number): number {
   for (let at = text.indexOf(word, from); at !== -1; at = text.indexOf(word, at + 1)) {
     const end = at + word.length;

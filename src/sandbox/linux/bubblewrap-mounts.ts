@@ -1,25 +1,25 @@
 import { dirname } from 'node:path';
 
 /**
- * What a place is inside: `write` and `read` show what is there outside; `bare` is a read-only folder in which only
- * what is mounted below it is found; `empty` is one without anything, `nothing` a file that cannot be opened.
+ * How a path appears in the sandbox. `write` and `read` show the file or folder from outside. `bare` is a read-only folder that
+ * contains only the mounts below it. `empty` is an empty read-only folder. `nothing` is a file that cannot be opened.
  */
 export type MountKind = 'write' | 'read' | 'bare' | 'empty' | 'nothing';
 
-/** What a sandbox shows of the file system. All paths are absolute, and but for `links` without a symbolic link on their way. */
+/** The file system as a sandbox shows it. All paths are absolute. Except in `links`, they contain no symbolic links. */
 export interface MountView {
-  /** Whether everything can be read that no place says otherwise of; else only the places are there. */
+  /** Whether everything outside `places` can be read. If false, nothing outside `places` is visible. */
   everything: boolean;
   places: ReadonlyMap<string, MountKind>;
-  /** Symbolic links to make where their folder shows nothing from outside: their targets by their paths. */
+  /** Targets of symbolic links, by path. They are created in folders that show nothing from outside. */
   links: ReadonlyMap<string, string>;
-  /** Places of the system itself, such as those in /proc. */
+  /** Paths of the system itself, such as those in /proc. */
   system: ReadonlyMap<string, MountKind>;
 }
 
 const EMPTY_FOLDER_PERMS = '0555';
 
-/** The arguments of bubblewrap that make a view. Each path is an argument of its own that begins with a slash. */
+/** Returns the arguments of bubblewrap for a view. Each path is a separate argument that begins with a slash. */
 export function bubblewrapMounts({ everything, places, links, system }: MountView): string[] {
   const root = places.get('/') ?? (everything ? 'read' : 'bare');
   const all = new Map<string, MountKind>([...system, ...pinned(places)]);
@@ -36,7 +36,7 @@ export function bubblewrapMounts({ everything, places, links, system }: MountVie
   ];
 }
 
-/** What a path is inside: as the nearest place above it, or itself. Undefined where there is none. */
+/** Returns the kind of the path itself, or of the nearest folder above it that has one. Returns undefined if none has. */
 export function nearestKind(path: string, places: ReadonlyMap<string, MountKind>): MountKind | undefined {
   for (let above = path; ; above = dirname(above)) {
     const kind = places.get(above);
@@ -44,7 +44,7 @@ export function nearestKind(path: string, places: ReadonlyMap<string, MountKind>
   }
 }
 
-/** With `-try`: a path that was removed since it was looked at is left out, so that no command fails over it. */
+/** With `-try`, bubblewrap skips a path that was removed in the meantime, so the command does not fail. */
 function mount(path: string, kind: MountKind): string[] {
   switch (kind) {
     case 'write':
@@ -61,14 +61,14 @@ function mount(path: string, kind: MountKind): string[] {
   }
 }
 
-/** Whether it shows nothing from outside. */
+/** Whether the kind shows nothing from outside. */
 function isOwn(kind: MountKind | undefined): boolean {
   return kind === 'bare' || kind === 'empty';
 }
 
 /**
- * With the folders between a writable place and the places below it: as mount points of their own they cannot be renamed or
- * removed, else a place below could be moved away and made anew without its bounds.
+ * Adds the folders between a writable place and the places below it. As mount points, they cannot be renamed or removed.
+ * Otherwise a command could move a place away and create it again without its restrictions.
  */
 function pinned(places: ReadonlyMap<string, MountKind>): Map<string, MountKind> {
   const all = new Map(places);

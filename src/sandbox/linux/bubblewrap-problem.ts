@@ -10,16 +10,17 @@ const USER_NAMESPACES_FORBIDDEN = /namespace|uid map|Operation not permitted|Per
 const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv'];
 const APPARMOR_RESTRICTION = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns';
 
-/** What to tell of a bubblewrap that is `missing`, or that said this on stderr in place of starting. */
+/** Returns the problem and its solution for the user. `said` is the stderr of bubblewrap, or `missing` if it is not installed. */
 export function bubblewrapProblem(said: string): string {
-  const install = INSTALLERS.find(([program]) => existsSync(program))?.[1] ?? 'install the package bubblewrap, 0.8 or later';
-  if (said === 'missing') return `Commands cannot be sandboxed: bubblewrap is missing. Run: ${install}`;
+  const line = INSTALLERS.find(([program]) => existsSync(program))?.[1];
+  const install = line === undefined ? 'Install the package bubblewrap, version 0.8 or later.' : `Run: ${line}`;
+  if (said === 'missing') return `Commands cannot be sandboxed: bubblewrap is missing. ${install}`;
   const reason = said.trim().split('\n').at(-1) ?? '';
   if (/Unknown option/i.test(said)) {
-    return `Commands cannot be sandboxed: bubblewrap is too old, 0.8 or later is needed (${reason}). Run: ${install}`;
+    return `Commands cannot be sandboxed: bubblewrap is too old (${reason}). Version 0.8 or later is needed. ${install}`;
   }
   if (!USER_NAMESPACES_FORBIDDEN.test(said)) return `Commands cannot be sandboxed: bubblewrap does not start (${reason}).`;
-  return `Commands cannot be sandboxed: this system lets bubblewrap make no user namespace (${reason}). ${allowLine()}`;
+  return `Commands cannot be sandboxed: this system does not allow bubblewrap to create a user namespace (${reason}). ${allowLine()}`;
 }
 
 function allowLine(): string {

@@ -19,12 +19,12 @@ import { sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
 export interface BubblewrapDeps {
-  /** Node's name of the processor. */
+  /** The processor, as Node names it. */
   arch: string;
-  /** heddle's home, which no confined process can write to. */
+  /** heddle's home. No confined process can write to it. */
   home: string;
   clock: Clock;
-  /** In place of the bubblewrap that is installed; null: there is none. */
+  /** Replaces the installed bubblewrap. Null: none is installed. */
   program?: string | null;
 }
 
@@ -35,7 +35,7 @@ const ALWAYS = [
 const FILTER_FD = 3;
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** The sandbox of Linux: bubblewrap with a filter of system calls. Whether it works is found out when it is first used. */
+/** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
 export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
@@ -51,19 +51,19 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
 
   function probe(): Promise<ProbeResult> {
     probed ??= probeBubblewrap({ program: found(), home, view: viewDeps(), openFilter: () => openFilter(false) }).then((result) => {
-      // What is missing may be brought while the server runs.
+      // The user may install or allow it while the server runs.
       if ('problem' in result) probed = null;
       return result;
     });
     return probed;
   }
 
-  /** Each use needs one that is read from its start. */
+  /** Opens the filter again for each command: each has to read it from the start. */
   function openFilter(network: boolean): number {
     let kept = filters.get(network);
     if (kept === undefined) {
       const filter = seccompFilter({ arch, network });
-      if (filter === null) throw new SandboxUnavailableError(`There is no sandbox for processors of the kind ${arch}.`);
+      if (filter === null) throw new SandboxUnavailableError(`Commands cannot be sandboxed on this processor (${arch}).`);
       kept = keepFilter(home, filter);
       filters.set(network, kept);
     }
@@ -134,7 +134,7 @@ async function confine({ command, bounds, program, filter, inherited, view: deps
   };
 }
 
-/** What starts a process on a terminal gives it no further files: a shell opens this one. */
+/** A process in a terminal does not inherit the filter, so a shell opens it before it runs bubblewrap. */
 function withFilter(filter: number, argv: readonly string[]): string[] {
   return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readlinkSync('/proc/self')}/fd/${filter}`, ...argv];
 }
@@ -143,7 +143,10 @@ function keepFilter(home: string, filter: Buffer): number {
   try {
     return makeUnnamedFile(home, filter);
   } catch (error) {
-    throw new SandboxUnavailableError(`The sandbox needs a file in ${home}, which cannot be made: ${String(error)}`, { cause: error });
+    throw new SandboxUnavailableError(
+      `Commands cannot be sandboxed: a file that the sandbox needs cannot be created in ${home}: ${String(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -9,10 +9,10 @@ const TRIES_MAX = 8;
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
- * Folders that stand where nothing may be made, so that something can be mounted there, and which are taken away when no
- * command needs them any more. Whoever needs one holds it by an empty folder in it: only an empty folder can be removed, so
- * no process loses what it relies on to another, and git, to which empty folders are nothing, shows none of them as a change.
- * A crash can leave one behind, until the next command there ends.
+ * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
+ * removed when no command needs it any more. Each process that uses a guard holds it by an empty folder inside it. Only an
+ * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
+ * change. A crash can leave a guard behind, until the next command there ends.
  */
 export class GuardedPlaces {
   readonly #holders = new Map<string, number>();
@@ -20,8 +20,8 @@ export class GuardedPlaces {
   readonly #hold = `held-for-sandbox-${this.#namespace}-${readlinkSync('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
   /**
-   * Guards a path, or holds the guard that is there. Whether it did: else there is nothing that this user could make
-   * there. Throws a `ProcessStartError` where it cannot be done otherwise, as on a full disk.
+   * Guards a path, or holds the existing guard. Returns false if this user has no permission to create anything there. Throws a
+   * `ProcessStartError` if it fails for another reason, such as a full disk.
    */
   take(path: string): boolean {
     const holders = this.#holders.get(path) ?? 0;
@@ -30,7 +30,7 @@ export class GuardedPlaces {
     return true;
   }
 
-  /** Whether the folder there is a guard, of this process or of another, living or dead. */
+  /** Whether the folder is a guard, made by this process or by another one, which may have ended. */
   isGuard(path: string): boolean {
     const names = namesIn(path);
     return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#holders.has(path));
@@ -57,16 +57,16 @@ export class GuardedPlaces {
         return true;
       } catch (error) {
         if (hasErrorCode(error, FORBIDDEN)) return false;
-        // Whoever held it before let go of it in between.
+        // Another process removed the guard in the meantime.
         if (hasErrorCode(error, ['ENOENT'])) continue;
         if (made) unlessInUse(() => rmdirSync(path));
-        throw new ProcessStartError(`${path} could not be guarded: ${String(error)}`, { cause: error });
+        throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, { cause: error });
       }
     }
-    throw new ProcessStartError(`${path} could not be guarded: it keeps being removed`);
+    throw new ProcessStartError(`${path} could not be protected: other processes keep removing it`);
   }
 
-  /** Only of processes whose ids mean the same here. */
+  /** Removes the holds of ended processes, if they belong to the same process namespace. */
   #forgetTheDead(path: string): void {
     for (const name of readdirSync(path)) {
       const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
@@ -75,7 +75,7 @@ export class GuardedPlaces {
   }
 }
 
-/** None of a folder that cannot be read: it is no guard. */
+/** Returns no names if the folder cannot be read: then it is not a guard. */
 function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -85,7 +85,7 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** Another may hold it as well, or someone took it away or made it theirs. */
+/** Ignores the errors of a guard that another process still holds, has removed, or has changed. */
 function unlessInUse(remove: () => void): void {
   try {
     remove();
@@ -94,7 +94,7 @@ function unlessInUse(remove: () => void): void {
   }
 }
 
-/** Returns false if something was there already. */
+/** Returns whether the folder was created. Returns false if it exists. */
 function makeGuardFolder(path: string): boolean {
   try {
     mkdirSync(path, 0o755);

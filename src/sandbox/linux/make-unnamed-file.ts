@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { makeFolderSync } from '../../base/make-folder.ts';
 
 /**
- * An open file without a name that holds these bytes; `openSync` of its path in /proc gives it anew from its start. It is made in
- * a folder that no confined process can write to, or one could change what the next is confined by. Throws the system's error.
+ * Creates a file with these bytes, removes its name and returns its open descriptor. Opening the descriptor's path in /proc reads
+ * it from the start. No confined process may be able to write to `folder`, else it could change the filter of the next one.
+ * Throws the system's error.
  */
 export function makeUnnamedFile(folder: string, bytes: Buffer): number {
   makeFolderSync(folder, 0o700);

@@ -2,12 +2,12 @@ import { isWithin } from '../../base/is-within.ts';
 
 interface Mount {
   device: string;
-  /** Which of the file system's folders is mounted. */
+  /** The folder of the file system that is mounted. */
   root: string;
   at: string;
 }
 
-/** The other paths that a path can be reached by, as the kernel's `mountinfo` has it: what it lies in may be mounted twice. */
+/** Returns the other paths of the same file or folder, from the kernel's `mountinfo`: a folder above it may be mounted twice. */
 export function mountAliases(path: string, mountInfo: string): string[] {
   const mounts = mountInfo.split('\n').flatMap(parseMount);
   const own = mounts.filter(({ at }) => isWithin(path, at)).reduce<Mount | null>(deeperOrLater, null);
@@ -36,7 +36,7 @@ function join(folder: string, rest: string): string {
   return folder === '/' ? rest : `${folder}${rest}`;
 }
 
-/** Blanks and the like are written in octal. */
+/** Decodes characters such as spaces, which are written in octal. */
 function plainPath(text: string): string {
   return text.includes('\\')
     ? text.replace(/\\([0-7]{3})/g, (_whole, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))

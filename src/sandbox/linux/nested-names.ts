@@ -9,16 +9,16 @@ import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;
-/** The kernel takes 4,095, and bubblewrap puts some before: what is longer cannot be mounted, and would keep all commands from running. */
+/** The kernel's limit is 4,095, including a prefix by bubblewrap. A longer path cannot be mounted, and would make every command fail. */
 const PATH_BYTES_MAX = 4000;
 const NOT_ENTERED = new Set<string>(['node_modules', ...PROTECTED_NAMES]);
 const AGE_MS_MAX = 30_000;
-/** At most this part of the time is spent on walks. */
+/** The largest share of the time that walks may take. */
 const WALK_SHARE = 0.02;
 
-/** As deep below a folder that everyone can write to, such as /tmp: its folders have little to do with each other. */
+/** The depth of the walk below a folder that every user can write to, such as /tmp: its folders are mostly unrelated. */
 const SHARED_DEPTH_MAX = 1;
-/** The bits of its mode: others can write, and it is sticky. */
+/** The mode bits of such a folder: writable by others, and sticky. */
 const SHARED = 0o1002;
 
 interface Walk {
@@ -26,20 +26,20 @@ interface Walk {
   freshUntil: number;
 }
 
-/** What is known of a root. */
+/** The walks of a root. */
 interface Known {
   walk: Promise<Walk>;
-  /** A later walk, which is looked at when no command runs there. */
+  /** A newer walk. It replaces `walk` as soon as no command runs there. */
   next: Walk | null;
   renewing: boolean;
-  /** How many commands run there. */
+  /** The number of commands that run there. */
   held: number;
 }
 
 /**
- * Where the protected names stand below a writable root, apart from the root's own. A walk of a big tree is not made for each
- * command: what was found serves until it is half a minute old, longer where the walk took long, and, while it is made anew, still.
- * It also serves for as long as a command runs that keeps to it: that one could put links in the way to what is found later.
+ * Finds the protected names below writable roots, except directly in a root. Not every command walks the tree: a result is used
+ * for 30 seconds, longer if the walk took long, and also during the next walk. It is used as long as a command runs in the root,
+ * because that command could put links in the paths that a newer walk finds.
  */
 export class NestedNames {
   readonly #clock: Clock;
@@ -49,7 +49,7 @@ export class NestedNames {
     this.#clock = clock;
   }
 
-  /** Real paths, shallow ones first: of very many, or in a very big tree, only the first. To be released when the command has ended. */
+  /** Returns real paths, shallow ones first, limited to FOUND_MAX per root. Call `release` when the command has ended. */
   async hold(roots: readonly string[]): Promise<{ nested: string[]; release: () => void }> {
     const held = roots.map((root) => this.#hold(root));
     const walks = await Promise.all(held.map(({ walk }) => walk));
@@ -87,7 +87,7 @@ export class NestedNames {
   }
 }
 
-/** Level by level; never rejects. */
+/** Walks level by level. Folders that cannot be read count as empty. */
 async function walkBelow(root: string): Promise<string[]> {
   const isShared = ((statOf(root)?.mode ?? 0) & SHARED) === SHARED;
   const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
@@ -102,7 +102,7 @@ async function walkBelow(root: string): Promise<string[]> {
   return found.slice(0, FOUND_MAX);
 }
 
-/** The protected names in a folder, and the folders to look into next. */
+/** Returns the protected names in a folder, and the folders to read next. */
 async function lookInto(folder: string): Promise<{ names: string[]; below: string[] }> {
   const entries = (await entriesOf(folder)).filter(({ name }) => Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX);
   const pathOf = ({ name }: Dirent) => join(folder, name);
@@ -117,7 +117,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    // Whatever the system says of a folder that cannot be read, nothing in it can be made to run either.
+    // Nothing in a folder that cannot be read can be made to run, whatever the error is.
     if (systemErrorCode(error) !== null) return [];
     throw error;
   }

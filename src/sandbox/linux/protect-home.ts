@@ -7,19 +7,19 @@ import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/p
 import { mountAliases } from './mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';
 
-/** What is kept of it, and what of it is work. */
+/** The home, and the parts of it that commands work in. */
 interface Home {
   home: string;
-  /** Real paths. A home that is a workspace itself shows all but what is secret in it. */
+  /** Real paths. If the home itself is a workspace, everything in it except its secrets is visible. */
   workspace: readonly string[];
-  /** Whether everything is read that no place says otherwise of. */
+  /** Whether everything outside the places of the view can be read. */
   everything: boolean;
 }
 
 /**
- * Keeps heddle's home, by whatever path it can be reached. It is an empty folder that cannot be changed, in which are only what
- * a command may read and the writable roots and workspaces that lie in it. A home that is a writable root itself is one, but for its
- * own files.
+ * Protects heddle's home at every path that leads to it. In the sandbox, the home is a read-only folder with only the entries
+ * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
+ * except for heddle's own files.
  */
 export function protectHome({ home, workspace, everything }: Home, places: ViewPlaces): void {
   const real = realPath(home);
@@ -43,7 +43,7 @@ function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, p
   }
 }
 
-/** What is shown of it by its own name, and is no part of a writable root. */
+/** Removes the places in the home from the view, except those in a writable root. */
 function hideHome(home: string, places: ViewPlaces): void {
   const roots = [...places.kinds].filter(([path, kind]) => kind === 'write' && isWorkIn(path, home)).map(([path]) => path);
   for (const path of places.kinds.keys()) {
@@ -51,7 +51,7 @@ function hideHome(home: string, places: ViewPlaces): void {
   }
 }
 
-/** Whether a folder lies in the home, and is no secret of it. */
+/** Whether a folder is in the home and not one of its secrets. */
 function isWorkIn(folder: string, home: string): boolean {
   return isWithin(folder, home) && !isOfHome(folder, home, HOME_SECRETS);
 }

@@ -4,18 +4,18 @@ import { statOf, textOf } from '../../base/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ViewPlaces } from './view-places.ts';
 
-/** What of git's folder makes it run something, were it elsewhere by a link. */
+/** Files in git's folder that can make git run programs, and may be links to files elsewhere. */
 const GIT_LINKABLE = ['hooks', 'config', 'config.worktree', 'commondir'];
 
-/** Protects the names in a folder that is a writable root, also those that are not there. */
+/** Protects the names in a writable root, including those that do not exist yet. */
 export function protectNames(root: string, places: ViewPlaces): void {
   if (statOf(root)?.isDirectory() !== true) return;
   const paths = PROTECTED_NAMES.map((name) => join(root, name));
-  // Links first: the folder of one is kept as it is, and needs no guards.
+  // Links first: protecting a link makes its folder read-only, so the other names need no guards.
   for (const path of paths.toSorted((a, b) => Number(isLink(b)) - Number(isLink(a)))) protectNamed(path, places);
 }
 
-/** Protects what stands at a path with a protected name, and where git's files lie that it tells of. */
+/** Protects a path with a protected name. For `.git`, also protects the folders that it refers to. */
 export function protectNamed(path: string, places: ViewPlaces): void {
   places.protect(path);
   if (!path.endsWith('/.git')) return;
@@ -33,7 +33,7 @@ function protectGit(git: string, places: ViewPlaces): void {
   if (shared !== null) places.protect(shared);
 }
 
-/** A worktree's or submodule's `.git` is a file that names the folder. */
+/** Returns git's folder. In a worktree or submodule, `.git` is a file that names the folder. */
 function gitFolder(git: string): string | null {
   if (statOf(git)?.isFile() !== true) return git;
   const [, named] = /^gitdir: (.*)$/m.exec(textOf(git) ?? '') ?? [];

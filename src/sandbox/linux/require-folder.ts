@@ -4,12 +4,12 @@ import { ProcessStartError } from '../processes/processes.ts';
 import { nearestKind } from './bubblewrap-mounts.ts';
 import type { BuiltView } from './sandbox-view.ts';
 
-/** Throws a `ProcessStartError` if the working directory is not in the view, or if a command may have redirected it by a link. */
+/** Throws a `ProcessStartError` if the view does not show the working directory, or a link in it may have been made by a command. */
 export function requireFolder(cwd: string, { view: { everything, places }, notFollowed }: Pick<BuiltView, 'view' | 'notFollowed'>): void {
   const left = [...notFollowed].find(([path]) => isWithin(cwd, path));
   if (left !== undefined) {
     throw new ProcessStartError(
-      `${cwd}: ${left[1]} is a symbolic link out of the workspace that a command can have made. Name the folder that it leads to instead.`,
+      `${cwd}: ${left[1]} is a symbolic link out of the workspace, and a command may have made it. Use the folder that it leads to instead.`,
     );
   }
   const real = realPath(cwd);

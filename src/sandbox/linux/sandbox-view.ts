@@ -20,9 +20,9 @@ export interface ViewDeps {
 
 export interface BuiltView {
   view: MountView;
-  /** Of each path of the bounds that is left out, the link on its way that is not followed. */
+  /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
-  /** Gives back what was taken for it. */
+  /** Releases the guards and walks that the view uses. */
   release(): void;
 }
 
@@ -32,15 +32,15 @@ const PLATFORM_SECRETS = [
   ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'ssl/private', 'ssh', 'wireguard'],
   ...['security/opasswd', 'NetworkManager/system-connections'],
 ].map((name) => `/etc/${name}`);
-/** What of the system root can change without any capability, and bubblewrap leaves so. */
+/** Paths that root can change without any capability. bubblewrap does not protect them. */
 const ROOT_ONLY = ['/proc/sys', '/proc/sysrq-trigger', '/proc/acpi', '/proc/scsi'];
-/** Behind these, in `/run` and in the user's folder below it, are programs that start others, outside, for whoever asks. */
+/** Sockets in `/run` and in the user's folder below it. The programs behind them start programs outside the sandbox on request. */
 const CONTROL_SOCKETS = [
   ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
   ...['dbus/system_bus_socket', 'bus', 'systemd/private'],
 ];
 
-/** What a command within these bounds is to see, as the file system is now. */
+/** Builds the view of a command with these bounds, from the current state of the file system. */
 export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
   const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
@@ -78,19 +78,19 @@ interface Keeping {
   places: ViewPlaces;
 }
 
-/** Takes out of what was shown what is not to be changed or seen. */
+/** Protects or hides the paths that the command must not change or see. */
 function keepOff({ bounds: { home, workspace, readable }, roots, nested, places }: Keeping): void {
   for (const root of roots) protectNames(root, places);
   for (const path of nested) if (isStillThere(path) && !isWithin(path, home)) protectNamed(path, places);
   protectHome({ home, workspace, everything: readable === 'everything' }, places);
 }
 
-/** Whether it is, and no folder on its way has become a link: that would be followed when it is mounted. */
+/** Whether the path exists and no folder in it has become a link, which the mount would follow. */
 function isStillThere(path: string): boolean {
   return statOf(path) !== null && realPath(dirname(path)) === dirname(path);
 }
 
-/** Whether a path without links is there, and is not the kernel's. */
+/** Whether the path exists, contains no links, and is not in a folder of the kernel. */
 function isShown(path: string): boolean {
   return realPath(path) === path && !KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
 }

@@ -1,15 +1,15 @@
 import { type ModeCall, SECCOMP_NUMBERS } from './seccomp-numbers.ts';
 
-/** What a filter is made for. */
+/** What the filter depends on. */
 export interface SeccompOptions {
-  /** Node's name of the processor. */
+  /** The processor, as Node names it. */
   arch: string;
   network: boolean;
 }
 
 interface Instruction {
   code: number;
-  /** How many instructions to skip. */
+  /** The number of instructions to skip if the condition is true, and if it is false. */
   ifTrue: number;
   ifFalse: number;
   value: number;
@@ -49,10 +49,9 @@ const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
 /**
- * A program of the kernel's packet filter, as `seccomp` takes it: what it refuses fails with EPERM, all else goes on. It
- * refuses what changes namespaces, reaches into other processes or the kernel, forges a terminal's input, or makes a file
- * set-user-id; without network, also every socket but those of the sandbox's own loopback. Null: nothing is known of this
- * processor.
+ * Returns a BPF program for `seccomp`. Refused system calls fail with EPERM, all others are allowed. It refuses calls that change
+ * namespaces, access other processes or the kernel, inject input into a terminal, or make a file set-user-id. Without network, it
+ * also refuses all sockets except those of the sandbox's own loopback. Returns null if the processor is not supported.
  */
 export function seccompFilter({ arch, network }: SeccompOptions): Buffer | null {
   const calls = SECCOMP_NUMBERS[arch];
@@ -75,7 +74,7 @@ export function seccompFilter({ arch, network }: SeccompOptions): Buffer | null 
   return Buffer.concat(program.map(encode));
 }
 
-/** No family that reaches a hypervisor or the kernel's crypto; of netlink, what lists the interfaces. */
+/** Allows no socket family that reaches a hypervisor or the kernel's crypto. Of netlink, allows only listing the interfaces. */
 function socketRules(network: boolean): Instruction[] {
   const families = network ? [AF_UNIX, AF_INET, AF_INET6] : [AF_INET, AF_INET6];
   return [
@@ -88,7 +87,7 @@ function socketRules(network: boolean): Instruction[] {
   ];
 }
 
-/** A datagram socket of a pair can still send to any address. */
+/** A datagram socket from `socketpair` could still send to any address. */
 function refuseDatagrams(): Instruction[] {
   return [loadArgument(1), { code: AND, ifTrue: 0, ifFalse: 0, value: SOCKET_TYPE_MASK }, ...whenEqual(SOCK_DGRAM, EPERM), give(ALLOW)];
 }
@@ -111,7 +110,7 @@ function unlessEqual(value: number, result: number): Instruction[] {
   return [{ code: JUMP_EQUAL, ifTrue: 1, ifFalse: 0, value }, give(result)];
 }
 
-/** `rules` end with what they give: nothing goes on behind them, where the number is no longer loaded. */
+/** `rules` must end with a return: after them, the number of the system call is no longer loaded. */
 function whenCalled(number: number, rules: Instruction[]): Instruction[] {
   const skip = { code: JUMP, ifTrue: 0, ifFalse: 0, value: rules.length };
   return [{ code: JUMP_EQUAL, ifTrue: 1, ifFalse: 0, value: number }, skip, ...rules];
@@ -121,7 +120,7 @@ function load(offset: number): Instruction {
   return { code: LOAD_WORD, ifTrue: 0, ifFalse: 0, value: offset };
 }
 
-/** The low half of an argument: the kernel reads no more of those that are looked at here. */
+/** Loads the low half of an argument. The kernel ignores the high half of the arguments checked here. */
 function loadArgument(index: number): Instruction {
   return load(ARGUMENTS_OFFSET + ARGUMENT_BYTES * index);
 }

@@ -1,14 +1,14 @@
-/** A system call that takes a file's mode, and where its arguments are. */
+/** A system call with a file mode, and the positions of its arguments. */
 export interface ModeCall {
   number: number;
   mode: number;
-  /** Where the flags are that say whether a mode was given; null: it always is. */
+  /** The position of the flags that decide whether the mode is used. Null: it is always used. */
   flags: number | null;
 }
 
-/** What the filter judges of one processor's system calls, by their numbers in the kernel's tables. */
+/** The system call numbers of one processor that the filter checks. */
 export interface SeccompNumbers {
-  /** What the kernel calls the processor in audits. */
+  /** The kernel's audit constant for the processor. */
   auditArch: number;
   clone: number;
   ioctl: number;
@@ -17,17 +17,17 @@ export interface SeccompNumbers {
   modes: readonly ModeCall[];
   /** Fail with EPERM. */
   refused: readonly number[];
-  /** Fail as if the kernel did not know them, so that programs go back to the older calls. */
+  /** Fail with ENOSYS, as if the kernel did not have them, so that programs use the older calls. */
   unknown: readonly number[];
 }
 
 /** io_uring, the newer mount calls, pidfd_getfd, mount_setattr, quotactl_fd, open_tree_attr: the same on every processor. */
 const NEWER_REFUSED = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 467];
-/** clone3 and openat2: their flags lie in memory, where a filter cannot look. */
+/** clone3 and openat2: their flags are in memory, which a filter cannot read. */
 const NEWER_UNKNOWN = [435, 437];
 const FCHMODAT2: ModeCall = { number: 452, mode: 2, flags: null };
 
-/** By Node's name of the processor. */
+/** By processor, as Node names it. */
 export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
   x64: {
     auditArch: 0xc000_003e,

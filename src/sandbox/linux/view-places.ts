@@ -10,13 +10,13 @@ import type { GuardedPlaces } from './guarded-places.ts';
 
 const FROZEN_ENTRIES_MAX = 500;
 
-/** The places of a view while it is made, and the guards that were taken for it. Paths given are real, but where said. */
+/** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
   readonly kinds = new Map<string, MountKind>();
-  /** Symbolic links to be made: their targets by their paths. */
+  /** Symbolic links to create: their targets by path. */
   readonly links = new Map<string, string>();
   readonly guards: string[] = [];
-  /** Shown as writable by their own names. */
+  /** Paths that are writable roots themselves. */
   readonly #named = new Set<string>();
   readonly #guardedPlaces: GuardedPlaces;
 
@@ -24,7 +24,7 @@ export class ViewPlaces {
     this.#guardedPlaces = guardedPlaces;
   }
 
-  /** Shows what is there, as a root of the bounds. What can be read and written is not made less by what can be read. */
+  /** Shows a root of the bounds. A writable root stays writable if it is also a readable root. */
   show(path: string, kind: 'read' | 'write'): void {
     if (kind === 'write') this.#named.add(path);
     if (this.kinds.get(path) !== 'write') this.set(path, kind);
@@ -34,14 +34,14 @@ export class ViewPlaces {
     this.kinds.set(path, kind);
   }
 
-  /** What a path is inside. Undefined where no place says. */
+  /** Returns the kind of a path. Returns undefined if no place covers it. */
   kindOf(path: string): MountKind | undefined {
     return nearestKind(path, this.kinds);
   }
 
   /**
-   * Makes what is at a path, links on the way included, not to be changed, replaced or made: where nothing is there yet, nothing
-   * can come to be there. What was shown as writable by its own name stays so. The last part of the path may be a link.
+   * Protects a path: it cannot be changed, replaced or created, and the links in it cannot be either. A path that is a writable
+   * root itself stays writable. The last part of the path may be a link.
    */
   protect(path: string): void {
     if (this.#named.has(path) || this.kindOf(path) !== 'write') return;
@@ -51,7 +51,7 @@ export class ViewPlaces {
     else this.set(path, 'read');
   }
 
-  /** As `protect`, and what is there is not seen either. */
+  /** Like `protect`, and also hides the content. */
   hide(path: string): void {
     const stat = statOf(path);
     if (stat === null || stat.isSymbolicLink()) this.protect(path);
@@ -69,18 +69,20 @@ export class ViewPlaces {
     this.set(path, 'empty');
   }
 
-  /** Nothing can be mounted on a link itself: the folder that it is in is kept as it is. */
+  /** Nothing can be mounted on a link, so the folder of the link is frozen. */
   #protectLinked(path: string): void {
     const { links, end } = followPath(path);
     for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
     this.protect(firstMissing(end));
   }
 
-  /** No entry of the folder can be made, removed or renamed; what is in the entries can be changed as before. */
+  /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
   #freeze(folder: string): void {
     const entries = readdirSync(folder, { withFileTypes: true });
     if (entries.length > FROZEN_ENTRIES_MAX) {
-      throw new ProcessStartError(`${folder} holds a protected symbolic link, and too many other entries to keep it as it is.`);
+      throw new ProcessStartError(
+        `${folder} contains a protected symbolic link and more than ${FROZEN_ENTRIES_MAX} entries, so the link cannot be protected`,
+      );
     }
     this.set(folder, 'read');
     for (const entry of entries) {

@@ -7,9 +7,9 @@ import { sandboxProgram } from '../sandbox-program.ts';
 import { splitEnvironment } from '../split-environment.ts';
 import { seatbeltProfile } from './seatbelt-profile.ts';
 
-const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec, which macOS comes with, is missing.';
+const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing. It is a part of macOS.';
 
-/** The sandbox of macOS. */
+/** Returns the sandbox of macOS. */
 export function createSeatbelt(): Sandbox {
   return {
     async available() {

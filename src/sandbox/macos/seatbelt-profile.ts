@@ -16,7 +16,7 @@ const ALWAYS = [
   '(allow file-ioctl (regex #"^/dev/(tty.*|ptmx)$"))',
 ];
 
-/** The bounds as a profile of macOS' Seatbelt. Real paths are expected. Later rules win over earlier ones. */
+/** Returns a Seatbelt profile for the bounds, whose paths must be real. Later rules override earlier ones. */
 export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
@@ -80,7 +80,7 @@ function literal(path: string): string {
   return `(literal ${quoted(path)})`;
 }
 
-/** At any depth below the root, whether it is there or not. */
+/** Matches the name at any depth below the root, whether it exists or not. */
 function protectedName(root: string, name: string): string {
   const escaped = `${root === '/' ? '' : root}/`.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
   return `(regex #"^${escaped}(.*/)?${name.replaceAll('.', '\\.')}(/|$)")`;

@@ -5,17 +5,18 @@ import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts'
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 
 export interface RealBounds {
-  /** With the links on all paths resolved. What is not there is where it would be. */
+  /** The bounds with the links in all paths resolved. A path need not exist. */
   bounds: SandboxBounds;
-  /** The links that are followed: their targets by their own real places. */
+  /** The links that are followed: their targets by their real paths. */
   links: ReadonlyMap<string, string>;
-  /** Of each path that is left out, the link on its way that is not followed. */
+  /** For each path that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
 }
 
 /**
- * The bounds as the file system is now. A link that lies in a writable root is not followed where that would widen them: an
- * earlier command may have put it in the place of a root that lies in another, or that was not there yet.
+ * Resolves the links in the bounds, from the current state of the file system. Does not follow a link inside a writable root if
+ * that would widen the bounds: an earlier command may have created it in place of a root that is inside another root, or that
+ * did not exist yet.
  */
 export function realBounds(named: SandboxBounds): RealBounds {
   const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
@@ -53,7 +54,7 @@ export function realBounds(named: SandboxBounds): RealBounds {
   return { bounds, links, notFollowed };
 }
 
-/** Where commands can make links, and of that the roots that none of them can turn elsewhere. */
+/** Returns the folders in which commands can create links, and those of them that no such link can redirect. */
 function changeableFolders(roots: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
   const followed = roots.map(followPath);
   const plain = followed.filter(({ links }) => links.length === 0).map(endOf);
@@ -62,7 +63,7 @@ function changeableFolders(roots: readonly string[]): { changeable: string[]; st
   return { changeable, steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf) };
 }
 
-/** The first link on a way that lies in one of the folders. */
+/** Returns the first link of a followed path that is in one of the folders, or null. */
 function linkWithin({ links }: FollowedPath, folders: readonly string[]): string | null {
   return links.find(({ link }) => folders.some((folder) => isWithin(link, folder)))?.link ?? null;
 }

@@ -1,13 +1,13 @@
-import { type Processes, ProcessStartError } from './processes.ts';
+import { type Processes, ProcessStartError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 
-/** Processes of this machine. They cost nothing until one is started: only then is loaded what that takes. */
+/** Returns the processes of this machine. The code that starts them is loaded at first use. */
 export function createProcesses(deps: ProcessesDeps): Processes {
   let loaded: Promise<Processes> | null = null;
   let closed = false;
   return {
     async start(spec, onOutput) {
-      if (closed) throw new ProcessStartError('the server is ending: nothing can be started any more');
+      if (closed) throw new ProcessStartError(SERVER_ENDING);
       loaded ??= import('./process-keeper.ts').then(({ ProcessKeeper }) => new ProcessKeeper(deps));
       return (await loaded).start(spec, onOutput);
     },

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { ProcessStartError } from './processes.ts';
 
-/** What `execvp` looks through where there is no PATH. */
+/** The path that `execvp` searches without a PATH. */
 const PATH_DEFAULT = '/usr/bin:/bin';
 
 const REASONS: Record<string, string> = {
@@ -16,8 +16,8 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * The file that a program's name means in a folder, as `execvp` would find it. Rejects with a `ProcessStartError` that says
- * which is missing, the folder or the program: the system's own error would not.
+ * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says whether the folder or the program
+ * is missing. The system's own error does not say that.
  */
 export async function findProgram(name: string, { cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }): Promise<string> {
   const problem = await folderProblem(cwd);
@@ -41,7 +41,7 @@ export async function findProgram(name: string, { cwd, env }: { cwd: string; env
   throw new ProcessStartError(`cannot run ${name}: ${reason} in PATH=${path}`);
 }
 
-/** The error's code; null: one can be there. */
+/** Returns the error code, or null if it can be a working directory. */
 async function folderProblem(folder: string): Promise<string | null> {
   try {
     const problem = access(folder, constants.X_OK).then(() => null, systemErrorCode);
@@ -51,7 +51,7 @@ async function folderProblem(folder: string): Promise<string | null> {
   }
 }
 
-/** The error's code; null: it can be run. */
+/** Returns the error code, or null if the file can be run. */
 async function programProblem(file: string): Promise<string | null> {
   try {
     const [facts] = await Promise.all([stat(file), access(file, constants.X_OK)]);

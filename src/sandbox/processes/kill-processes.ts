@@ -10,24 +10,24 @@ export interface KillDeps {
   log: Log;
 }
 
-/** What is to be killed, with all that it started. */
+/** The processes to kill, together with all processes that they started. */
 export interface KillTargets {
-  /** Processes that lead their session and that have not been waited for, so that their numbers are still theirs. */
+  /** Session leaders that have not been waited for, so that their pids are not reused. */
   leaders: ReadonlySet<number>;
-  /** The numbers of the marks. */
+  /** The numbers of their marks. */
   marks: ReadonlySet<number>;
 }
 
-/** How often new processes are looked for, while the known ones are stopped. */
+/** The most searches for new processes while the known ones are stopped. */
 const STOP_PASSES_MAX = 20;
-/** How long the dying may take: one that writes to a disk which hangs cannot die. */
+/** How long to wait for processes to die. A process that writes to a hanging disk cannot die. */
 const DEATH_MS_MAX = 5_000;
 const DEATH_POLL_MS = [1, 2, 5, 10, 20, 50];
 
 /**
- * Kills processes and all that they started: by mark, parent, session and group. First all are stopped, until no further
- * one turns up, so that none can start another while they are killed. Resolves when none is left; those that the system does
- * not let this one kill are left alone.
+ * Kills processes and all that they started. Finds them by mark, parent, session and group. Stops them first, until no new one
+ * appears, so that none can start another during the kill. Resolves when none is left, or after DEATH_MS_MAX. Processes that
+ * this user may not kill are left alone.
  */
 export async function killProcesses(targets: KillTargets, deps: KillDeps): Promise<void> {
   const known = new Map<string, ProcessEntry>();
@@ -39,7 +39,7 @@ export async function killProcesses(targets: KillTargets, deps: KillDeps): Promi
       signalIfThere(entry, 'SIGSTOP', deps);
     }
   }
-  // By now a leader may be waited for, and its number another's.
+  // From now on a leader may have been waited for, so its pid may be reused.
   await untilDead({ ...targets, leaders: new Set() }, known, deps);
 }
 
@@ -54,7 +54,7 @@ async function untilDead(targets: KillTargets, known: Map<string, ProcessEntry>,
       if (!signalIfThere(entry, 'SIGKILL', deps)) untouchable.add(key(entry));
     }
     if (performance.now() - startedMs > DEATH_MS_MAX) {
-      deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes do not die');
+      deps.log.warn({ pids: left.map(({ pid }) => pid) }, 'processes are still alive after they were killed');
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, DEATH_POLL_MS[pass] ?? DEATH_POLL_MS.at(-1)));
@@ -83,7 +83,7 @@ async function findTargets(
   return [...found.values()];
 }
 
-/** False where the process is another user's. */
+/** Returns false if the system does not permit it. */
 function signalIfThere(entry: ProcessEntry, signal: NodeJS.Signals, { table, sendSignal }: KillDeps): boolean {
   if (!table.isThere(entry)) return true;
   try {

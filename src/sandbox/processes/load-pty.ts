@@ -1,21 +1,21 @@
 import { ProcessStartError } from './processes.ts';
 
 /**
- * The part of node-pty that opens terminals and sizes them. Its part that starts programs is not used: it loses the end of
- * their output, cannot pass open files on, and says that they have ended only when nobody has the terminal open any more.
+ * The part of node-pty that opens and resizes terminals. The part that starts programs is not used: it loses the end of their
+ * output, cannot pass open files, and reports their end only after every process has closed the terminal.
  */
 export interface Pty {
   open(cols: number, rows: number): { master: number; slave: number; pty: string };
   resize(master: number, cols: number, rows: number): void;
 }
 
-/** Rejects with a `ProcessStartError` where there is none for this system. */
+/** Loads node-pty. Rejects with a `ProcessStartError` if it does not work on this system. */
 export async function loadPty(): Promise<Pty> {
   try {
     const { requireBinary } = await import('@lydell/node-pty/requireBinary.js');
     return requireBinary('pty.node');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ProcessStartError(`there are no terminals on this system: ${reason}`, { cause: error });
+    throw new ProcessStartError(`terminals are not available on this system: ${reason}`, { cause: error });
   }
 }

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
-/** How long nothing may come, once the program has ended, before the rest is given up. */
+/** How long to wait for more output after the program has ended, if none arrives. */
 const SILENCE_MS = 100;
-/** How long what still writes may go on, once the program has ended. */
+/** How long to read after the program has ended, if output keeps arriving. */
 const TAIL_MS_MAX = 1_000;
 const POLL_MS = 20;
 
 interface OutputSource {
-  /** Begins to read, and tells what comes; null: there is nothing to read. */
+  /** Starts to read and passes on the bytes. Returns null if there is nothing to read. */
   open: (onBytes: (bytes: Buffer) => void) => Readable | null;
   onData: (bytes: Buffer) => void;
 }
@@ -53,13 +53,13 @@ export class OutputReader {
     this.#onResume();
   }
 
-  /** From now on nothing holds it up: pauses are no more. */
+  /** Resumes reading and ignores pauses from now on. */
   hurry(): void {
     this.#hurried = true;
     this.resume();
   }
 
-  /** Resolves when it is not paused, and all that was read has been given. */
+  /** Resolves when reading is not paused and everything that was read has been passed on. */
   async given(): Promise<void> {
     do {
       if (this.#paused) await new Promise<void>((resolve) => (this.#onResume = resolve));
@@ -68,8 +68,8 @@ export class OutputReader {
   }
 
   /**
-   * To be called when the program has ended: resolves when all that it wrote has been read, and gives up what comes later.
-   * What others still hold open is waited for a moment. A pause does not count. True: nobody held it open.
+   * Call it after the program has ended. Resolves when everything that it wrote has been read, and closes the streams. If other
+   * processes still hold them open, waits a moment, not counting pauses, and returns false. Otherwise returns true.
    */
   async finish(): Promise<boolean> {
     this.#quietMs = 0;

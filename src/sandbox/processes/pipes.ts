@@ -3,29 +3,29 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ProcessStartError } from './processes.ts';
 
-/** The file descriptors of a pipe's two ends. That of this process does not block; a program inherits neither by itself. */
+/** The file descriptors of the two ends of a pipe. `own` is non-blocking. Programs do not inherit them unless they are passed. */
 export interface PipeEnds {
   own: number;
   programs: number;
 }
 
-/** What a program does with its end. */
+/** How the program uses its end. */
 export type PipeUse = 'reads' | 'writes';
 
-/** How few are too few: making some takes a program. */
+/** Below this number of spare pipes, more are made, because that takes a process and some time. */
 const SPARE_MIN = 8;
-/** How many times in a row it may fail before it is given up. */
+/** The number of failures in a row after which no more pipes are made. */
 const FAILURES_MAX = 3;
-/** How many processes of that program hold pipes, and where each has them. */
+/** The number of holder processes, and the file descriptors at which each holds pipes. */
 const HOLDERS = 4;
 const FILES_HELD = [3, 4, 5, 6, 7, 8];
 
 /**
- * A shell keeps a text that is given in place in a pipe: for want of another way to a pipe, such texts, each a line feed, are held
- * open by processes that tell their ids, until their input ends.
+ * Makes pipes with a shell, because Node cannot. The shell passes each here-document to a process as a pipe. The holder processes
+ * print their pids and keep the pipes open until their input ends. Each here-document is one line feed.
  */
 const HOLD = [
-  // What runs in the background has no input unless it is put by.
+  // A background process gets no input unless the shell's input is saved first.
   'exec 9<&0',
   'hold() { read -r pid _ </proc/self/stat; echo "$pid"; read -r _; }',
   `for holder in ${Array.from({ length: HOLDERS }, (_, index) => index).join(' ')}; do`,
@@ -36,11 +36,11 @@ const HOLD = [
 ].join('\n');
 
 /**
- * Pipes for the input and output of programs, on Linux: Node's own are sockets there, which a program cannot open anew as
- * /dev/stdin, /dev/stdout or /dev/stderr, and by which bash takes itself to be a remote login.
+ * Pipes for the input and output of programs on Linux. Node uses sockets instead. A program cannot open a socket as /dev/stdin,
+ * /dev/stdout or /dev/stderr, and bash behaves as in a remote login if its input is a socket.
  */
 export class Pipes {
-  /** Both ends of a pipe at once, in one file descriptor. */
+  /** Each file descriptor is both ends of a pipe. */
   #spare: number[] = [];
   #making: Promise<void> | null = null;
   #failures = 0;
@@ -50,14 +50,14 @@ export class Pipes {
     this.#none = platform !== 'linux';
   }
 
-  /** Makes some where there are few, without waiting for them. */
+  /** Makes pipes in the background if few are left. */
   prepare(): void {
     if (this.#spare.length < SPARE_MIN) void this.#make();
   }
 
   /**
-   * Pipes for what a program does with them, in this order; null where they cannot be made, and Node's own must do. Rejects with
-   * a `ProcessStartError` where this process has no file descriptors left.
+   * Returns a pipe for each use, in this order. Returns null if pipes cannot be made: then use Node's own. Rejects with a
+   * `ProcessStartError` if this process has no file descriptors left.
    */
   async take(uses: readonly PipeUse[]): Promise<PipeEnds[] | null> {
     while (this.#spare.length < uses.length && !this.#none) await this.#make();
@@ -65,7 +65,7 @@ export class Pipes {
     return separate(this.#spare.splice(-uses.length), uses);
   }
 
-  /** Gives up those that nobody took. */
+  /** Closes the spare pipes. No more are made. */
   close(): void {
     this.#none = true;
     for (const file of this.#spare.splice(0)) closeSync(file);
@@ -88,7 +88,7 @@ export class Pipes {
   }
 }
 
-/** Each with both ends in one file descriptor. None where they cannot be made. */
+/** Each file descriptor is both ends of a pipe. Returns none if they cannot be made. */
 async function makePipes(): Promise<number[]> {
   const files: number[] = [];
   let input: Writable | null = null;
@@ -104,7 +104,7 @@ async function makePipes(): Promise<number[]> {
   return files;
 }
 
-/** Rejects where the program ends early. */
+/** Returns the pids of the holder processes. Rejects if the shell ends early. */
 function holders(child: ChildProcessByStdio<Writable, Readable, null>): Promise<string[]> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -117,11 +117,11 @@ function holders(child: ChildProcessByStdio<Writable, Readable, null>): Promise<
   });
 }
 
-/** Throws the system's error, and where it is no pipe: some shells use files. */
+/** Opens a pipe of a holder process. Throws the system's error, or an error if it is not a pipe: some shells use files. */
 function openHeld(path: string): number {
   const file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   try {
-    if (!fstatSync(file).isFIFO()) throw new Error('this is no pipe');
+    if (!fstatSync(file).isFIFO()) throw new Error('not a pipe');
     readSync(file, Buffer.alloc(1));
     return file;
   } catch (error) {

@@ -6,7 +6,7 @@ import { Pipes } from './pipes.ts';
 import { type ProcessMark, ProcessMarks } from './process-mark.ts';
 import { createProcessTable, type ProcessTable } from './process-table.ts';
 import type { OutputStream, Processes, ProcessSpec, RunningProcess } from './processes.ts';
-import { ProcessStartError, SandboxUnavailableError } from './processes.ts';
+import { ProcessStartError, SandboxUnavailableError, SERVER_ENDING } from './processes.ts';
 import type { ProcessesDeps } from './processes-deps.ts';
 import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
@@ -14,30 +14,28 @@ import type { Launch, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** What was started: it is kept for as long as something of it may be left. */
+/** A started process. Kept as long as it or a process that it started may be running. */
 interface Start {
   owner: readonly string[];
   mark: ProcessMark;
-  /** Null before it has begun, and once it has ended. */
+  /** Its pid. Null before it is started and after it has ended. */
   leader: number | null;
   ended: boolean;
-  /** What is read of it is no longer held up by who reads it slowly. */
+  /** Makes its output ignore pauses from now on. */
   hurry: () => void;
-  /** Resolves when it has ended and its output has been read, and where it never began. */
+  /** Resolves when it has ended and its output has been read, or if it could not be started. */
   over: Promise<unknown>;
-  /** Resolves when it is known whether it began. */
+  /** Resolves when it is known whether it could be started. */
   begun: Promise<unknown>;
 }
 
-/** Sets the limit that marks a process, by the letter that the shell has for it, and becomes the program. */
+/** Sets the limit that marks a process, with either option letter that shells use for it, and runs the program. */
 const MARKING = 'ulimit -w "$0" 2>/dev/null || ulimit -x "$0" 2>/dev/null; exec "$@"';
 
-/** How many commands are kept in mind before it is looked which of them have left something behind. */
+/** Above this number of kept starts, the ones that left no process behind are removed. */
 const STARTS_KEPT = 500;
 
-const CLOSED = 'the server is ending: nothing can be started any more';
-
-/** Starts processes on this machine, and knows what may be left of them. */
+/** Starts processes on this machine, and keeps track of all processes that they start. */
 export class ProcessKeeper implements Processes {
   readonly #deps: ProcessesDeps;
   readonly #marks: ProcessMarks;
@@ -57,7 +55,7 @@ export class ProcessKeeper implements Processes {
   }
 
   async start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
+    if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const start: Start = {
       owner: spec.owner,
       mark: this.#marks.next(),
@@ -73,7 +71,7 @@ export class ProcessKeeper implements Processes {
     if (this.#starts.size > this.#forgetAbove) {
       this.#forgetAbove = Number.POSITIVE_INFINITY;
       void this.#forgetEnded().catch((error: unknown) => {
-        this.#deps.log.warn({ err: error }, 'what ended commands left behind could not be looked for');
+        this.#deps.log.warn({ err: error }, 'cannot list the processes that ended commands left behind');
         this.#forgetAbove = this.#starts.size + STARTS_KEPT;
       });
     }
@@ -124,14 +122,14 @@ export class ProcessKeeper implements Processes {
   }
 
   async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
-    if (this.#closed) throw new ProcessStartError(CLOSED);
+    if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const hidden = this.#terminals.files;
     this.#watchdog.watch(hidden);
     if (terminal !== null) return this.#terminals.start(launch, terminal);
     return startPiped(launch, { input, hidden, pipes: this.#pipes });
   }
 
-  /** Of commands that have ended and left nothing behind, nothing is kept. */
+  /** Removes the starts that have ended and left no process behind. */
   async #forgetEnded(): Promise<void> {
     const ended = [...this.#starts].filter(({ ended }) => ended);
     const left = new Set((await this.#processTable().list()).map((entry) => entry.mark()));
@@ -165,16 +163,16 @@ export class ProcessKeeper implements Processes {
     };
   }
 
-  /** What cannot be taken away stays, and is told of in the log: the process has ended all the same. */
+  /** Cleans up. A failure is only logged, because the process has ended. */
   async #release(confinement: Confinement | null): Promise<void> {
     try {
       await confinement?.release();
     } catch (error) {
-      this.#deps.log.error({ err: error }, 'what a sandbox had put in place could not be taken away');
+      this.#deps.log.error({ err: error }, 'cannot clean up the sandbox of an ended command');
     }
   }
 
-  /** One that is being started is killed when it has begun. Never rejects. */
+  /** Kills processes. Waits until one that is being started has begun. Never rejects. */
   async #kill(starts: readonly Start[]): Promise<void> {
     if (starts.length === 0) return;
     await Promise.all(starts.map(({ begun }) => begun));
@@ -186,7 +184,7 @@ export class ProcessKeeper implements Processes {
     try {
       await killProcesses(targets, { table: this.#processTable(), sendSignal, log });
     } catch (error) {
-      log.error({ err: error }, 'what was to be killed could not be looked for');
+      log.error({ err: error }, 'cannot list the processes to kill');
     }
     for (const { hurry } of starts) hurry();
     await Promise.all(starts.map(({ over }) => over));

@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * What a process is known by that was started here, and all that it starts, wherever that has gone. It is in its environment,
- * and on Linux it is also its limit of file locks, which limits nothing since Linux 2.6 and is inherited where an environment
- * has been cleared.
+ * A mark by which a process and everything that it starts can be found, whatever its parent or session is. The mark is in the
+ * environment. On Linux it is also the limit of file locks, which has had no effect since Linux 2.6 and is inherited even if the
+ * environment is cleared.
  */
 export interface ProcessMark {
-  /** The environment variables that carry it. */
+  /** The environment variables with the mark. */
   env: Readonly<Record<string, string>>;
   lockLimit: number;
-  /** Tells it from others of this server. */
+  /** Unique among the marks of this server, until the numbers start again. */
   number: number;
 }
 
-/** The variable's value is a word for each server that the process is below of, the innermost first. */
+/** Its value has one word for each server above the process, the innermost first. */
 const VARIABLE = 'HEDDLE_COMMAND';
-/** The limit of a server's processes begins with a number of nine digits, and ends with that of the process. */
+/** The limit begins with nine digits of the server, and ends with six digits of the process. */
 const NUMBERS_MAX = 1_000_000;
 
 /** The marks of one server's processes. */
 export class ProcessMarks {
-  /** What the words of this server's marks begin with. It is in no other process's environment. */
+  /** The prefix of this server's marks in the environment. No other server uses it. */
   readonly prefix = `${randomBytes(12).toString('hex')}-`;
-  /** What the limits of this server's marks begin with; six digits follow. */
+  /** The prefix of this server's marks in the limits. Six digits follow. */
   readonly lockLimitPrefix = 100_000_000 + (randomBytes(4).readUInt32BE() % 900_000_000);
   readonly #outer: string;
   #count = 0;
 
-  /** `outer` is the server's own mark, where another server started it. */
+  /** `outer` is the mark of this server itself, if another server started it. */
   constructor(outer: string | undefined) {
     this.#outer = outer === undefined ? '' : ` ${outer}`;
   }
@@ -41,13 +41,13 @@ export class ProcessMarks {
     };
   }
 
-  /** The number of the mark in an environment, given as its variables with a NUL or a blank between them; null: it has none. */
+  /** Returns the number of the mark in an environment, or null. The variables are separated by NULs or spaces. */
   inEnvironment(text: string): number | null {
     const at = text.indexOf(this.prefix);
     return at === -1 ? null : Number.parseInt(text.slice(at + this.prefix.length), 10);
   }
 
-  /** The number of the mark in a process's limits, given as Linux tells them; null: it has none. */
+  /** Returns the number of the mark in the limits of a process, as in /proc/PID/limits, or null. */
   inLimits(text: string): number | null {
     const limit = Number(/^Max file locks +(\d+) /m.exec(text)?.[1]);
     return Math.floor(limit / NUMBERS_MAX) === this.lockLimitPrefix ? limit % NUMBERS_MAX : null;

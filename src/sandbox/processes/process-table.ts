@@ -6,30 +6,30 @@ export interface ProcessEntry {
   pid: number;
   parent: number;
   group: number;
-  /** Linux only; elsewhere that of the group. */
+  /** On other systems than Linux, the group. */
   session: number;
-  /** When it started: tells it from a later process of the same number. */
+  /** The start time. It distinguishes the process from a later one with the same pid. */
   started: string;
-  /** The number of the mark that it carries; null: it carries none. */
+  /** Returns the number of its mark, or null if it has none. */
   mark(): number | null;
 }
 
 /** The processes of this machine. */
 export interface ProcessTable {
-  /** Those that live: what has ended and is only kept for its parent is none. This process and what is older are left out. */
+  /** Lists the running processes, without zombies, this process, and processes that started before it. */
   list(): Promise<ProcessEntry[]>;
-  /** Whether it still is the same process. */
+  /** Whether the process is still running. */
   isThere(entry: ProcessEntry): boolean;
 }
 
-/** How many processes are looked at before others are let in. */
+/** The number of processes to read before yielding to other work. */
 const AT_ONCE = 50;
 
 export function createProcessTable(platform: NodeJS.Platform, marks: ProcessMarks): ProcessTable {
   return shared(platform === 'linux' ? linuxTable(marks) : portableTable(marks));
 }
 
-/** Who asks at the same time is given the same list, which was begun after they asked: many are often killed at once. */
+/** Callers at the same time get the same list, which was started after their calls, because many kills often happen at once. */
 function shared(table: ProcessTable): ProcessTable {
   let current: Promise<ProcessEntry[]> | null = null;
   let next: Promise<ProcessEntry[]> | null = null;
@@ -90,10 +90,10 @@ function isOver({ state }: LinuxStat): boolean {
   return state === 'Z' || state === 'X';
 }
 
-/** Null: there is no such process. */
+/** Returns null if there is no such process. */
 function readStat(pid: string): LinuxStat | null {
   const text = readProc(`/proc/${pid}/stat`);
-  // The program's name stands in brackets, and may hold any character.
+  // The program's name is in parentheses and may contain any character.
   const [state = '', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, group, session] = numbers.map(Number);
   if (parent === undefined || group === undefined || session === undefined) return null;
@@ -104,7 +104,7 @@ function linuxMark(marks: ProcessMarks, pid: string): number | null {
   return marks.inEnvironment(readProc(`/proc/${pid}/environ`)) ?? marks.inLimits(readProc(`/proc/${pid}/limits`));
 }
 
-/** Empty where it is gone, or is nobody's to read. */
+/** Returns an empty string if the process has ended or may not be read. */
 function readProc(file: string): string {
   try {
     return readFileSync(file, 'latin1');
@@ -113,7 +113,7 @@ function readProc(file: string): string {
   }
 }
 
-/** By `ps`, which shows the environment of a user's own processes. */
+/** Uses `ps`, which shows the environment of the user's own processes. */
 function portableTable(marks: ProcessMarks): ProcessTable {
   const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'lstart=', 'command='].flatMap((column) => ['-o', column]);
   return {
@@ -127,7 +127,7 @@ function portableTable(marks: ProcessMarks): ProcessTable {
         return [{ ...ids, started, mark: () => marks.inEnvironment(command) }];
       });
     },
-    // The list is as old as `ps` took: no number comes round in that time.
+    // The list is as old as the run of `ps`. No pid is reused in that time.
     isThere: () => true,
   };
 }

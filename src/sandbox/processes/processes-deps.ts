@@ -3,7 +3,7 @@ import type { Sandbox } from '../sandbox.ts';
 import type { SendSignal } from './kill-processes.ts';
 
 export interface ProcessesDeps {
-  /** Null: there is none here. */
+  /** Null: there is no sandbox. */
   sandbox: Sandbox | null;
   platform: NodeJS.Platform;
   /** The environment of the server. */

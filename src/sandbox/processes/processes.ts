@@ -7,68 +7,71 @@ export interface TerminalSize {
 
 /** A process to start. */
 export interface ProcessSpec {
-  /** The program and its arguments; not empty. A program without a slash is looked for in the PATH of `env`. */
+  /** The program and its arguments. Not empty. A program without a slash is searched in the PATH of `env`. */
   argv: readonly string[];
-  /** Absolute. */
+  /** The absolute path of the working directory. */
   cwd: string;
-  /** All of it: nothing is inherited. */
+  /** The complete environment. The server's own is not inherited. */
   env: Readonly<Record<string, string>>;
-  /** Null: it runs with all the rights of the server. */
+  /** Null: it runs with the rights of the server. */
   bounds: SandboxBounds | null;
-  /** Whom it runs for, outermost first, such as thread, turn and call: words without a slash or a blank. */
+  /** The owner, outermost part first, such as thread, turn and call. Words without slashes or spaces. */
   owner: readonly string[];
-  /** Whether it can be written to; without, its input is empty. A terminal always can. */
+  /** Whether it has an input to write to. If false, its input is empty. A terminal always has an input. */
   input: boolean;
-  /** Null: its output comes through pipes. */
+  /** Null: its output is read through pipes. */
   terminal: TerminalSize | null;
 }
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** How a process ended. Of one that a signal ended, `exitCode` is 128 and the signal's number. */
+/** How a process ended. If a signal ended it, `exitCode` is 128 plus the number of the signal. */
 export interface ProcessEnd {
   exitCode: number;
-  /** False: others still held its output open, and were waited for only a moment. */
+  /** False if other processes still held its output open, so that the end of it may be missing. */
   allRead: boolean;
 }
 
-/** A process that was started, and all that it starts. */
+/** A started process, together with the processes that it starts. */
 export interface RunningProcess {
   readonly pid: number;
   /**
-   * Resolves when the program has ended and its output has been read. What else still holds its output open is waited for
-   * only a moment. Never rejects.
+   * Resolves when the program has ended and its output has been read. Waits only a moment for other processes that still hold the
+   * output open. Never rejects.
    */
   readonly ended: Promise<ProcessEnd>;
-  /** Resolves when the process has taken it, or is gone. */
+  /** Resolves when the data is written, or the process no longer reads it. */
   write(data: Buffer): Promise<void>;
-  /** Ends its input; of a terminal, says that it ended. */
+  /** Closes its input. In a terminal, sends the end-of-file character. */
   endInput(): void;
   /** Does nothing without a terminal. */
   resize(size: TerminalSize): void;
-  /** Stops reading its output, so that it waits, until `resume`. */
+  /** Stops reading its output until `resume`. The process blocks when the buffer of its output is full. */
   pause(): void;
   resume(): void;
-  /** Kills it and all that it started, also what left its group, session or parent. Resolves when nothing is left of it. Never rejects. */
+  /** Kills it and all that it started, even what left its group, session or parent. Resolves when nothing is left. Never rejects. */
   kill(): Promise<void>;
 }
 
-/** Starts processes, confined where they have bounds, and leaves none behind: they end with the server, however that ends. */
+/** Starts processes, and confines those with bounds. All processes end with the server, even if the server is killed. */
 export interface Processes {
   /**
-   * Rejects with a `SandboxUnavailableError` where the bounds cannot be kept, which say what is missing and how to get it, and
-   * with a `ProcessStartError` where there is no such program or folder. A terminal's output is all `stdout`. What `onOutput` is
-   * given holds only until it returns.
+   * Rejects with a `SandboxUnavailableError` if there is no working sandbox for the bounds, and with a `ProcessStartError` if the
+   * program or the folder does not exist or cannot be used. All output of a terminal is `stdout`. The bytes are valid only until
+   * `onOutput` returns.
    */
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
-  /** Kills all that was started for this owner, and what outlived it. */
+  /** Kills all processes that were started for this owner, including those that outlived their command. */
   killOwned(owner: readonly string[]): Promise<void>;
-  /** Kills everything; nothing can be started any more. */
+  /** Kills all processes. After that, `start` rejects. */
   close(): Promise<void>;
 }
 
-/** The program could not be started. The message is for the model or the user. */
+/** The program cannot be started. The message is for the model or the user. */
 export class ProcessStartError extends Error {}
 
-/** The sandbox cannot be had. The message says what is missing and how to get it. */
+/** The message of a `ProcessStartError` after `close`. */
+export const SERVER_ENDING = 'the server is ending and starts no more processes';
+
+/** There is no working sandbox. The message says what is missing and how to get it. */
 export class SandboxUnavailableError extends Error {}

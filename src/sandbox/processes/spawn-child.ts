@@ -9,13 +9,13 @@ export interface ChildOptions {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Of its input, output and errors, and of what further files it is to find open. */
+  /** Its stdin, stdout and stderr, and the further files to pass to it. */
   stdio: readonly ('pipe' | 'ignore' | number)[];
-  /** File descriptors of this process that its children would inherit: it finds them to be nothing. */
+  /** File descriptors of this process that children would inherit. The child gets /dev/null in their place. */
   hidden: ReadonlySet<number>;
 }
 
-/** Starts a program in a session of its own. Rejects with a `ProcessStartError`. */
+/** Starts a program in its own session. Rejects with a `ProcessStartError` if it cannot be started. */
 export async function spawnChild(options: ChildOptions): Promise<{ child: ChildProcess; exited: Promise<ProgramEnd> }> {
   const child = spawnNow(options);
   const exited = new Promise<ProgramEnd>((resolve) => {
@@ -28,14 +28,14 @@ export async function spawnChild(options: ChildOptions): Promise<{ child: ChildP
   return { child, exited };
 }
 
-/** Resolves when it has been taken, or is not wanted any more. */
+/** Writes data. Resolves when it is written, or when the stream is closed. */
 export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
   return new Promise((resolve) => {
     if (stream === null || !stream.writable) {
       resolve();
       return;
     }
-    // Where the stream is destroyed meanwhile, its callbacks may never come.
+    // If the stream is destroyed in the meantime, its callback may never be called.
     stream.once('close', resolve);
     stream.write(data, () => {
       stream.off('close', resolve);
@@ -44,7 +44,7 @@ export function writeTo(stream: Writable | null, data: Buffer): Promise<void> {
   });
 }
 
-/** The same, before it is known whether it could be started. Throws a `ProcessStartError` where that is known at once. */
+/** Starts a program without waiting for the result. Throws a `ProcessStartError` if it fails immediately. */
 export function spawnNow({ argv, cwd, env, stdio, hidden }: ChildOptions): ChildProcess {
   const [program = '', ...args] = argv;
   const nothing = hidden.size === 0 ? null : openNothing();
@@ -70,7 +70,7 @@ function openNothing(): number {
   }
 }
 
-/** What the system says of a start, as one that failed. */
+/** Wraps an error of the system in a `ProcessStartError`. */
 export function startError(error: unknown): ProcessStartError {
   return new ProcessStartError(`cannot run it: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -7,7 +7,7 @@ import { spawnChild, writeTo } from './spawn-child.ts';
 import type { Launch, ProgramEnd, StartedProcess } from './started-process.ts';
 
 interface PipeOptions {
-  /** Whether it can be written to; else its input is empty. */
+  /** Whether it has an input to write to. If false, its input is empty. */
   input: boolean;
   /** File descriptors of this process that its children would inherit. */
   hidden: ReadonlySet<number>;
@@ -24,10 +24,10 @@ interface PipedChild {
 
 type Opening = (onBytes: (bytes: Buffer) => void) => Readable | null;
 
-/** What is read goes here first, of all programs: each reading is told before the next. */
+/** Shared by all programs: the bytes of each read are passed on before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
 
-/** Starts a program with its output in pipes. Rejects with a `ProcessStartError`. */
+/** Starts a program and reads its output through pipes. Rejects with a `ProcessStartError` if it cannot be started. */
 export async function startPiped(launch: Launch, options: PipeOptions): Promise<StartedProcess> {
   const { onOutput } = launch;
   const { pid, exited, stdin, stdout, stderr } = await start(launch, options);
@@ -80,7 +80,7 @@ function reader(ends: PipeEnds | undefined): Opening {
       onBytes(buffer.subarray(0, count));
       return true;
     };
-    // Node's documentation has `onread` for sockets that connect; its types do not have it for others.
+    // `onread` also works here, but Node's types have it only for sockets that connect.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = {
       fd: ends.own,
       readable: true,

@@ -1,13 +1,13 @@
 import type { OutputReader } from './output-reader.ts';
 import type { OutputStream, ProcessEnd, TerminalSize } from './processes.ts';
 
-/** What is to be started, and how it is to be found again has been put in place. */
+/** A program to start. Its environment or limits already have the mark. */
 export interface Launch {
   /** Not empty. */
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** It finds these files open, from file descriptor 3 on. */
+  /** Files to pass to it, from file descriptor 3 on. */
   files: readonly number[];
   onOutput: (stream: OutputStream, bytes: Buffer) => void;
 }
@@ -15,7 +15,7 @@ export interface Launch {
 /** How the program ended. */
 export type ProgramEnd = Pick<ProcessEnd, 'exitCode'>;
 
-/** A process as it was started: what it starts itself is not looked after yet. */
+/** A started process. Does not keep track of the processes that it starts. */
 export interface StartedProcess {
   readonly pid: number;
   /** Resolves when the program has ended. Never rejects. */
@@ -25,8 +25,8 @@ export interface StartedProcess {
   endInput(): void;
   resize(size: TerminalSize): void;
   /**
-   * To be called when the program has ended: resolves when all that it wrote has been read, and gives up what comes later.
-   * False: others still held its output open, and were waited for only a moment.
+   * Call it after the program has ended. Resolves when everything that it wrote has been read, and closes its output. Returns false
+   * if other processes still hold the output open after a moment.
    */
   finish(): Promise<boolean>;
 }

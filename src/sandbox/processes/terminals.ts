@@ -6,13 +6,13 @@ import { ProcessStartError, type TerminalSize } from './processes.ts';
 import { spawnChild, writeTo } from './spawn-child.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 
-/** The leader of a session that has none makes the terminal its own by opening it; then it becomes the program. */
+/** A session leader without a terminal gets the terminal that it opens. The shell opens it, and then runs the program. */
 const TAKE_TERMINAL = 'exec 0<>"$0" 1>&0 2>&0; exec "$@"';
-/** What a terminal takes for the end of its input, at the start of a line. */
+/** At the start of a line, a terminal reads this as the end of its input. */
 const END_OF_INPUT = 0x04;
 const LINE_FEED = 0x0a;
 const READ_BYTES = 4096;
-/** More than a terminal holds. */
+/** More than the buffer of a terminal. */
 const REST_BYTES_MAX = 1024 * 1024;
 const TERM_DEFAULT = 'xterm-256color';
 
@@ -20,12 +20,12 @@ const TERM_DEFAULT = 'xterm-256color';
 export class Terminals {
   readonly #open = new Set<number>();
 
-  /** The file descriptors of this process by which it reads and writes terminals: children would inherit them. */
+  /** The file descriptors by which this process reads and writes terminals. Children would inherit them. */
   get files(): ReadonlySet<number> {
     return this.#open;
   }
 
-  /** Rejects with a `ProcessStartError`. */
+  /** Starts a program in a new terminal. Rejects with a `ProcessStartError` if it cannot be started. */
   async start({ argv, cwd, env, files, onOutput }: Launch, size: TerminalSize): Promise<StartedProcess> {
     const pty = await loadPty();
     const { master, programsEnd, path } = openTerminal(pty, size);
@@ -61,7 +61,7 @@ export class Terminals {
         if (!stream.destroyed) pty.resize(master, cols, rows);
       },
       async finish() {
-        // Node takes what it has not yet read for lost once nobody has the programs' end open.
+        // Once every process has closed the other end, Node discards the output that it has not read.
         await output.given();
         if (!stream.destroyed) readRest(master, onData);
         closeSync(programsEnd);
@@ -73,7 +73,7 @@ export class Terminals {
   }
 }
 
-/** Reads all that is there now. */
+/** Reads all output that is available now. */
 function readRest(file: number, onData: (bytes: Buffer) => void): void {
   for (let rest = REST_BYTES_MAX; rest > 0; ) {
     const bytes = Buffer.alloc(READ_BYTES);
@@ -81,7 +81,7 @@ function readRest(file: number, onData: (bytes: Buffer) => void): void {
     try {
       count = readSync(file, bytes);
     } catch {
-      // EAGAIN: there is no more.
+      // EAGAIN: no more output is available.
     }
     if (count === 0) return;
     onData(bytes.subarray(0, count));
@@ -98,7 +98,7 @@ interface Terminal {
 function openTerminal(pty: Pty, { rows, cols }: TerminalSize): Terminal {
   try {
     const { master, slave, pty: path } = pty.open(cols, rows);
-    // Opened anew, so that children do not inherit it.
+    // Opened again, so that children do not inherit it.
     const programsEnd = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
     closeSync(slave);
     return { master, programsEnd, path };

@@ -4,9 +4,9 @@ import { ProcessStartError } from './processes.ts';
 import { spawnNow } from './spawn-child.ts';
 
 /**
- * Waits for the end of its input, or for a line of it. At the end, which comes when the server is gone without a word, it
- * kills what bears the server's marks ($1 in the environment, $2 in the limits) until nothing does. It has no folder to hold
- * on to, and heeds no signal that is meant for a whole group.
+ * Waits for a line, or for the end of its input. A line ends it. The end of the input means that the server has died: then it kills
+ * every process with the server's marks ($1 in the environment, $2 in the limits) until none is left. It changes to `/` so that it
+ * keeps no folder busy, and ignores signals that are sent to a whole process group.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM TSTP TTIN TTOU PIPE USR1 USR2
@@ -44,23 +44,23 @@ done
 `;
 
 /**
- * A process that outlives the server in order to kill what the server leaves, where it has no more time to do so itself.
- * It sleeps until then.
+ * A process that outlives the server, and kills the commands that are left if the server died before it could. Until then it
+ * sleeps.
  */
 export class Watchdog {
   readonly #marks: ProcessMarks;
   readonly #path: string;
   #child: ChildProcess | null = null;
 
-  /** `path` is looked through for the programs that it needs, after the system's own folders. */
+  /** `path` is searched for the programs that it needs, after the system's own folders. */
   constructor(marks: ProcessMarks, path: string) {
     this.#marks = marks;
     this.#path = path;
   }
 
   /**
-   * Starts it where it does not run; `hidden` are file descriptors of this process that it would inherit. Where it
-   * cannot be started nothing is thrown: without it, things go as long as the server lives.
+   * Starts the watchdog unless it is running. `hidden` are file descriptors of this process that it would inherit. Throws nothing if
+   * it cannot be started: it is needed only if the server dies.
    */
   watch(hidden: ReadonlySet<number>): void {
     if (this.#child !== null) return;
@@ -77,7 +77,7 @@ export class Watchdog {
     if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
   }
 
-  /** Null: it cannot be started now. */
+  /** Returns null if it cannot be started now. */
   #spawn(hidden: ReadonlySet<number>): ChildProcess | null {
     const { prefix, lockLimitPrefix } = this.#marks;
     const argv = ['/bin/sh', '-c', SCRIPT, 'heddle-watchdog', prefix, String(lockLimitPrefix)];
@@ -89,7 +89,7 @@ export class Watchdog {
     }
   }
 
-  /** Ends it: there is nothing left to be killed. */
+  /** Ends the watchdog, because nothing is left to kill. */
   dismiss(): void {
     this.#child?.stdin?.end('\n');
     this.#child = null;

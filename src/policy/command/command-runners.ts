@@ -1,5 +1,5 @@
-/** Programs that run what their arguments name. */
-export const RUNNERS: ReadonlySet<string> = new Set(
+/** Programs that run other commands from their arguments. */
+export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
   (
     '. alias bash bind busybox builtin caffeinate chpst chroot chrt command complete coproc csh dash doas entr env eval exec firejail fish ' +
     'flock gosu hash ionice ksh ld-linux-aarch64.so.1 ld-linux-x86-64.so.2 ld.so ltrace mapfile mksh nice nohup nsenter numactl parallel pkexec proot readarray rlwrap run0 runuser schedtool ' +
@@ -8,9 +8,9 @@ export const RUNNERS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Those of them that run what they read, where they are given no script. */
+/** Shells: without a script argument, they run their input. */
 export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '));
 
-/** Programs that run code, by their names: also code that stands among their arguments. */
+/** Matches the names of programs that run code, also code in their arguments. */
 export const INTERPRETERS =
   /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|emacs|expect|gdb|lldb|vim|nvim|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;

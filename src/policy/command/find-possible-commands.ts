@@ -1,57 +1,57 @@
 import type { Node } from 'web-tree-sitter';
 import type { ReadBash } from './bash-reader.ts';
-import { looseWord } from './loose-word.ts';
+import { COMMAND_RUNNERS, SHELLS } from './command-runners.ts';
+import { decodePartialWord } from './decode-partial-word.ts';
 import { programName } from './program-name.ts';
-import { RUNNERS, SHELLS } from './runners.ts';
 
 type Words = readonly string[];
 
 const READS_ARGUMENTS: ReadonlySet<string> = new Set(['xargs', 'parallel']);
-/** Of programs that look for files: what comes before what they run. */
+/** Programs that search for files: the option before the command that they run. */
 const FD_RUNS = /^(?:-[A-WYZa-wyz]*[xX]|--exec(?:-batch)?)(?:=|$)/;
 const FINDERS: ReadonlyMap<string, RegExp> = new Map([
   ['find', /^-(?:exec|ok)(?:dir)?$/],
   ['fd', FD_RUNS],
   ['fdfind', FD_RUNS],
 ]);
-/** What in git's arguments comes before a program, and settings, which may name one. */
+/** The git arguments that come before a command, and settings, which may contain one. */
 const GIT_RUNS = /^(?:foreach|run|-x|--exec|--[a-z]+-filter|--(?:upload|receive)-pack|-O|--open-files-in-pager)(?:=|$)/;
 const GIT_SETTING = /^-?[\w-]+\..*=/;
-/** Options of other programs whose value is run. */
+/** Options of other programs whose value is run as a command. */
 const RUN_OPTION_NAMES =
   'checkpoint-action|command|compress-program|exec|hostname-bin|info-script|new-volume-script|pre|rmt-command|rsh|rsh-command|' +
   'to-command|use-compress-program';
 const RUN_OPTIONS = new RegExp(`^--(?:${RUN_OPTION_NAMES})(?:=(?:exec=)?|$)`);
-/** The same of options of one letter, by program. */
+/** One-letter options whose value is run, by program. */
 const SHORT_RUN_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ['tar', /^-[a-z]*[IF]$/],
   ['rsync', /^-[a-zA-Z]*e$/],
   ['man', /^-P$/],
 ]);
-/** What the shell itself runs of their arguments: substitutions in the subscript of a variable. */
+/** For these, the shell runs substitutions in the subscripts of their variables. */
 const READ_SUBSCRIPTS: ReadonlySet<string> = new Set('[ declare export let local printf read readonly test typeset unset'.split(' '));
 const SUBSTITUTION = /\$\(|`/;
 const SCRIPT_LIKE = /[\s;&|()'"\\`$]/;
 const DEPTH_MAX = 8;
-const MENTIONS_MAX = 1000;
-/** What stands behind so many words may be anything. */
+const COMMANDS_MAX = 1000;
+/** Words after these may be anything. */
 const WORDS_MAX = 200;
 const NODE_DEPTH_MAX = 500;
-/** May be anything: what was too much to read. */
+/** Stands for a command that was too large to read, so it may be anything. */
 const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * The words of everything in a command, or in a script, that may itself be run as a command. Rather too many than too few;
- * text that only the shell knows is `\0` in them.
+ * Returns the words of everything in a command or script that may itself run as a command. In case of doubt it is included. `\0`
+ * stands for text that only the shell knows.
  */
-export async function findMentions(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
+export async function findPossibleCommands(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
   const found: Words[] = [];
   const scripts: { text: string; depth: number }[] = [];
   if (typeof command === 'string') addScript(command, 0);
   else addCommand(command, 0);
-  // What is found in them is read as well.
+  // The loop also reads the scripts that it adds.
   for (const { text, depth } of scripts) {
-    if (found.length >= MENTIONS_MAX) {
+    if (found.length >= COMMANDS_MAX) {
       found.push(UNKNOWN);
       break;
     }
@@ -66,7 +66,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
   function addCommand(words: Words, depth: number): void {
     const [program = ''] = words;
     if (program === '') return;
-    if (found.length >= MENTIONS_MAX || depth > DEPTH_MAX) {
+    if (found.length >= COMMANDS_MAX || depth > DEPTH_MAX) {
       found.push(UNKNOWN);
       return;
     }
@@ -75,10 +75,10 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
     if (args !== null) addArguments(args, depth + 1);
   }
 
-  /** Each argument may be what is run, or a script, or hold either behind a `=`; or all of them together are a script. */
+  /** Each argument may be a command or a script, or contain one after a `=`. All of them together may be a script too. */
   function addArguments(args: Words, depth: number): void {
     for (const [index, arg] of args.entries()) {
-      if (found.length >= MENTIONS_MAX) return;
+      if (found.length >= COMMANDS_MAX) return;
       addArgument(arg, args.slice(index + 1, index + 1 + WORDS_MAX), depth);
     }
     if (args.length > 1) addScript(args.join(' '), depth);
@@ -86,7 +86,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
 
   function addArgument(arg: string, following: Words, depth: number): void {
     const value = arg.slice(arg.indexOf('=') + 1).replace(/^!/, '');
-    // As in `su -c'rm x'` and `env -iS'rm x'`.
+    // For `su -c'rm x'` and `env -iS'rm x'`.
     const glued = /^-[A-Za-z]+\s/.test(arg) ? [arg.replace(/^-\w/, ''), arg.replace(/^-[A-Za-z]*?S/, '')] : [];
     for (const text of new Set([arg, value === '\0' ? arg : value, ...glued])) {
       if (SCRIPT_LIKE.test(text)) addScript(text, depth);
@@ -94,10 +94,10 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
     }
   }
 
-  /** Twice where lines are continued: the parser and the shells do not agree on a word that is cut so. */
+  /** Adds a script with continued lines twice: the parser and the shells read a word that is split over lines differently. */
   function addScript(script: string, depth: number): void {
     for (const text of new Set([script, script.replaceAll('\\\n', '')])) {
-      if (scripts.length >= MENTIONS_MAX) {
+      if (scripts.length >= COMMANDS_MAX) {
         found.push(UNKNOWN);
         return;
       }
@@ -105,7 +105,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
     }
   }
 
-  /** What is written to a shell, as by `echo 'rm x' | sh`, stands in the words before it. */
+  /** Adds the words of the other commands if a shell reads from the pipeline, as in `echo 'rm x' | sh`. */
   function addPiped(pipeline: Node, depth: number): void {
     const parts = pipeline.namedChildren.map(commandWords);
     if (!parts.some(readsScript)) return;
@@ -124,7 +124,7 @@ export async function findMentions(command: Words | string, readBash: ReadBash):
   }
 }
 
-/** What of a program's arguments is run, or may be; null: nothing. */
+/** Returns the arguments of a program that it may run. Returns null if there are none. */
 function run(program: string, args: Words): Words | null {
   const finderRuns = FINDERS.get(program);
   if (finderRuns !== undefined) {
@@ -136,23 +136,23 @@ function run(program: string, args: Words): Words | null {
     return [...args.filter((arg) => GIT_SETTING.test(arg)), ...(at === -1 ? [] : args.slice(at))];
   }
   if (READ_SUBSCRIPTS.has(program)) return args.filter((arg) => SUBSTITUTION.test(arg));
-  if (!RUNNERS.has(program)) return optionsThatRun(program, args);
+  if (!COMMAND_RUNNERS.has(program)) return optionsThatRun(program, args);
   return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
 }
 
 function commandWords(node: Node): string[] {
-  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(looseWord);
+  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(decodePartialWord);
 }
 
 function readsScript([program = '', ...args]: Words): boolean {
   const name = programName(program);
-  return SHELLS.has(name) || (RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
+  return SHELLS.has(name) || (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
 }
 
 const INPUTS: ReadonlySet<string> = new Set(['heredoc_body', 'herestring_redirect']);
 
 function inputText(node: Node): string {
-  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(looseWord).join(' ');
+  return node.type === 'heredoc_body' ? node.text : node.namedChildren.map(decodePartialWord).join(' ');
 }
 
 function optionsThatRun(program: string, args: Words): Words | null {
@@ -166,17 +166,17 @@ function optionsThatRun(program: string, args: Words): Words | null {
   return values.length === 0 ? null : values;
 }
 
-/** Whether what is given to a command's input, here in the script, may be run by it. */
+/** Whether a command may run the input that the script gives it in a heredoc or here-string. */
 function runsInput(node: Node): boolean {
   for (let at = node.parent; at !== null; at = at.parent) {
     if (at.type !== 'command' && at.type !== 'redirected_statement') continue;
     const commands = at.type === 'command' ? [at] : at.descendantsOfType('command');
-    if (commands.some((command) => RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
+    if (commands.some((command) => COMMAND_RUNNERS.has(programName(commandWords(command)[0] ?? '')))) return true;
   }
   return false;
 }
 
-/** What a command has beside its words. */
+/** The parts of a command that are not its words. */
 const NO_WORDS: ReadonlySet<string> = new Set([
   'variable_assignment',
   'file_redirect',

@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter';
 
-/** Not special to bash, zsh or sh, wherever in a word it stands. */
+/** Characters that are not special to bash, zsh or sh anywhere in a word. */
 const PLAIN = /[\p{L}\p{N}\p{M}_.,/:@%+^-]/u;
-/** After these, `~` is not the name of a folder. */
+/** After these characters, `~` does not stand for a home folder. */
 const BEFORE_TILDE = /[\p{L}\p{N}^]/u;
 
-/** A word as the shell passes it on; null when that is not certain from its text alone. */
-export function decodeWord(node: Node): string | null {
+/** Returns a word as the shell passes it on. Returns null if that is not certain from its text alone. */
+export function decodeExactWord(node: Node): string | null {
   switch (node.type) {
     case 'word':
     case 'number':
@@ -28,7 +28,7 @@ function decodeParts(node: Node): string | null {
   for (const part of node.children) {
     if (part.startIndex !== end || part.type === 'concatenation') return null;
     const atStart = end === node.startIndex;
-    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeWord(part);
+    const text = part.type === 'word' || part.type === 'number' ? decodeBare(part.text, atStart) : decodeExactWord(part);
     if (text === null) return null;
     decoded += text;
     end = part.endIndex;
@@ -54,7 +54,7 @@ function decodeBare(text: string, atStart: boolean): string | null {
 
 function isLiteral(char: string, before: string | undefined, startsWord: boolean): boolean {
   if (PLAIN.test(char) || char === '!') return true;
-  // At the start `#` begins a comment, and zsh looks for a program where a word starts with `=`.
+  // At the start of a word, `#` begins a comment, and zsh replaces `=name` by the path of a program.
   if (char === '#' || char === '=') return !startsWord && (char === '=' || before !== undefined);
   return char === '~' && before !== undefined && BEFORE_TILDE.test(before);
 }
@@ -64,7 +64,7 @@ function decodeRaw(text: string): string | null {
   return text.length >= 2 && text.startsWith("'") && text.endsWith("'") && !inner.includes("'") ? inner : null;
 }
 
-/** Between double quotes: what is escaped or plain there, in the order to try. Whatever fits none of them means something. */
+/** A part between double quotes that is escaped or literal. Anything else there is special to the shell. */
 const QUOTED_PART = /\\\n|\\([$`"\\])|(\\(?![$`"\\\n])|[^"`$\\]|\$(?=[ |)]|$))/gy;
 
 function decodeQuoted(text: string): string | null {

@@ -1,17 +1,15 @@
 import type { Node } from 'web-tree-sitter';
 import type { ReadBash } from './bash-reader.ts';
-import { decodeWord } from './decode-word.ts';
-
-type Words = readonly string[];
+import { decodeExactWord } from './decode-exact-word.ts';
 
 const OPERATORS: ReadonlySet<string> = new Set(['&&', '||', '|', ';', '\n']);
 const LISTS: ReadonlySet<string> = new Set(['program', 'list', 'pipeline']);
-// A continued line alone does not part two words, or what makes up an operator.
+// A line continuation alone does not separate two words, or split an operator.
 const BETWEEN_WORDS = /^(?:\\\n)*[ \t](?:[ \t]|\\\n)*$/;
 const BETWEEN_COMMANDS = /^(?:(?:\\\n)*[ \t\n](?:[ \t\n]|\\\n)*)?$/;
-/** Blanks and line ends other than the plain ones, control characters, and what cannot be seen: read differently by whoever reads it. */
+/** Unusual whitespace, control characters and invisible characters: shells and people read them differently. */
 const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/u;
-/** What bash or zsh takes for syntax where a command's name stands. */
+/** Words that bash or zsh reads as syntax in the position of a command name. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     '! { } [[ ]] - case coproc do done elif else esac fi for function if in select then time until while ' +
@@ -21,24 +19,24 @@ const RESERVED: ReadonlySet<string> = new Set(
 const DEPTH_MAX = 100;
 
 /**
- * The words of each simple command of a script, in order; null when there is anything in it but plain commands, joined by `&&`, `||`,
- * `;`, `|` and line ends. Redirections, expansions, patterns, assignments and the like are such things.
+ * Returns the words of each simple command of a script, in order. Returns null if the script has anything except plain commands
+ * joined by `&&`, `||`, `;`, `|` and line ends, for example a redirection, an expansion, a pattern or an assignment.
  */
-export async function simpleCommands(script: string, readBash: ReadBash): Promise<readonly Words[] | null> {
+export async function readSimpleCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
   if (STRANGE.test(script)) return null;
   return readBash(script, (root) => {
     if (root.hasError) return null;
-    const found: Words[] = [];
+    const found: string[][] = [];
     return gaps(root, 0, script.length).every((gap) => BETWEEN_COMMANDS.test(gap)) && readList(root, found, 0) ? found : null;
   });
 
-  /** What lies between the parts of a node, and around them. */
+  /** Returns the text between the children of a node, before the first and after the last. */
   function gaps(node: Node, start = node.startIndex, end = node.endIndex): string[] {
     const edges = [start, ...node.children.flatMap((child) => [child.startIndex, child.endIndex]), end];
     return edges.flatMap((edge, index) => (index % 2 === 0 ? [script.slice(edge, edges[index + 1])] : []));
   }
 
-  function readList(list: Node, found: Words[], depth: number): boolean {
+  function readList(list: Node, found: string[][], depth: number): boolean {
     return list.children.every((child) => {
       if (!child.isNamed) return OPERATORS.has(child.type);
       if (child.type === 'comment') return true;
@@ -48,14 +46,14 @@ export async function simpleCommands(script: string, readBash: ReadBash): Promis
     });
   }
 
-  function readCommand(node: Node, found: Words[]): boolean {
+  function readCommand(node: Node, found: string[][]): boolean {
     const [first, ...others] = gaps(node);
     const last = others.pop();
     if (first !== '' || last !== '' || !others.every((gap) => BETWEEN_WORDS.test(gap))) return false;
     const words = node.children.map((child, index) => {
-      if (index > 0) return decodeWord(child);
+      if (index > 0) return decodeExactWord(child);
       const name = child.type === 'command_name' && child.childCount === 1 ? child.child(0) : null;
-      return name === null || RESERVED.has(name.text) || name.text.includes('=') ? null : decodeWord(name);
+      return name === null || RESERVED.has(name.text) || name.text.includes('=') ? null : decodeExactWord(name);
     });
     if (words.length === 0 || !words.every((word) => word !== null)) return false;
     found.push(words);

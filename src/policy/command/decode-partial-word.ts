@@ -1,10 +1,10 @@
 import type { Node } from 'web-tree-sitter';
 
-/** Stands for text that only the shell knows: what an expansion gives, or a pattern matches. */
+/** Stands for text that only the shell knows, such as the result of an expansion or a pattern. */
 const ANYTHING = '\0';
 
-/** A word as far as its text tells. For rules that forbid: rather too little is certain than too much. */
-export function looseWord(node: Node): string {
+/** Returns a word as far as its text is certain, with `\0` for each other part. For rules that forbid. */
+export function decodePartialWord(node: Node): string {
   switch (node.type) {
     case 'word':
     case 'number':
@@ -18,7 +18,7 @@ export function looseWord(node: Node): string {
       return quoted(node);
     case 'command_name':
     case 'concatenation':
-      return node.children.map(looseWord).join('');
+      return node.children.map(decodePartialWord).join('');
     default:
       return ANYTHING;
   }
