@@ -193,7 +193,7 @@ describe('a provider that goes wrong fails the turn once, and the next one works
     const { heddle } = await startWith(port);
     const config = { 'model_providers.fake.base_url': `http://127.0.0.1:${nobody}/v1` };
     const { thread } = await heddle.request('thread/start', { config });
-    expect((await failedTurn(heddle, thread.id)).error?.message).toMatch(/the connection is refused/);
+    expect((await failedTurn(heddle, thread.id)).error?.message).toMatch(/the connection was refused/);
     await heddle.request('thread/resume', {
       threadId: thread.id,
       config: { 'model_providers.fake.base_url': `http://127.0.0.1:${port}/v1` },
