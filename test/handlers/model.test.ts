@@ -148,9 +148,9 @@ describe('a provider on this machine', () => {
     const provider = await ProviderServer.start(refusing(500));
     const { port } = provider;
     await provider[Symbol.asyncDispose]();
-    const start = 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.';
+    const start = 'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.';
     expect(await refusalWithoutModel(port)).toEqual(
-      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection is refused. ${start}`),
+      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection was refused. ${start}`),
     );
   });
 
@@ -166,7 +166,7 @@ describe('a provider on this machine', () => {
       refusing(200, { error: 'Unexpected endpoint' }),
       'answered with an error: Unexpected endpoint. Check base_url of the provider.',
     ],
-    ['something else', refusing(200, '<p>'), 'answered with no list of models. Check base_url of the provider.'],
+    ['something else', refusing(200, '<p>'), 'did not answer with a list of models. Check base_url of the provider.'],
   ])('without a model, and with an answer that has none, says what was answered: %s', async (_, reply, said) => {
     await using provider = await ProviderServer.start(reply);
     expect(await refusalWithoutModel(provider.port)).toEqual(refused(`ollama: set model in config.toml. Ollama (URL) ${said}`));
