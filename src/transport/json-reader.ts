@@ -54,7 +54,7 @@ export class JsonReader extends AbstractMessageReader {
     );
     const onData = (chunk: Buffer) => splitter.push(chunk);
     const onError = (error: Error) => {
-      log.warn({ err: error }, 'reading failed');
+      log.warn({ err: error }, 'reading from the client failed');
       onEnd();
     };
     input.on('data', onData);

@@ -69,7 +69,7 @@ describe('a request', () => {
     const server = new FakeServer();
     await expect(server.client.request('thread/list', {}, { timeoutMs: 1 })).rejects.toMatchObject({
       name: 'RequestTimeoutError',
-      message: 'thread/list: no answer after 1 ms',
+      message: 'thread/list: no response after 1 ms',
     });
   });
 

@@ -82,7 +82,7 @@ function goalChange({ objective, status, tokenBudget }: ThreadGoalSetParams): Go
   return change;
 }
 
-/** Rejects if another process has loaded the thread: that process holds the goal in memory and would undo the change. */
+/** Rejects if another process has loaded the thread: that process holds the goal in memory and would overwrite this change. */
 async function patchStored({ store }: ThreadDeps, threadId: string, patch: ThreadPatch): Promise<void> {
   const writer = await store.openWriter(threadId);
   try {
