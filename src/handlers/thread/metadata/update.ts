@@ -25,8 +25,8 @@ export function metadataMethods(deps: ThreadDeps) {
 
 /** Throws if the params change nothing, or if a change is impossible. There are no projects, so a thread cannot enter one. */
 function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
-  const said = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
-  if (!said) throw emptyMetadataUpdate('thread metadata update');
+  const changesAnything = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
+  if (!changesAnything) throw emptyMetadataUpdate('thread metadata update');
   if (projectId) throw projectNotFound(projectId);
   if (!gitInfo) return;
   if (GIT_FIELDS.every((field) => gitInfo[field] === undefined)) throw emptyMetadataUpdate('gitInfo');
