@@ -15,20 +15,23 @@ async function build() {
 }
 
 /**
- * The validators of requests. The first answer needs the handshake's alone, which is in the bundle; all are more than a quarter of
- * the code.
+ * The validators of requests and of a provider's items, each a script of its own. The first answer needs the handshake's
+ * alone, which is in the bundle; all are more than a quarter of the code.
  */
-const VALIDATORS = { source: 'src/protocol/generated/validate-params.js', script: 'validate-params.cjs' };
+const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
 /**
- * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are a script of their own.
+ * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are scripts of their own.
  * Packages stay outside that are native or bring files of their own, and yaml, which few need. What is imported with
  * `import()` runs at its first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: { heddle: 'src/main.ts', 'validate-params': VALIDATORS.source },
+    entryPoints: {
+      heddle: 'src/main.ts',
+      ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
+    },
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     bundle: true,
@@ -103,8 +106,8 @@ const lateCrypto = {
 const validatorsApart = {
   name: 'validators-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /\/validate-params\.js$/ }, ({ kind }) =>
-      kind === 'entry-point' ? null : { path: `./${VALIDATORS.script}`, external: true },
+    onResolve({ filter: new RegExp(`/(${VALIDATORS.join('|')})\\.js$`) }, ({ kind, path }) =>
+      kind === 'entry-point' ? null : { path: `./${basename(path, '.js')}.cjs`, external: true },
     );
   },
 };

@@ -11,7 +11,7 @@ import type { Thread, ThreadItem, Turn } from 'heddle/client';
 import { Editor, type SeenTurn } from './editor.ts';
 import { Screen } from './screen.ts';
 
-/** Text still streaming is saved every second: this long into a message, there is something to find again. */
+/** Text still streaming is saved every half second: this long into a message, there is something to find again. */
 const KILL_AFTER_MS = 2000;
 const HEADLINE_CHARS_MAX = 70;
 /** How a refusal begins where this system has no sandbox. It goes on with what to do. */

@@ -25,15 +25,15 @@ export interface Schema {
   /** The member that tells the variants of `oneOf` apart. */
   discriminator?: { propertyName: string };
   definitions?: Definitions;
-  /** The field needs the experimental API. A text is the field's name in the error. */
+  /** The field needs the experimental API. A string is the field's name in the error. */
   'x-experimental'?: boolean | string;
-  /** Clients may send null for absent; the server does not. */
+  /** Clients may send null for an absent value. The server does not. */
   'x-null-is-absent'?: boolean;
 }
 
 export type Definitions = Record<string, Schema>;
 
-/** `schema/methods.json`. A client request without `result` is known, but not served. */
+/** The content of `schema/methods.json`. A client request without `result` is known, but not served. */
 export interface MethodTable {
   clientRequests: Record<string, { stability: 'stable' | 'experimental'; params?: string | null; result?: string }>;
   serverRequests: Record<string, { params: string; result: string }>;
@@ -42,8 +42,8 @@ export interface MethodTable {
 }
 
 /**
- * Reads the resource files of a folder (not `*.schema.json`, which stand for themselves) into one set of definitions, every `$ref` made local (`#/definitions/NAME`).
- * Throws where a name is defined twice or a reference leads nowhere.
+ * Reads the resource files of a folder (not `*.schema.json`, which are independent) into one set of definitions. Every `$ref`
+ * becomes local (`#/definitions/NAME`). Throws if a name is defined twice, or if a reference has no target.
  */
 export function bundleDefinitions(folder: string): Definitions {
   const owners = new Map<string, string>();
@@ -67,7 +67,7 @@ export function readSchema(file: string): Schema {
   return JSON.parse(readFileSync(file, 'utf8')) as Schema;
 }
 
-/** Copies a schema, each schema inside it passed through `change` after its own parts were, and itself last. */
+/** Copies a schema. Applies `change` to all schemas inside it, inner ones first, and to the schema itself last. */
 export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Schema {
   const copy = { ...schema };
   if (schema.properties) copy.properties = mapDefinitions(schema.properties, change);
@@ -79,12 +79,12 @@ export function mapSchema(schema: Schema, change: (node: Schema) => Schema): Sch
   return change(copy);
 }
 
-/** `mapSchema` for each schema of a set. */
+/** Applies `mapSchema` to each schema of a set. */
 export function mapDefinitions(definitions: Definitions, change: (node: Schema) => Schema): Definitions {
   return Object.fromEntries(Object.entries(definitions).map(([name, schema]) => [name, mapSchema(schema, change)]));
 }
 
-/** The definitions as the server accepts them: null too, where `x-null-is-absent` says that the server does not send it. */
+/** The definitions as the server accepts them: fields with `x-null-is-absent` can also be null. */
 export function asAccepted(definitions: Definitions): Definitions {
   return mapDefinitions(definitions, (node) => {
     if (!node['x-null-is-absent']) return node;
@@ -109,7 +109,7 @@ function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   return { ...node, $ref: local };
 }
 
-/** Without the lengths of a list that must hold something: those are for clients; the method's handler checks them, in words of its own. */
+/** The schema without limits on an array's length. Those are for clients: the handler checks them, with messages of its own. */
 export function withoutLengths(node: Schema): Schema {
   if (node.minItems === undefined) return node;
   const { minItems, maxItems, ...list } = node;

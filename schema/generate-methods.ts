@@ -18,7 +18,7 @@ export function generateMethods(definitions: Definitions, methods: MethodTable):
   return `${HEAD}${rows.join('')}};\n`;
 }
 
-/** The experimental fields below a schema. Those inside arrays are not looked for: there are none. */
+/** The experimental fields below a schema. Does not look inside arrays, where there are none. */
 function experimentalFields(definitions: Definitions, schema: Schema, place: { method: string; path: string[] }): ExperimentalField[] {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   if (schema.$ref) parts.push(definitions[definitionName(schema.$ref)] ?? {});
@@ -35,12 +35,12 @@ function experimentalFields(definitions: Definitions, schema: Schema, place: { m
 const HEAD = `// Generated from schema/ by \`npm run generate\`. Do not edit.
 
 export interface MethodInfo {
-  /** False: the method belongs to the protocol, but this server refuses it. */
+  /** False if the method belongs to the protocol, but this server refuses it. */
   served: boolean;
   stability: 'stable' | 'experimental';
   /** \`none\`: params may be missing. */
   params: 'object' | 'none';
-  /** What needs the experimental API: the name in the error, and where it stands in the params. */
+  /** Fields that need the experimental API: the name in the error, and the path in the params. */
   experimentalFields: readonly { name: string; path: readonly string[] }[];
 }
 

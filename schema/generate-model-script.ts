@@ -5,7 +5,7 @@ const BANNER = '// Generated from schema/model-script.schema.json by `npm run ge
 
 /** The types of a model script, `ModelScript` and its parts, and the schema as the server checks scripts by it. */
 export async function generateModelScript(schema: Schema): Promise<string> {
-  const checked = `/** The schema without what is for readers alone. */\nexport const modelScriptSchema = ${JSON.stringify(withoutNotes(schema))};`;
+  const checked = `/** The schema without notes for readers. */\nexport const modelScriptSchema = ${JSON.stringify(withoutNotes(schema))};`;
   return `${BANNER}\n${await generateTypes(schema)}\n${checked}\n`;
 }
 
@@ -21,7 +21,7 @@ async function generateTypes({ definitions = {}, ...main }: Schema): Promise<str
     .replace(/ \*\n \* This interface was referenced by .*\n \* via the `definition` .*\n/g, '');
 }
 
-/** Without what would become a part of a type's name or comment; a reference says nothing beside itself. */
+/** The schema without keywords that would become a type's name or comment. A reference stays alone. */
 function plain(node: Schema): Schema {
   if (node.$ref !== undefined) return { $ref: node.$ref };
   const {

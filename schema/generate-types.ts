@@ -1,14 +1,14 @@
 import { compile } from 'json-schema-to-typescript';
 import { type Definitions, definitionName, type MethodTable, mapDefinitions, type Schema, withoutLengths } from './bundle.ts';
 
-/** A schema with what json-schema-to-typescript reads beyond the standard. */
+/** A schema with the additional keyword of json-schema-to-typescript. */
 interface TypeSchema extends Schema {
   tsType?: string;
 }
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.\n';
 
-/** The wire's types, each under the name of its definition, and the maps from method to type. */
+/** The types of the protocol, named as their definitions, and the maps from method to type. */
 export async function generateTypes(definitions: Definitions, methods: MethodTable): Promise<string> {
   const root = { title: 'Root', type: 'object', definitions: mapDefinitions(definitions, forTypeScript) };
   const types = await compile(root as Parameters<typeof compile>[0], 'Root', {
@@ -20,7 +20,7 @@ export async function generateTypes(definitions: Definitions, methods: MethodTab
   return `${BANNER}\n${withoutRoot(types)}\n${methodMaps(methods)}`;
 }
 
-/** What only validation needs is left out, and what would not become a plain type is said in another way. */
+/** The schema without keywords for validation only, and with other words for what would not become a plain type. */
 function forTypeScript(node: Schema): TypeSchema {
   const {
     discriminator,
@@ -35,7 +35,7 @@ function forTypeScript(node: Schema): TypeSchema {
     const { type, ...union } = schema;
     return union;
   }
-  // Which of the optional keys must be there is a rule for validation; the type has them all optional.
+  // A rule about which optional keys must be present is for validation only: in the type they are all optional.
   if (schema.properties && schema.anyOf) {
     const { anyOf, ...object } = schema;
     return object;

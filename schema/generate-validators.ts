@@ -5,7 +5,7 @@ import { type Definitions, definitionName, type MethodTable, mapDefinitions, map
 
 const BANNER = '// Generated from schema/ by `npm run generate`. Do not edit.';
 
-/** The largest and smallest value of each number format that has such; 64 bits are as exact as a double is. */
+/** The range of each number format. Ranges of 64 bits are as exact as a double can be. */
 const RANGES: Record<string, { minimum: number; maximum: number }> = {
   int32: { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
   int64: { minimum: -(2 ** 63), maximum: 2 ** 63 },
@@ -15,12 +15,12 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
   uint64: { minimum: 0, maximum: 2 ** 64 },
 };
 
-/** A module: for each export, a table from method to the definition that it validates. */
-export type Exports = Record<string, Record<string, string>>;
+/** A module: for each export, the definition that it validates, or a table from method to definition. */
+export type Exports = Record<string, string | Record<string, string>>;
 
 /**
- * The validators of params, which clients send: that of the handshake apart, since the server's start waits for it and for
- * nothing else.
+ * The validators of params, which clients send, and of the items in them: that of the handshake apart, since the server's
+ * start waits for it and for nothing else.
  */
 export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
@@ -28,15 +28,15 @@ export function paramsExports(methods: MethodTable): { handshake: Exports; other
     if (row.params) params[method] = definitionName(row.params);
   }
   const { initialize = '', ...others } = params;
-  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others } };
+  return { handshake: { validateHandshake: { initialize } }, others: { validateParams: others, validateItem: 'ItemAlone' } };
 }
 
-/** The validators of what clients answer to the server's requests. */
+/** The validators of results that clients send for the server's requests. */
 export function answerExports(methods: MethodTable): Exports {
   return { validateAnswer: mapValues(methods.serverRequests, (row) => definitionName(row.result)) };
 }
 
-/** The validators of results, notifications and requests: what the server sends. */
+/** The validators of the results, notifications and requests that the server sends. */
 export function sentExports(methods: MethodTable): Exports {
   const results: Record<string, string> = {};
   for (const [method, row] of Object.entries(methods.clientRequests)) {
@@ -47,21 +47,22 @@ export function sentExports(methods: MethodTable): Exports {
   return { validateResult: results, validateNotification: notifications, validateRequest: requests };
 }
 
-/** A self-contained ES module with the exports; definitions that several methods use are in it once. */
+/** A self-contained ES module with the exports. It contains each definition once, even if several methods use it. */
 export async function generateValidators(definitions: Definitions, exports: Exports): Promise<string> {
   const ajv = new Ajv({
     strict: false,
     discriminator: true,
     inlineRefs: false,
     messages: false,
-    // Lengths are counted without ajv's runtime: none but minLength 1 is in use.
+    // Counts lengths without ajv's runtime, which suffices for minLength 1. No other length is in use.
     unicode: false,
     code: { source: true, esm: true },
   });
   ajv.addSchema({ $id: 'heddle', definitions: forAjv(definitions) });
-  const names = new Set(Object.values(exports).flatMap((table) => Object.values(table)));
+  const names = new Set(Object.values(exports).flatMap((table) => (typeof table === 'string' ? [table] : Object.values(table))));
   const compiled = standalone.default(ajv, Object.fromEntries([...names].map((name) => [name, `heddle#/definitions/${name}`])));
   const tables = Object.entries(exports).map(([name, table]) => {
+    if (typeof table === 'string') return `export const ${name} = ${table};`;
     const rows = Object.entries(table).map(([method, definition]) => `${JSON.stringify(method)}: ${definition},`);
     return `export const ${name} = {${rows.join('')}};`;
   });
@@ -69,15 +70,18 @@ export async function generateValidators(definitions: Definitions, exports: Expo
 }
 
 export function declareValidators(exports: Exports): string {
-  const names = Object.keys(exports).map((name) => `export declare const ${name}: Readonly<Record<string, Validator>>;\n`);
+  const names = Object.entries(exports).map(([name, table]) => {
+    const type = typeof table === 'string' ? 'Validator' : 'Readonly<Record<string, Validator>>';
+    return `export declare const ${name}: ${type};\n`;
+  });
   return `${BANNER}
-/** Whether a value fits; when not, \`errors\` says why, until the next call. */
+/** Whether a value is valid. If not, \`errors\` says why, until the next call. */
 export interface Validator {
   (value: unknown): boolean;
   errors?: ValidationError[] | null;
 }
 
-/** What ajv says of a mismatch. \`instancePath\` is a JSON pointer; \`params\` depend on the keyword. */
+/** An error of ajv. \`instancePath\` is a JSON pointer; \`params\` depend on the keyword. */
 export interface ValidationError {
   instancePath: string;
   keyword: string;
@@ -88,8 +92,8 @@ ${names.join('')}`;
 }
 
 /**
- * The same definitions as ajv compiles them best: number formats as ranges; tagged unions that say first which tags
- * there are; and for "X or null" a definition of its own, so that an error is about X and not about both.
+ * The same definitions in the form that ajv compiles best: number formats as ranges, tagged unions with a list of their tags
+ * first, and a definition of its own for each "X or null", so that an error is about X and not about both.
  */
 function forAjv(definitions: Definitions): Definitions {
   const orNull: Definitions = {};
@@ -98,7 +102,7 @@ function forAjv(definitions: Definitions): Definitions {
     if (name === null) return withTags(withRange(withoutLengths(withoutNotes(node))));
     const nullableOf = `${name}OrNull`;
     if (!(nullableOf in orNull)) {
-      // Known before it is made, so that a type may contain itself.
+      // Registered before it is made, so that a type can contain itself.
       orNull[nullableOf] = {};
       orNull[nullableOf] = mapSchema(nullable(definitions[name] ?? {}), change);
     }
@@ -107,7 +111,7 @@ function forAjv(definitions: Definitions): Definitions {
   return { ...mapDefinitions(definitions, change), ...orNull };
 }
 
-/** X of `{ anyOf: [X, null] }`. */
+/** The name of X in `{ anyOf: [X, null] }`. Returns null for other schemas. */
 function nullableName({ anyOf: [first, second, ...others] = [] }: Schema): string | null {
   return first?.$ref && second?.type === 'null' && others.length === 0 ? definitionName(first.$ref) : null;
 }

@@ -5,6 +5,7 @@ import { generateMethods } from './generate-methods.ts';
 import { generateModelScript } from './generate-model-script.ts';
 import { generateTypes } from './generate-types.ts';
 import { answerExports, declareValidators, generateValidators, paramsExports, sentExports } from './generate-validators.ts';
+import { providedItems } from './provided-items.ts';
 
 const schemaFolder = import.meta.dirname;
 const projectFolder = dirname(schemaFolder);
@@ -15,6 +16,10 @@ const methods = readMethodTable(schemaFolder);
 const params = paramsExports(methods);
 const answers = answerExports(methods);
 const sent = sentExports(methods);
+// By reference only: ajv compiles an exported definition apart from the same definition inside params.
+const itemAlone = { allOf: [{ $ref: '#/definitions/ResponseItem' }] };
+const provided = providedItems(definitions);
+const providedItemTypes = { validateProvidedItem: Object.fromEntries(Object.keys(provided).map((type) => [type, type])) };
 const required = readRequired('ItemStartedNotification');
 
 write('src/protocol/generated/types.ts', await generateTypes(accepted, methods));
@@ -22,10 +27,12 @@ write('src/protocol/generated/methods.ts', generateMethods(definitions, methods)
 write('src/protocol/generated/model-script.ts', await generateModelScript(readSchema(join(schemaFolder, 'model-script.schema.json'))));
 write('src/protocol/generated/validate-handshake.js', await generateValidators(accepted, params.handshake));
 write('src/protocol/generated/validate-handshake.d.ts', declareValidators(params.handshake));
-write('src/protocol/generated/validate-params.js', await generateValidators(accepted, params.others));
+write('src/protocol/generated/validate-params.js', await generateValidators({ ...accepted, ItemAlone: itemAlone }, params.others));
 write('src/protocol/generated/validate-params.d.ts', declareValidators(params.others));
 write('src/protocol/generated/validate-answers.js', await generateValidators(accepted, answers));
 write('src/protocol/generated/validate-answers.d.ts', declareValidators(answers));
+write('src/protocol/generated/validate-provided-item.js', await generateValidators(provided, providedItemTypes));
+write('src/protocol/generated/validate-provided-item.d.ts', declareValidators(providedItemTypes));
 write('test/support/generated/validate-sent.js', await generateValidators(definitions, sent));
 write('test/support/generated/validate-sent.d.ts', declareValidators(sent));
 write(
@@ -34,7 +41,7 @@ write(
 );
 write('test/support/generated/validate-required.d.ts', declareValidators({ validateRequired: {} }));
 
-/** One of the schemas that clients hold the server to, with its definitions. */
+/** A schema that clients require the server to follow, with its definitions. */
 function readRequired(name: string): Definitions {
   const { definitions, ...main } = readSchema(join(projectFolder, 'test/protocol/required', `${name}.json`));
   return { ...definitions, [name]: main };

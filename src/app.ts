@@ -1,6 +1,9 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
+import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { Threads } from './agent/threads.ts';
+import type { TurnPartKind } from './agent/turn/turn-part.ts';
+import { TURN_PART_KINDS } from './agent/turn-part-kinds.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
 import { type Ids, systemIds } from './base/ids.ts';
@@ -8,12 +11,12 @@ import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
-import { ConfigError } from './config/config-error.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
+import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
 import { methodTable } from './handlers/method-table.ts';
@@ -66,6 +69,8 @@ export interface AppParts {
   storeDir?: string;
   /** In place of the SQLite store. */
   store?: ThreadStore;
+  /** Further parts of every thread's turns, behind the built-in ones. */
+  partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
 }
@@ -91,7 +96,7 @@ export interface App {
 /** Puts the parts together. The only file that knows them all. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
@@ -103,15 +108,15 @@ export function createApp(options: AppParts): App {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const threads = new Threads(
-    { store, publisher: clients, clock, ids, log, keepAlive, processes, home, cwd, env, overrides, modelGiven, modelFor, installedModels },
-    clients,
-  );
+  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
+  const parts = [...TURN_PART_KINDS, ...partKinds];
+  const threads = new Threads({ ...server, store, publisher: clients, processes, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
     publisher: clients,
+    goals: new ThreadGoals({ threads, publisher: clients, clock, config }),
     fileWatches,
     clientProcesses,
     env,
@@ -121,7 +126,7 @@ export function createApp(options: AppParts): App {
     ids,
     config,
     installedModels,
-    defaultProvider: () => defaultProvider(config),
+    defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {
       pid,
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
@@ -165,7 +170,7 @@ export function createApp(options: AppParts): App {
       return threads.turnsRunning;
     },
     get questionsOpen() {
-      return clients.askedCount;
+      return clients.pendingCount;
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
@@ -225,14 +230,4 @@ async function close({ threads, clients, processes, store, models }: Parts): Pro
   // A client that does not read is waited for; whoever wants its threads need not.
   await Promise.all([clients.close(), store.close()]);
   return models.reports();
-}
-
-/** Null where the configuration does not say: what only lists must work without it. */
-async function defaultProvider(config: () => Promise<Config>): Promise<string | null> {
-  try {
-    return chooseProvider(await config(), null).provider.id;
-  } catch (error) {
-    if (error instanceof ConfigError) return null;
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-/** The package's `heddle`: the server inside one's own process. */
+/** The package's `heddle`: the server inside your own process. */
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -25,44 +25,44 @@ export type * from './protocol/generated/types.ts';
 export type { Transport } from './transport/transport.ts';
 
 export interface AppServerOptions {
-  /** The folder of config.toml and of the threads. Made when it is needed. */
+  /** The folder of config.toml and of the threads. Created when it is needed. */
   home: string;
-  /** The folder of threads that name none: this process's, unless given. */
+  /** The working directory of threads that name none. By default that of this process. */
   cwd?: string;
-  /** Where keys of providers and the like are looked up: this process's environment, unless given. */
+  /** The environment variables of the server, such as the providers' keys. By default those of this process. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Settings over config.toml, as `key=value` texts. */
+  /** Settings that override config.toml, as `key=value` strings. */
   overrides?: readonly string[];
-  /** A client, which is connected at once. More can come by `connect`. */
+  /** A first client, which is connected at once. `connect` adds more. */
   transport?: Transport;
-  /** Answers in place of the models that config.toml names. */
+  /** Replaces the models that config.toml names. */
   model?: Model;
-  /** Time as the server sees it. */
+  /** The server's clock. By default the system's. */
   clock?: Clock;
-  /** Makes the ids of threads, turns and items. */
+  /** The generator of ids for threads, turns and items. By default they are random UUIDs (v7). */
   ids?: Ids;
-  /** Where the log goes; nowhere, unless given. pino's loggers fit. */
+  /** The server's log. By default nothing is logged. A pino logger fits. */
   log?: Log;
 }
 
 export interface AppServer {
-  /** A client of this server, without a process or a pipe between them. It ends with either of the two. Throws once this is closed. */
+  /** Returns a client in this process. It ends when it or the server is closed. Throws if the server is closed. */
   connectClient(options?: ClientOptions): Client;
   /**
-   * Serves a client over streams. Resolves when it is gone and every request it had sent has been answered, or when this is
-   * closed; `output` has been ended then. Rejects once this is closed.
+   * Serves a client over streams. Resolves when the client is gone and all its requests have been answered, or when the server is
+   * closed; `output` has been ended by then. Rejects if the server is already closed.
    */
   connect(transport: Transport): Promise<void>;
   /**
-   * Ends every turn, stores what there is to store, ends every client and gives everything up. Resolves with what models
-   * report that check how they were used: nothing, unless a script was not followed. Can be called again.
+   * Ends all turns, stores their state, ends all connections and releases all resources. Resolves with the reports of scripted
+   * models, which are empty unless a script was not followed. Can be called more than once.
    */
   close(): Promise<string[]>;
 }
 
 /**
- * A server in this process. Nothing is opened before a client needs it; `close()` gives it all back. It keeps the process
- * alive while it answers a request or a turn runs, and not otherwise.
+ * Creates a server in this process. It opens nothing before a client needs it, and `close()` releases everything. It keeps the
+ * process alive only while a request is open or a turn runs.
  */
 export function createAppServer({ home, cwd, env, log, transport, ...given }: AppServerOptions): AppServer {
   const server = createApp({
@@ -101,7 +101,7 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
 
 const CLOSED = 'the server is closed';
 
-/** What lies in the package, wherever this file was built or bundled to. */
+/** The version and the files of the installed package, wherever this file was built or bundled to. */
 function installed(): { version: string; migrationsDir: string } {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');

@@ -16,10 +16,10 @@ import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** The package's version, put in by the build. */
+/** The package's version, inserted by the build. */
 declare const HEDDLE_VERSION: string;
 
-/** How long an orderly end may take before the process ends anyway. */
+/** How long closing the server may take before the process exits anyway. */
 const CLOSE_MS_MAX = 5000;
 
 const STDOUT = 1;
@@ -40,14 +40,14 @@ function createLog({ logLevel, logFile }: ServeOptions): Log {
   const level = logLevel ?? (isLogLevel(fromEnv) ? fromEnv : 'warn');
   const log = lazyLog(level, logFile === null ? logToStream(process.stderr) : openFor('--log-file', logFile, logToFile));
   if (logLevel === null && fromEnv !== '' && level !== fromEnv)
-    log.warn({ level: fromEnv }, 'HEDDLE_LOG is no log level: off, error, warn, info or debug');
+    log.warn({ level: fromEnv }, 'HEDDLE_LOG is not a log level: expected off, error, warn, info or debug');
   return log;
 }
 
 interface Service {
   server: App;
   transport: Transport;
-  /** Clears away what the server leaves nothing in. */
+  /** Removes temporary files and closes the wire log. */
   end(): void;
 }
 
@@ -90,14 +90,14 @@ async function startPlain(parts: AppParts, options: ServeOptions): Promise<Servi
   return { server, transport: { input: process.stdin, output: process.stdout, framing: options.framing }, end: () => {} };
 }
 
-/** Null where no script stands in place of all models. */
+/** The model of `--model-script`. Null without that option. */
 async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; clock: Clock }): Promise<Model | null> {
   if (modelScript === null) return null;
   const { loadScriptedModel } = await import('./model/script/load-scripted-model.ts');
   return loadScriptedModel(resolve(modelScript), deps);
 }
 
-/** Time and ids are made up, the model is scripted, and what is stored goes with the process. */
+/** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
 async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
   const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
   const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
@@ -107,7 +107,7 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const clock = new VirtualClock();
   const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
-  // server/diagnostics tells nothing of this very process.
+  // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
   const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir });
   const input = pacedInput({
@@ -141,7 +141,7 @@ async function serve(options: ServeOptions): Promise<void> {
     return ending;
   };
   for (const [signal, number] of Object.entries(SIGNALS)) {
-    // Whoever asks again does not want to wait: what is left then is the watchdog's.
+    // A second signal ends the process at once. The watchdog then kills the commands that still run.
     process.on(signal, () => (ending === null ? void end(128 + number) : process.exit(128 + number)));
   }
   const clientGone = (why: string) => {
@@ -151,7 +151,7 @@ async function serve(options: ServeOptions): Promise<void> {
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
-  // A paced input ends when every turn has ended that can: what still runs then hangs.
+  // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
   await end(0);
 }

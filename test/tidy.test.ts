@@ -28,6 +28,7 @@ const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 
 const projectFiles = filesIn('');
 const { clientRequests } = JSON.parse(textOf('schema/methods.json')) as { clientRequests: Record<string, { result?: string } | null> };
+const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
 const source = projectFiles.filter((path) => /^src\/.*\.[jt]s$/.test(path) && !isGenerated(path));
 const tests = projectFiles.filter((path) => /^test\/.*\.ts$/.test(path) && !isGenerated(path) && path !== 'test/tidy.test.ts');
 
@@ -63,10 +64,23 @@ describe('the source', () => {
     expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });
 
+  test('makes folders with their parents in base/make-folder.ts only: Node never returns from it in /proc', () => {
+    const recursive = /\bmkdir(Sync)?\((?:[^()]|\([^()]*\))*\brecursive\b/;
+    expect(source.filter((path) => recursive.test(codeOf(path)))).toEqual([]);
+  });
+
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
     const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/sandbox/processes/node-pty.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));
     expect(misnamed.filter((path) => !(path.startsWith('src/handlers/') && methodsIn(path).length > 0))).toEqual([]);
+  });
+
+  test('serves each method from the file of the longest prefix of its name that exists, or from absent.ts', () => {
+    const places = source
+      .filter((path) => path.startsWith('src/handlers/'))
+      .flatMap((path) => methodsIn(path).map((method) => ({ method, path })));
+    expect(places.map(({ method }) => method).sort()).toEqual([...served].sort());
+    expect(places.filter(({ method, path }) => path !== 'src/handlers/absent.ts' && path !== fileOfMethod(method))).toEqual([]);
   });
 
   test('has no folder that became a warehouse', () => {
@@ -104,7 +118,6 @@ test('no test waits for time to pass', () => {
 });
 
 test('every method that is served is named in a test', () => {
-  const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
   const text = tests.map(textOf).join('\n');
   expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
 });
@@ -174,6 +187,13 @@ function methodsIn(path: string): string[] {
   return [...codeOf(path).matchAll(/^ {4}'?([\w/]+)'?: \{/gm)]
     .map(([, method = '']) => method)
     .filter((method) => method in clientRequests);
+}
+
+/** The file that a method belongs in: `thread/goal/set` in thread/goal/set.ts, else thread/goal.ts, else thread.ts. */
+function fileOfMethod(method: string): string | undefined {
+  const words = method.split('/').map((word) => word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('_', '-'));
+  const prefixes = words.map((_word, index) => `src/handlers/${words.slice(0, words.length - index).join('/')}.ts`);
+  return prefixes.find((path) => source.includes(path));
 }
 
 /** The folder below src that a file is in, or the file itself: what the layers are made of. */

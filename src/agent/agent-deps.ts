@@ -9,6 +9,7 @@ import type { Model } from '../model/model.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { Publisher } from './publisher.ts';
+import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** What the agent is given by whoever puts the server together. */
 export interface AgentDeps {
@@ -33,6 +34,8 @@ export interface AgentDeps {
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;
-  /** Called when a turn has ended and been told. */
+  /** The parts that every thread's turns have, in the order in which they act. */
+  partKinds: readonly TurnPartKind[];
+  /** Called when a turn has ended and clients have been told. */
   onTurnEnded(threadId: string): void;
 }

@@ -1,18 +1,14 @@
-import type { ModelRequest } from '../model/model.ts';
+import { resolveLinks } from '../base/follow-path.ts';
+import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import type { ResponseItem, ThreadStatus, TokenUsageBreakdown, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
+import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
-import type { CommandSessions } from '../tools/command/sessions/command-sessions.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { ThreadTools } from './calls/thread-tools.ts';
-import { awaitingUser } from './goal/goal-change.ts';
-import { GoalKeeper } from './goal/goal-keeper.ts';
-import { Outbox, type Step } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
-import { modelRequest } from './prompt/model-request.ts';
-import { PromptHistory } from './prompt/prompt-history.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -20,65 +16,61 @@ import { ThreadState } from './thread-state.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 import { injectModelItems } from './turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from './turn/join-command.ts';
-import { runTurn } from './turn/run-turn.ts';
+import type { TurnBeginning } from './turn/run-turn.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import type { TurnDeps, TurnOpening } from './turn/turn-deps.ts';
+import type { TurnOpening } from './turn/turn-deps.ts';
+import { type InterruptCause, revertedPatch, type TurnPart, type TurnPartDeps } from './turn/turn-part.ts';
+import { TurnParts } from './turn/turn-parts.ts';
+import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter } from './turn/turn-starter.ts';
+
+interface LoadedThreadOptions {
+  record: ThreadRecord;
+  writer: ThreadWriter;
+  configuration: ThreadConfiguration;
+  agent: AgentDeps;
+}
 
 /** A thread in memory: its settings, its status and the turn that runs in it. Requests reach it one at a time. */
 export class LoadedThread {
   readonly id: string;
-  readonly goal: GoalKeeper;
-  readonly #deps: AgentDeps;
+  readonly #agent: AgentDeps;
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
   readonly #state: ThreadState;
+  readonly #parts: TurnParts;
+  readonly #runner: TurnRunner;
   readonly #beginnings = new TurnBeginnings();
-  /** The turn that a client has interrupted last. */
-  #interruptedTurnId: string | null = null;
   readonly #starter: TurnStarter;
-  readonly #history: PromptHistory;
-  readonly #tools: ThreadTools;
+  /** The last turn that a client has interrupted. */
+  #interruptedTurnId: string | null = null;
+  /** No turn begins by itself any more. */
+  #isClosing = false;
 
-  constructor({
-    record,
-    writer,
-    configuration,
-    deps,
-  }: { record: ThreadRecord; writer: ThreadWriter; configuration: ThreadConfiguration; deps: AgentDeps }) {
+  constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
+    const grants = new Grants(resolveLinks);
+    const announce = ({ method, params }: Announcement) => agent.publisher.publish({ threadId: record.id }, method, params);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;
-    this.#deps = deps;
-    this.#outbox = new Outbox({
-      writer,
-      announce: (announcement) => this.#announce(announcement),
-      onAppended: (entries) => this.#history.add(entries),
-    });
-    this.#history = new PromptHistory(() => deps.store.readModelItems(this.id), this.#outbox);
-    this.goal = new GoalKeeper({
-      clock: deps.clock,
-      outbox: this.#outbox,
-      enabled: () => state.configuration.goals,
-      record: () => state.record,
-      begun: () => this.#beginnings.settle(),
-      keep: (patch) => state.keep(patch),
-    });
-    this.#tools = new ThreadTools({
-      state,
-      deps,
-      goal: this.goal,
-      outbox: this.#outbox,
-      announce: (announcement) => this.#announce(announcement),
-    });
+    this.#agent = agent;
+    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
+    this.#outbox = outbox;
+    const partDeps = this.#partDeps();
+    const parts = new TurnParts(
+      agent.partKinds.map((kind) => kind.create(partDeps)),
+      agent.log,
+    );
+    this.#parts = parts;
+    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
     this.#starter = new TurnStarter({
       state,
-      outbox: this.#outbox,
-      goal: this.goal,
-      deps,
-      granted: () => this.#tools.granted,
-      run: (turn, opening) => void deps.keepAlive.during(this.#run(turn, opening)),
+      outbox,
+      parts,
+      agent,
+      granted: () => grants.permissions,
+      run: (turn, beginning) => void agent.keepAlive.during(this.#run(turn, beginning)),
     });
   }
 
@@ -103,9 +95,14 @@ export class LoadedThread {
     return this.#state.turn;
   }
 
-  /** The commands that run in the thread. */
-  get commands(): CommandSessions {
-    return this.#tools.commands;
+  /** The part of a class. */
+  part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
+    return this.#parts.get(kind);
+  }
+
+  /** What a client is told that resumes the thread. */
+  get resumeNews(): Announcement[] {
+    return this.#parts.resumed();
   }
 
   /** Whether a turn runs or is being begun. */
@@ -168,7 +165,7 @@ export class LoadedThread {
       const place = turn?.reserveInput() ?? null;
       if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
       await turn?.finished;
-      return this.#starter.begin(params, { settings });
+      return this.#starter.begin({ params, settings });
     });
   }
 
@@ -178,25 +175,26 @@ export class LoadedThread {
    */
   runUserCommand(command: UserCommand): Promise<() => void> {
     return this.#beginnings.begin(async () => {
-      const host = { tools: this.#tools, outbox: this.#outbox, deps: this.#deps };
+      const deps = { threadId: this.id, calls: this.#runner.calls, outbox: this.#outbox, agent: this.#agent };
       const { turn } = this;
-      const joined = turn === null ? null : joinCommand(host, turn, command);
+      const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      const before: TurnOpening = (own) => openWithCommand(host, own, command);
-      const begun = await this.#starter.begin({ threadId: this.id, input: [] }, { settings: this.settings, before });
+      const opening: TurnOpening = (own) => openWithCommand(deps, own, command);
+      const begun = await this.#starter.begin({ params: this.#emptyParams, settings: this.settings, opening });
       return begun.afterAnswer;
     });
   }
 
-  /** Begins a turn for the goal where one is due, nothing runs and no request is about to begin or change anything. */
-  continueGoal(): void {
-    const opening = this.turn === null && this.#beginnings.none ? this.goal.nextTurn() : null;
-    if (opening === null) return;
+  /** Begins the turn that one of its parts wants, if nothing runs and no request is about to begin or change anything. */
+  beginDueTurn(): void {
+    const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
+    const due = isFree ? this.#parts.due() : null;
+    if (due === null) return;
     void this.#beginnings.begin(() =>
-      this.#starter.begin({ threadId: this.id, input: [] }, { settings: this.settings, opening }).then(
+      this.#starter.begin({ params: this.#emptyParams, settings: this.settings, due }).then(
         ({ afterAnswer }) => afterAnswer(),
-        (error: unknown) => this.goal.notBegun(error, this.#deps.log),
+        (error: unknown) => this.#dueTurnNotBegun(error),
       ),
     );
   }
@@ -224,7 +222,7 @@ export class LoadedThread {
     if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
     turn.refuseInput();
     this.#interruptedTurnId = turn.id;
-    return () => turn.interrupt({ byUser: true });
+    return () => turn.interrupt('user');
   }
 
   /** Resolves when a turn that is being begun has begun. */
@@ -239,102 +237,91 @@ export class LoadedThread {
   }
 
   /** Ends the turn that runs, as interrupted, and makes a change before another can begin. */
-  stopFor<T>(change: () => Promise<T>, { byUser = false } = {}): Promise<T> {
+  stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
     return this.#beginnings.change(async () => {
       const { turn } = this;
       turn?.refuseInput();
-      turn?.interrupt({ byUser });
+      turn?.interrupt(cause);
       await turn?.finished;
       await this.#outbox.settle();
       return change();
     });
   }
 
-  /** Goes on as if this turn and all that came after it had never been. A goal waits for the user: who goes back has a say. */
+  /** Takes this turn and all after it out of the thread. The user's word: parts wait for the next input. */
   revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
     const change = async () => {
-      await this.endCommands();
-      // What is still owed to the log has to be in it by now: it must not come behind the cut.
+      await this.#parts.endWork();
+      // The log is cut here: entries that are still owed must be in it before.
       await this.#outbox.commit({});
-      const whole = { ...patch, updatedAtMs: this.#deps.clock.now(), ...awaitingUser(this.record.goal) };
-      await this.#deps.store.revertThread(this.id, beforeTurnId, whole);
-      this.#history.forget();
+      const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
+      await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
+      this.#runner.forgetHistory();
       if (this.#state.status !== 'idle') {
         // The last turn failed, and is gone.
-        const { announce } = this.#statusStep('idle');
+        const { announce } = this.#state.statusStep('idle', this.#agent.clock.now());
         await this.#outbox.announce(announce);
       }
       this.#state.keep(whole);
     };
-    return this.stopFor(change, { byUser: true });
+    return this.stopFor(change, 'user');
   }
 
-  /** Kills all commands that run in the thread. */
-  endCommands(): Promise<void> {
-    return this.#tools.close();
+  /** Ends the turn and all work of the thread, makes a change, and lets no turn begin by itself after it. */
+  retire(change: () => Promise<unknown>): Promise<void> {
+    return this.stopFor(async () => {
+      await this.#parts.endWork();
+      await change();
+      this.#isClosing = true;
+    });
   }
 
   /** Ends what runs and gives up the thread. */
   async close(): Promise<void> {
-    this.goal.close();
+    this.#isClosing = true;
     await this.stopFor(async () => {
-      await this.#tools.close();
+      await this.#parts.endWork();
       await this.#outbox.settle();
       await this.#writer.close();
     });
   }
 
-  async #run(turn: ActiveTurn, opening: TurnOpening | null): Promise<void> {
-    await runTurn(this.#host(), turn, opening);
-    if (this.turn === turn) this.#state.turn = null;
-    this.#deps.onTurnEnded(this.id);
+  async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
+    await this.#runner.run(turn, beginning);
+    this.#agent.onTurnEnded(this.id);
   }
 
-  async #request(turn: ActiveTurn): Promise<ModelRequest> {
-    const history = await this.#history.list();
-    this.#tools.know(history);
-    return modelRequest(turn, { threadId: this.id, configuration: this.configuration, history, tools: this.#tools.list() });
+  /** Clients are told, and the turn is not tried again before something else happens. */
+  #dueTurnNotBegun(error: unknown): void {
+    if (!(error instanceof StoreError)) this.#agent.log.error({ err: error, threadId: this.id }, 'a due turn could not begin');
+    const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
+    void this.#outbox.announce([{ method: 'warning', params: { threadId: this.id, message } }]);
+  }
+
+  /** The params of a turn that no client's input begins. */
+  get #emptyParams(): TurnStartParams {
+    return { threadId: this.id, input: [] };
   }
 
   #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
-    return withTurnOverrides(settings, overrides, { serverCwd: this.#deps.cwd, config: this.configuration.config });
+    return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
   }
 
-  #host(): TurnDeps {
-    const { clock, log, ids, publisher } = this.#deps;
+  #partDeps(): TurnPartDeps {
+    const state = this.#state;
+    const { clock, log, processes, home, env } = this.#agent;
     return {
       threadId: this.id,
-      model: this.configuration.model,
-      tools: () => this.#tools.list(),
-      toolContext: (turn, callId) => this.#tools.context(turn, callId),
-      endTools: (turn) => this.#tools.endTurn(turn),
-      runningOn: (turnId) => this.#tools.runningOn(turnId),
-      outbox: this.#outbox,
-      goal: this.goal,
       clock,
       log,
-      showRawReasoning: this.configuration.showRawReasoning,
-      newId: () => ids.next(),
-      announce: (announcement) => this.#announce(announcement),
-      drained: () => publisher.drained({ threadId: this.id }),
-      tokenUsage: () => this.record.tokenUsage?.usage ?? null,
-      request: (turn) => this.#request(turn),
-      tokensStep: (turn, usage) => this.#tokensStep(turn, usage),
-      statusStep: (status) => this.#statusStep(status),
+      processes,
+      home,
+      env,
+      outbox: this.#outbox,
+      record: () => state.record,
+      configuration: () => state.configuration,
+      keep: (patch) => state.keep(patch),
+      turnBegun: () => this.turnBegun(),
     };
-  }
-
-  #tokensStep(turn: ActiveTurn, last: TokenUsageBreakdown): Step {
-    const tokens = this.#state.tokensStep(turn.id, last);
-    const goal = this.goal.charge(turn.id, last);
-    return { patch: { ...tokens.patch, ...goal.patch }, announce: [...tokens.announce, ...goal.announce] };
-  }
-
-  #statusStep(status: ThreadState['status']) {
-    return this.#state.statusStep(status, this.#deps.clock.now());
-  }
-
-  #announce({ method, params }: Announcement): void {
-    this.#deps.publisher.publish({ threadId: this.id }, method, params);
   }
 }

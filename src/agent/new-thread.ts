@@ -7,6 +7,7 @@ import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { shownReasoning } from './items/shown-reasoning.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -89,7 +90,7 @@ export async function configureThread(
       asksForPermissions: config.get('features.request_permissions_tool'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
-      showRawReasoning: config.get('show_raw_agent_reasoning'),
+      shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
       contextWindow: config.get('model_context_window'),
     },

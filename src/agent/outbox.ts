@@ -15,6 +15,17 @@ export interface Step {
   announce?: Announcement[];
 }
 
+/** One step that does what several do. Later patches win; entries and announcements keep their order. */
+export function mergedSteps(steps: readonly Step[]): Step & Required<Pick<Step, 'announce'>> {
+  const patches = steps.flatMap(({ patch }) => (patch === undefined ? [] : [patch]));
+  const entries = steps.flatMap((step) => step.entries ?? []);
+  return {
+    ...(patches.length === 0 ? {} : { patch: Object.assign({}, ...patches) as ThreadPatch }),
+    ...(entries.length === 0 ? {} : { entries }),
+    announce: steps.flatMap(({ announce = [] }) => announce),
+  };
+}
+
 /**
  * The one way out of a thread: stored, then announced, one step after another. So what a client has seen completed is
  * on disk, and nobody else needs to think about order.

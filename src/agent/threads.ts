@@ -1,14 +1,16 @@
 import type { Timer } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
+import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { awaitingUser } from './goal/goal-change.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
+import { threadView } from './thread-view.ts';
+import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
@@ -27,15 +29,15 @@ export interface Attendance {
 /** The loaded threads, and the ways to load one. */
 export class Threads {
   readonly #deps: AgentDeps;
-  readonly #audience: Attendance;
+  readonly #attendance: Attendance;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
   /** Two requests may name one thread by its id and by its path: loading is decided once. */
   readonly #loading = new KeyedQueue();
   #isClosing = false;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, audience: Attendance) {
-    this.#audience = audience;
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, attendance: Attendance) {
+    this.#attendance = attendance;
     this.#deps = { ...deps, onTurnEnded: (threadId) => this.#afterTurn(threadId) };
   }
 
@@ -74,12 +76,17 @@ export class Threads {
     return { ...loaded.record, ...metadata };
   }
 
+  /** A thread, loaded or not, as clients see it: its record, its present status and these turns. */
+  view(record: ThreadRecord, turns: Turn[] = []): Thread {
+    return threadView(record, this.find(record.id)?.status ?? { type: 'notLoaded' }, turns);
+  }
+
   /** Begins a thread, with the history that is given. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
     const { record, configuration } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
     const writer = await this.#deps.store.createThread(begun, history);
-    return this.#load(new LoadedThread({ record: begun, writer, configuration, deps: this.#deps }));
+    return this.#load(new LoadedThread({ record: begun, writer, configuration, agent: this.#deps }));
   }
 
   /** Loads a stored thread, or joins one that is loaded; overrides do not disturb a turn that runs. */
@@ -93,7 +100,7 @@ export class Threads {
       if (record.archivedAtMs !== null) throw threadArchived(threadId);
       const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings));
       const writer = await this.#deps.store.openWriter(threadId);
-      const thread = new LoadedThread({ record, writer, configuration, deps: this.#deps });
+      const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps });
       try {
         await thread.update({ settings });
       } catch (error) {
@@ -127,7 +134,7 @@ export class Threads {
       memoryMode: source.memoryMode,
     };
     const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    return this.#load(new LoadedThread({ record: forked, writer, configuration, deps: this.#deps }));
+    return this.#load(new LoadedThread({ record: forked, writer, configuration, agent: this.#deps }));
   }
 
   /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */
@@ -142,16 +149,34 @@ export class Threads {
     await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
   }
 
-  /** Lets a thread that somebody attends to go on towards its goal, if it has one and nothing else to do. */
-  continueGoal(threadId: string): void {
-    if (this.#audience.isAttended(threadId)) this.find(threadId)?.continueGoal();
+  /** The part of a loaded thread; null if the thread is not loaded. */
+  part<Part extends TurnPart>(threadId: string, kind: abstract new (...args: never[]) => Part): Part | null {
+    return this.find(threadId)?.part(kind) ?? null;
+  }
+
+  /** Lets an idle thread begin a turn that is due, if a client that follows it can still answer. */
+  beginDueTurn(threadId: string): void {
+    if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
+  }
+
+  /**
+   * Changes a thread that is not loaded, through a writer: if another process runs the thread, the change would be undone there, so
+   * it is refused with `active_writer`.
+   */
+  async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
+    const writer = await this.#deps.store.openWriter(threadId);
+    try {
+      await writer.append([], { patch });
+    } finally {
+      await writer.close();
+    }
   }
 
   /** Unloads a thread that nobody follows, once it has been idle for long enough. */
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
-    if (this.#isClosing || thread === null || thread.turn !== null || this.#audience.isFollowed(threadId)) return;
+    if (this.#isClosing || thread === null || thread.turn !== null || this.#attendance.isFollowed(threadId)) return;
     this.#idle.set(
       threadId,
       this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
@@ -164,7 +189,7 @@ export class Threads {
    */
   unload(thread: LoadedThread): Promise<void> {
     return this.#loading.run(thread.id, async () => {
-      if (thread.isRunning || this.#audience.isFollowed(thread.id)) {
+      if (thread.isRunning || this.#attendance.isFollowed(thread.id)) {
         this.unloadWhenIdle(thread.id);
         return;
       }
@@ -186,11 +211,7 @@ export class Threads {
         await change();
         return false;
       }
-      await thread.stopFor(async () => {
-        await thread.endCommands();
-        await change();
-        thread.goal.close();
-      });
+      await thread.retire(change);
       this.keepLoaded(threadId);
       this.#loaded.delete(threadId);
       await thread.close();
@@ -208,8 +229,8 @@ export class Threads {
       const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await this.#costAt(threadId, { beforeTurnId }) };
       const thread = this.find(threadId);
       if (thread === null) {
-        const { goal } = await this.record(threadId);
-        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...awaitingUser(goal) });
+        const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
+        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
       }
       await thread.revert(beforeTurnId, patch);
       return this.record(threadId);
@@ -267,7 +288,7 @@ export class Threads {
 
   #afterTurn(threadId: string): void {
     this.unloadWhenIdle(threadId);
-    this.continueGoal(threadId);
+    this.beginDueTurn(threadId);
   }
 
   #load(thread: LoadedThread): LoadedThread {

@@ -1,10 +1,10 @@
-/** Time as the server sees it. Tests give their own, so that no test waits and every stamp can be known. */
+/** The server's time. Tests have clocks of their own, so that no test waits and all times are known. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number;
-  /** Milliseconds of a steady clock, for durations. */
+  /** Milliseconds of a monotonic clock, for durations. */
   monotonic(): number;
-  /** Calls back once, after `ms`. The caller owns the timer and clears it. It does not keep the process alive. */
+  /** Calls back once after `ms`. The caller owns the timer and clears it. The timer does not keep the process alive. */
   setTimer(callback: () => void, ms: number): Timer;
 }
 

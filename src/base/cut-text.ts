@@ -1,6 +1,6 @@
 /**
- * The start of a text, at most that many UTF-16 units. It never ends with half a surrogate pair: strict readers of JSON refuse
- * a lone surrogate.
+ * The start of a string, at most `lengthMax` UTF-16 code units. Never ends with half a surrogate pair, since strict JSON parsers
+ * refuse a lone surrogate.
  */
 export function cutText(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;

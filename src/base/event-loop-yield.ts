@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Some milliseconds' worth of handling lines of text, one unit each. */
+/** Units of work between two yields. Handling so many lines, a unit each, takes some milliseconds. */
 const UNITS_BETWEEN = 5_000;
 
-/** Lets other work run in the middle of long work, each time so much of it is done. Counted, not timed, so that runs are alike. */
+/** Lets other work run from time to time during long work. Counts the work instead of timing it, so that all runs are alike. */
 export class EventLoopYield {
   #done = 0;
 
-  /** To be awaited between two parts of the work. */
+  /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
     if (this.#done < UNITS_BETWEEN) return;

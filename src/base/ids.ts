@@ -1,8 +1,8 @@
 import { v7 } from 'uuid';
 
-/** Makes ids. Tests give their own, so that ids can be known. */
+/** Makes ids. Tests have generators of their own, so that ids are known. */
 export interface Ids {
-  /** A UUIDv7: later ids sort after earlier ones, also within a millisecond. */
+  /** A UUIDv7. Later ids sort after earlier ones, even within a millisecond. */
   next(): string;
 }
 
@@ -10,7 +10,7 @@ export const systemIds: Ids = { next: () => v7() };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text has the form of a thread id. */
+/** Whether a string has the form of a thread id. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);
 }

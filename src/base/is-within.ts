@@ -1,12 +1,12 @@
 import { relative, sep } from 'node:path';
 
-/** Whether the path is the folder or lies somewhere below it. Both absolute; links are not looked at. */
+/** Whether the path is the folder or anywhere below it. Both must be absolute. Does not follow links. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && way !== path);
 }
 
-/** The same, but for the folder itself. */
+/** Whether the path is below the folder. */
 export function isBelow(path: string, folder: string): boolean {
   return relative(folder, path) !== '' && isWithin(path, folder);
 }

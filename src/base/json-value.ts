@@ -3,12 +3,12 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** Whether a value that came out of JSON or TOML is an object with keys. */
+/** Whether a value from JSON or TOML is an object, and not null or an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a text says as JSON; undefined, which JSON cannot say, where it is none. */
+/** Parses JSON. Returns undefined, which JSON cannot express, if the string is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,16 +1,16 @@
-/** Rings for nothing: as long as Node's timers can wait. */
+/** The longest interval of Node's timers. */
 const INTERVAL_MS = 2 ** 31 - 1;
 
 /**
- * Keeps the process alive while there is work in it that waits. No timer of a `Clock` does, so that a server without work
- * does not keep a process from its end; but a turn that waits, for a retry say, must not be lost by it.
+ * Keeps the process alive while there is work that waits. Timers of a `Clock` do not, so that a server without work does not
+ * keep a process from ending. But a process must not end while a turn waits, for a retry for example.
  */
 export class KeepAlive {
   #count = 0;
-  /** Made once: to make one for each request would cost more than many requests do. */
+  /** Created once: a timer for each request would cost more than many requests do. */
   #timer: NodeJS.Timeout | null = null;
 
-  /** Gives the promise back. The process lives until it settles. */
+  /** Keeps the process alive until the promise settles. Returns the promise. */
   during<T>(work: Promise<T>): Promise<T> {
     this.#timer ??= setInterval(() => {}, INTERVAL_MS);
     if (this.#count++ === 0) this.#timer.ref();

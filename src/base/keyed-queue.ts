@@ -1,11 +1,11 @@
 /**
- * Runs tasks one after another where they share a key, side by side where they do not. A task that fails does not stop
- * the ones behind it; a key that has nothing to do costs nothing.
+ * Runs tasks with the same key one after another, and tasks with different keys at the same time. A task that fails does not
+ * stop those behind it. A key without tasks takes no memory.
  */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** Resolves or rejects as the task does, when its turn has come. */
+  /** Runs the task when those before it have ended. Resolves or rejects as the task does. */
   run<T>(key: string, task: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key);
     const result = before === undefined ? task() : before.then(task);
@@ -16,7 +16,7 @@ export class KeyedQueue {
     return result;
   }
 
-  /** Resolves when every task that is queued now has ended. */
+  /** Resolves when all tasks that are in the queue now have ended. */
   async idle(): Promise<void> {
     await Promise.all(this.#tails.values());
   }

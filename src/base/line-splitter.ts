@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The longest message that is read; what is longer is dropped, and no more than this is kept of it meanwhile. */
+/** The maximum length of a message. A longer one is dropped, and no more than this much of it is kept in memory. */
 export const LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const LF = 0x0a;
 
-/** Why a message was not handed on. */
+/** Why a message was skipped. */
 export type Skipped = 'too_long' | 'not_utf8' | 'no_content_length' | 'cut_off';
 
 /**
- * Cuts bytes into lines of text. Only LF ends a line (a CR before it is white space to JSON), since what else counts as
- * a line end differs between readers. A line that is too long or not UTF-8 costs that line and nothing else.
+ * Splits bytes into lines. Only LF ends a line (a CR before it is white space in JSON), since readers differ in which other
+ * characters they take for line ends. A line that is too long or not UTF-8 is skipped; the lines after it are read.
  */
 export class LineSplitter {
   #parts: Buffer[] = [];
@@ -33,7 +33,7 @@ export class LineSplitter {
     if (start < chunk.length) this.#append(chunk.subarray(start));
   }
 
-  /** The input has ended: what came after the last LF is a line, too. */
+  /** The input has ended. The bytes after the last LF are a line too. */
   end(): void {
     this.#finish();
   }

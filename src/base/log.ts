@@ -1,4 +1,4 @@
-/** Structured log: ids as fields, the text constant. Never a prompt, an output or a key above `debug`. A pino logger fits. */
+/** A structured log: messages are constant, ids are fields. Prompts, outputs and keys are logged at `debug` only. A pino logger fits. */
 export interface Log {
   debug: LogMethod;
   info: LogMethod;

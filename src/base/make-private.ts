@@ -4,14 +4,14 @@ import { hasErrorCode } from './system-error-code.ts';
 const FOR_OTHERS = 0o077;
 const FOR_OWNER = 0o700;
 
-/** Takes away what others than its owner may do with a file or a folder of ours. Links, and what is not there, stay as they are. */
+/** Removes all permissions of group and others from a file or folder of heddle. Does nothing for links and missing files. */
 export function makePrivate(path: string): void {
-  // Not opened: to close a database's file would let go of the locks that this process has on it.
+  // Does not open the file: closing a database file would release the locks that this process holds on it.
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && isOpenToOthers(stats)) unlessNotOurs(() => chmodSync(path, stats.mode & FOR_OWNER));
 }
 
-/** The same for a file that is open; pipes and devices stay as they are. */
+/** The same for an open file. Does nothing for pipes and devices. */
 export function makeOpenFilePrivate(descriptor: number): void {
   const stats = fstatSync(descriptor);
   if (isOpenToOthers(stats)) unlessNotOurs(() => fchmodSync(descriptor, stats.mode & FOR_OWNER));
@@ -21,7 +21,7 @@ function isOpenToOthers(stats: Stats): boolean {
   return (stats.isFile() || stats.isDirectory()) && (stats.mode & FOR_OTHERS) !== 0;
 }
 
-/** Only its owner can change who may read a file, and none on some file systems: then it is used as it is. */
+/** Makes the change, unless the file belongs to another user or the file system has no permissions. The file is then used as it is. */
 function unlessNotOurs(change: () => void): void {
   try {
     change();

@@ -6,7 +6,7 @@ const LEVELS = [...METHODS, 'off'] as const;
 
 export type LogLevel = (typeof LEVELS)[number];
 
-/** A log of what is at least of this level. `write` takes whole lines. pino is loaded with the first line that counts. */
+/** A log of messages of at least this level. `write` gets whole lines. pino is loaded with the first message. */
 export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
   let logger: Logger | null = null;
   const load = (): Logger => {

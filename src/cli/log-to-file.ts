@@ -2,10 +2,10 @@ import { openSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
 
-/** How much of the log may wait for its reader. */
+/** The maximum number of bytes of the log that wait for their reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
 
-/** Many clients never read stderr, or close it: neither may hold up or end the server, so then lines are left out. */
+/** Writes to a stream. Many clients never read stderr, or close it: lines are then dropped, so that the server goes on. */
 export function logToStream(stream: Writable): (line: string) => void {
   stream.on('error', () => {});
   return (line) => {
@@ -13,7 +13,7 @@ export function logToStream(stream: Writable): (line: string) => void {
   };
 }
 
-/** Appends to a file for its user alone. Throws when it cannot be opened; what cannot be written later is left out. */
+/** Appends to a file that only its user can read. Throws if the file cannot be opened. Lines that cannot be written later are dropped. */
 export function logToFile(file: string): (line: string) => void {
   const descriptor = openSync(file, 'a', 0o600);
   makeOpenFilePrivate(descriptor);
@@ -21,7 +21,7 @@ export function logToFile(file: string): (line: string) => void {
     try {
       writeSync(descriptor, line);
     } catch {
-      // A full disk must not stop the server, and there is nobody else to tell.
+      // A full disk must not stop the server, and there is no other place to report it.
     }
   };
 }

@@ -1,6 +1,6 @@
 const REASONS: Record<string, string> = {
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'what should be a folder on the way is a file',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -8,10 +8,10 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** An option of the command line that cannot be followed: the text names it. The exit code is 2, as for one that is wrong. */
+/** An option of the command line that cannot be carried out. The message names it. The exit code is 2, as for an invalid option. */
 export class OptionError extends Error {}
 
-/** What `open` gives. Throws an OptionError where it cannot open `file`, which an option names. */
+/** Returns what `open` returns. Throws an OptionError if `open` cannot open the file, which the option names. */
 export function openFor<T>(option: string, file: string, open: (file: string) => T): T {
   try {
     return open(file);

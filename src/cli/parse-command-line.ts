@@ -2,16 +2,16 @@ import { parseArgs } from 'node:util';
 import { type Framing, isFraming } from '../transport/framing.ts';
 import { isLogLevel, type LogLevel } from './lazy-log.ts';
 
-/** How the server is to be run. Paths are as they were given. */
+/** How to run the server. Paths are as in the command line. */
 export interface ServeOptions {
-  /** Settings over config.toml, as `key=value` texts. */
+  /** Settings that override config.toml, as `key=value` strings. */
   overrides: string[];
-  /** A script in place of all models. */
+  /** The file of a script that replaces all models. */
   modelScript: string | null;
   framing: Framing;
   drain: boolean;
   deterministic: boolean;
-  /** Null: the environment says. */
+  /** Null: the environment decides. */
   logLevel: LogLevel | null;
   logFile: string | null;
   wireLog: string | null;
@@ -21,7 +21,7 @@ const GENERATORS = ['generate-json-schema', 'generate-ts'] as const;
 
 export type Generator = (typeof GENERATORS)[number];
 
-/** What a command line asks for. */
+/** The command that a command line asks for. */
 export type Command =
   | { run: 'help' }
   | { run: 'version' }
@@ -57,8 +57,8 @@ export function parseCommandLine(argv: string[]): Command {
   const generate = generateCommand(positionals, values);
   if (generate !== null) return generate;
   const [command = 'app-server', ...rest] = positionals;
-  if (command !== 'app-server' || rest.length > 0) throw new Error(`there is no command '${positionals.join(' ')}'`);
-  if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: only stdio:// is served`);
+  if (command !== 'app-server' || rest.length > 0) throw new Error(`unknown command '${positionals.join(' ')}'`);
+  if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
   const settings = { model: values.model, sandbox_mode: values.sandbox, approval_policy: values['ask-for-approval'] };
   const named = Object.entries(settings).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${JSON.stringify(value)}`]));
   const modelScript = path('--model-script', values['model-script']);
@@ -78,7 +78,7 @@ export function parseCommandLine(argv: string[]): Command {
   };
 }
 
-/** Null where nothing is to be generated. */
+/** Returns null if the command line asks for no generator. */
 function generateCommand(
   positionals: string[],
   { out, experimental, ...others }: { out?: string; experimental?: boolean; [other: string]: unknown },
@@ -86,12 +86,12 @@ function generateCommand(
   const generator = GENERATORS.find((name) => name === positionals.at(-1));
   if (generator !== undefined && ['', 'app-server'].includes(positionals.slice(0, -1).join(' '))) {
     const [other] = Object.keys(others);
-    if (other !== undefined) throw new Error(`--${other} is not for ${generator}: its options are --out and --experimental`);
-    if (!out) throw new Error(`${generator} needs --out DIR, the folder to write to`);
+    if (other !== undefined) throw new Error(`--${other} cannot be used with ${generator}, whose options are --out and --experimental`);
+    if (!out) throw new Error(`${generator} requires --out DIR, the folder to write to`);
     return { run: 'generate', generator, out, experimental: experimental === true };
   }
   if (out !== undefined || experimental !== undefined)
-    throw new Error('--out and --experimental are for generate-json-schema and generate-ts');
+    throw new Error('--out and --experimental can only be used with generate-json-schema and generate-ts');
   return null;
 }
 
@@ -101,6 +101,6 @@ function oneOf<T extends string>(option: string, value: string, isKnown: (value:
 }
 
 function path(option: string, value: string | undefined): string | null {
-  if (value === '') throw new Error(`${option}: expected the name of a file`);
+  if (value === '') throw new Error(`${option}: expected a file name`);
   return value ?? null;
 }

@@ -1,26 +1,26 @@
 import { fstatSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { systemErrorCode } from '../base/system-error-code.ts';
 
-/** How long a client may be gone before it is noticed. */
+/** The time between two checks. */
 const LOOK_MS = 2_000;
 
-/** Soon, but not while it starts: then the reader is seen for the first time. */
+/** The time before the first check, which finds the reader: soon, but not while the server starts. */
 const FIRST_LOOK_MS = 300;
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN', 'EIO']);
 
 export interface ClientWatch {
-  /** The id of the process that started this one, as it is now. */
+  /** Returns the present id of the parent process. */
   parent: () => number;
-  /** The file descriptor that the client reads from. */
+  /** The file descriptor of the pipe or socket that the client reads. */
   output: number;
-  /** Called once, when the client is gone: the process that started this one, or the reader of what it writes. */
+  /** Called once when the client is gone: the parent process, or the reader of the output. */
   onGone: (why: string) => void;
 }
 
 /**
- * Looks from time to time whether there still is a client, as one that dies may leave the input open. Does not keep the
- * process alive. Gives what ends it.
+ * Checks regularly whether the client is still there, since a client that dies may leave the input open. Does not keep the
+ * process alive. Returns a function that ends the checks.
  */
 export function watchClient({ parent, output, onGone }: ClientWatch): () => void {
   const parentAtStart = parent();
@@ -28,8 +28,7 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
   let timer: NodeJS.Timeout;
   const lookAfter = (ms: number) => {
     timer = setTimeout(() => {
-      const why =
-        parent() !== parentAtStart ? 'the process that started it has ended' : isClosed(output, reader) ? 'nobody reads it' : null;
+      const why = parent() !== parentAtStart ? 'the parent process has ended' : isClosed(output, reader) ? 'stdout has no reader' : null;
       if (why === null) lookAfter(LOOK_MS);
       else onGone(why);
     }, ms);
@@ -41,7 +40,7 @@ export function watchClient({ parent, output, onGone }: ClientWatch): () => void
 
 function isClosed(output: number, reader: PipeReader): boolean {
   try {
-    // Nothing is written, but a socket without another end says so. So does a pipe, though not on Linux.
+    // Writes no bytes, but fails for a socket without another end. It fails for a pipe too, but not on Linux.
     writeSync(output, Buffer.alloc(0));
   } catch (error) {
     return GONE.has(systemErrorCode(error) ?? '');
@@ -50,8 +49,8 @@ function isClosed(output: number, reader: PipeReader): boolean {
 }
 
 /**
- * Who reads a pipe, on Linux, where a pipe without a reader tells nothing before it is written to. Of readers that it has
- * never seen, another user's for one, it says nothing.
+ * Finds the reader of a pipe on Linux, where a pipe without a reader reports no error until it is written to. A reader that was
+ * never seen, such as another user's process, does not count as gone.
  */
 class PipeReader {
   readonly #pipe: string | null;
@@ -66,7 +65,7 @@ class PipeReader {
   isGone(): boolean {
     if (this.#pipe === null) return false;
     if (this.#end !== null && this.#isEnd(this.#end)) return false;
-    // Without a first sight there is nothing to miss; with one, a reader may have handed its end on.
+    // A reader that was never found cannot be missed. One that was found may have passed its end on to another process.
     this.#end = this.#find();
     if (this.#end !== null) this.#seen = true;
     return this.#end === null && this.#seen;
@@ -93,7 +92,7 @@ class PipeReader {
   }
 }
 
-/** Null: it is no pipe, or this is not Linux. */
+/** The pipe's name. Returns null if the file is not a pipe, or the system is not Linux. */
 function pipeName(file: number): string | null {
   try {
     return fstatSync(file).isFIFO() ? readlinkSync(`/proc/self/fd/${file}`) : null;

@@ -2,30 +2,30 @@ import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/make-private.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
-import { secretHider } from '../secrets/secret-hider.ts';
+import { jsonRedactor } from '../secrets/json-redactor.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
 
-/** When the file has grown so long it becomes `FILE.1`, in place of an earlier one: the two together are all there is. */
+/** When the file has grown to this size, it is renamed to `FILE.1` and replaces an earlier one. There are no more than these two. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
-/** A longer string in a message is cut. */
+/** Longer strings in a message are truncated. */
 const STRING_CHARS_MAX = 4 * 1024;
-/** A message that is longer all the same, since it has many parts, is cut itself. */
+/** A message that is still longer, since it has many parts, is truncated itself. */
 const MESSAGE_CHARS_MAX = 256 * 1024;
 
 /**
- * Writes every message of both directions to a file, one a line: `{"at": ISO time, "direction": "in" | "out", "message": …}`,
- * with `text`, its beginning, in place of `message` where that is too long; of what is no JSON, only `reason` and `length` in
- * characters. Secrets are hidden and long strings cut. Each line is written at once, so it is there when the process dies.
- * Throws when the file cannot be opened; what cannot be written later is left out.
+ * Writes all messages in both directions to a file, one per line: `{"at": ISO time, "direction": "in" | "out", "message": …}`,
+ * with `text`, its beginning, in place of `message` if that is too long. For a message that is not JSON, only `reason` and
+ * `length` in characters. Secrets are hidden and long strings truncated. Each line is written at once, so it is kept if the
+ * process dies. Throws if the file cannot be opened. Lines that cannot be written later are dropped.
  */
 export class WireLog implements WireTap {
   readonly #file: string;
   readonly #clock: Clock;
-  readonly #hide: (value: unknown) => unknown;
+  readonly #redact: (value: unknown) => unknown;
   /** Null: closed. */
   #descriptor: number | null;
   #bytes: number;
@@ -33,7 +33,7 @@ export class WireLog implements WireTap {
   constructor(file: string, { clock, env }: { clock: Clock; env: Env }) {
     this.#file = file;
     this.#clock = clock;
-    this.#hide = secretHider(env);
+    this.#redact = jsonRedactor(env);
     this.#descriptor = open(file);
     this.#bytes = fstatSync(this.#descriptor).size;
   }
@@ -46,7 +46,7 @@ export class WireLog implements WireTap {
     this.#write('out', text);
   }
 
-  /** What comes after that is not written. */
+  /** Later messages are not written. */
   close(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
     this.#descriptor = null;
@@ -60,17 +60,17 @@ export class WireLog implements WireTap {
       if (this.#bytes > 0 && this.#bytes + line.length > FILE_BYTES_MAX) this.#descriptor = this.#turn(this.#descriptor);
       this.#bytes += writeSync(this.#descriptor, line);
     } catch {
-      // A full disk must not stop the server, and there is nobody else to tell.
+      // A full disk must not stop the server, and there is no other place to report it.
     }
   }
 
-  /** The members of a line that show what was sent, as JSON text. */
+  /** The members of a line that show the message, as JSON text. */
   #content(text: string): string {
-    const message = parsed(text);
-    if (message === undefined) return unshown(text, 'no JSON');
+    const message = parsedJson(text);
+    if (message === undefined) return unshown(text, 'not JSON');
     let short: string;
     try {
-      short = withId(message, text, (value) => JSON.stringify(this.#hide(value), cutStrings));
+      short = withId(message, text, (value) => JSON.stringify(this.#redact(value), cutStrings));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       return unshown(text, 'nested too deep');
@@ -78,12 +78,12 @@ export class WireLog implements WireTap {
     return short.length > MESSAGE_CHARS_MAX ? `"text":${JSON.stringify(cut(short, MESSAGE_CHARS_MAX))}` : `"message":${short}`;
   }
 
-  /** Opens a new file in place of the full one, and gives its descriptor. Where that fails, the full one stays as it is. */
+  /** Replaces the full file by a new one. Returns the new descriptor. If this fails, the full file stays as it is. */
   #turn(full: number): number {
     try {
       renameSync(this.#file, `${this.#file}.1`);
     } catch (error) {
-      // Somebody else, or an attempt before this, has moved it away.
+      // Another process, or an earlier attempt, has renamed it already.
       if (!hasErrorCode(error, ['ENOENT'])) throw error;
     }
     const fresh = open(this.#file);
@@ -99,16 +99,7 @@ function open(file: string): number {
   return descriptor;
 }
 
-/** Undefined where it is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The JSON text that `write` makes of a message; an integer as its id is exact, also where a number of JavaScript is not. */
+/** The JSON text that `write` makes of a message. An integer id is exact, even if a JavaScript number cannot hold it. */
 function withId(message: unknown, text: string, write: (value: unknown) => string): string {
   if (!isObject(message) || typeof message.id !== 'number' || Number.isSafeInteger(message.id)) return write(message);
   const exact = idText(message.id, text);

@@ -6,54 +6,54 @@ export type RequestMethod = keyof ClientRequests;
 export type NotificationMethod = keyof ServerNotifications;
 export type ServerRequestMethod = keyof ServerRequests;
 
-/** What the server tells without being asked; `method` says what `params` is. */
+/** A notification from the server; `method` determines the type of `params`. */
 export type Notification = {
   [Method in NotificationMethod]: { method: Method; params: ServerNotifications[Method] };
 }[NotificationMethod];
 
-/** After the method: the params, which may be left out where none of their fields must be there, and options. */
+/** The arguments after the method: the params, optional if none of their fields is required, and options. */
 export type RequestArguments<Method extends RequestMethod> =
   Partial<ClientRequests[Method]['params']> extends ClientRequests[Method]['params']
     ? [params?: ClientRequests[Method]['params'], options?: RequestOptions]
     : [params: ClientRequests[Method]['params'], options?: RequestOptions];
 
 export interface RequestOptions {
-  /** Aborted: the request rejects with the signal's reason, and the answer is dropped. The server is not told. */
+  /** When it aborts, the request rejects with its reason, and a later response is ignored. The server is not told. */
   signal?: AbortSignal;
-  /** After so many milliseconds without an answer the request rejects with a RequestTimeoutError. */
+  /** After this many milliseconds without a response, the request rejects with a RequestTimeoutError. */
   timeoutMs?: number;
 }
 
-/** Answers a request of the server. What it throws is sent as an error. */
+/** Returns the result for a request of the server. If it throws, the client responds with an error. */
 export type ServerRequestHandler<Method extends ServerRequestMethod> = (
   params: ServerRequests[Method]['params'],
   context: ServerRequestContext,
 ) => ServerRequests[Method]['result'] | Promise<ServerRequests[Method]['result']>;
 
 export interface ServerRequestContext {
-  /** Aborted when no answer is awaited any more: somebody else answered, the turn ended, or the connection did. */
+  /** Aborts when the server no longer waits for a response: another client responded, or the turn or the connection ended. */
   signal: AbortSignal;
 }
 
 export interface SubscriptionOptions {
-  /** Only what is about this thread. */
+  /** Only notifications about this thread. */
   threadId?: string;
-  /** Aborted: the iterator ends. */
+  /** When it aborts, the iterator ends. */
   signal?: AbortSignal;
 }
 
-/** Who hears notifications, as they come. */
+/** Receives notifications as they come. */
 export interface Subscriber {
   take(notification: Notification): void;
-  /** Nothing more comes: null when this client was closed, else what happened. */
+  /** Called after the last notification. The error is null if this client was closed. */
   end(error: ConnectionError | null): void;
 }
 
 /** The two directions of a connection, as the client sees them. */
 export interface ClientTransport {
-  /** What the server writes. */
+  /** The stream that the server writes to. */
   input: Readable;
-  /** What the server reads. */
+  /** The stream that the server reads from. */
   output: Writable;
 }
 
@@ -67,12 +67,12 @@ export interface WireMessage {
 
 export interface ClientOptions {
   /**
-   * What happens to requests of the server that have no handler: they are refused with an error, so that no turn waits in
-   * vain; or left open, where another client of the same threads answers them.
+   * How to treat requests of the server that have no handler. `refuse`, the default, responds with an error, so that no turn
+   * waits in vain. `leave` does not respond: another client of the same threads does.
    */
   unhandledRequests?: 'refuse' | 'leave';
-  /** Told of every message, before anything is made of it. */
+  /** Called with every message before it is processed. */
   onMessage?: (message: WireMessage) => void;
-  /** Told of every line that is no message and was passed over; the text says why. */
+  /** Called for every line that was skipped because it is not a message, with the reason. */
   onSkipped?: (reason: string) => void;
 }

@@ -28,15 +28,15 @@ import { TurnRun } from './turn-run.ts';
 /** How long a server may take to end the connection once the client has closed its side. */
 const CLOSE_MS_MAX = 5000;
 
-/** What `turn` takes: the params of `turn/start`, where the input may be a text. */
+/** The params of `turn/start`, but the input can be a string. */
 export type TurnInput = Omit<TurnStartParams, 'input'> & { input: string | UserInput[] };
 
 /**
- * A client of an app-server over two streams. What the server sends is taken at its word: it is typed by the protocol's
- * schemas, and not checked against them. Every promise settles when the connection ends.
+ * A client of an app-server over two streams. Messages from the server have the types of the protocol's schemas, but are not
+ * validated. Every promise settles when the connection ends.
  */
 export class Client {
-  /** Resolves when the connection is over, however it ended. */
+  /** Resolves when the connection has ended, for whatever reason. */
   readonly closed: Promise<void>;
   readonly #transport: ClientTransport;
   readonly #connection: ServerConnection;
@@ -44,7 +44,7 @@ export class Client {
   readonly #subscriptions = new Subscriptions();
   #isClosing = false;
 
-  /** `over` resolves when the connection is over, with the reason for errors: by default when the input has ended. */
+  /** `over` resolves when the connection has ended, with the reason for error messages. By default this is the end of the input. */
   constructor(transport: ClientTransport, options: ClientOptions = {}, over: Promise<string> = endOfStreams(transport)) {
     this.#transport = transport;
     this.#handlers = new ServerRequestHandlers(options.unhandledRequests ?? 'refuse');
@@ -64,30 +64,30 @@ export class Client {
     void over.then((reason) => this.#connection.finish(reason));
   }
 
-  /** Makes the handshake: `initialize`, then `initialized`. */
+  /** Performs the handshake: sends `initialize`, then `initialized`. */
   async initialize(params: InitializeParams, options?: RequestOptions): Promise<InitializeResponse> {
     const answer = await this.request('initialize', params, options);
     this.notify('initialized');
     return answer;
   }
 
-  /** Resolves with the result; rejects with a RequestError when the server refuses, with a ConnectionError when it is gone. */
+  /** Resolves with the result. Rejects with a RequestError if the server refuses, and with a ConnectionError if the connection ends. */
   request<Method extends RequestMethod>(method: Method, ...rest: RequestArguments<Method>): Promise<ClientRequests[Method]['result']> {
     const [params = methods[method]?.params === 'none' ? undefined : {}, options] = rest;
     return this.call(method, params, options) as Promise<ClientRequests[Method]['result']>;
   }
 
-  /** As `request`, for methods that the types do not know. */
+  /** The same as `request`, for methods without types. */
   call(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
     return this.#connection.request(method, params, options);
   }
 
-  /** Throws a ConnectionError when the connection is over. */
+  /** Throws a ConnectionError if the connection has ended. */
   notify(method: string, params?: unknown): void {
     this.#connection.send({ method, params });
   }
 
-  /** Calls back with the params of each notification of this method, until what it gives is called. */
+  /** Calls the listener with the params of each notification of this method. Returns a function that ends this. */
   on<Method extends NotificationMethod>(method: Method, listener: (params: ServerNotifications[Method]) => void): () => void {
     const take = (notification: Notification) => {
       if (notification.method === method) listener(notification.params as ServerNotifications[Method]);
@@ -96,8 +96,8 @@ export class Client {
   }
 
   /**
-   * The params of all notifications of a method from now on, as they come. The iterator ends when this client is closed,
-   * and throws a ConnectionError when the connection ends otherwise, after everything that came before.
+   * Iterates over the params of all notifications of a method from now on. The iterator ends when this client is closed. If the
+   * connection ends otherwise, it throws a ConnectionError after the last notification.
    */
   notifications<Method extends NotificationMethod>(
     method: Method,
@@ -108,22 +108,22 @@ export class Client {
     );
   }
 
-  /** As `notifications`, of all methods, each with its name. */
+  /** The same as `notifications`, for all methods: iterates over whole notifications. */
   events(options: SubscriptionOptions = {}): AsyncIterableIterator<Notification> {
     return this.#subscriptions.iterate(options, (notification) => notification);
   }
 
   /**
-   * Answers a method's requests of the server, until what it gives is called. Each method has one handler at most. What a
-   * handler throws is sent as an error.
+   * Sets the handler for the server's requests of a method. Returns a function that removes it. A method has one handler at
+   * most. If the handler throws, the client responds with an error.
    */
   handle<Method extends ServerRequestMethod>(method: Method, handler: ServerRequestHandler<Method>): () => void {
     return this.#handlers.add(method, handler as Parameters<ServerRequestHandlers['add']>[1]);
   }
 
   /**
-   * Starts a turn, and gives its notifications up to `turn/completed`, and its result. The signal interrupts the turn,
-   * which then ends as such. The client must follow the thread: who started, resumed or forked it does.
+   * Starts a turn. Returns its notifications up to `turn/completed`, and its result. When the signal aborts, the turn is
+   * interrupted and ends with that status. The client must follow the thread: it does if it started, resumed or forked it.
    */
   turn({ input, ...settings }: TurnInput, options: { signal?: AbortSignal } = {}): TurnRun {
     const { threadId } = settings;
@@ -139,23 +139,23 @@ export class Client {
     );
   }
 
-  /** Hears all notifications, until what it gives is called. */
+  /** Passes all notifications to the subscriber. Returns a function that ends this. */
   subscribe(subscriber: Subscriber): () => void {
     return this.#subscriptions.add(subscriber);
   }
 
-  /** Ends the connection: the server still answers what it has been asked. Resolves when the connection is over. */
+  /** Closes the connection. The server still responds to earlier requests. Resolves when the connection has ended. */
   async close(): Promise<void> {
     this.closeOutput();
     const timer = setTimeout(() => {
-      this.#connection.finish(`the server has not ended the connection within ${CLOSE_MS_MAX} ms`);
+      this.#connection.finish(`the server did not end the connection within ${CLOSE_MS_MAX} ms`);
       this.#transport.input.destroy();
     }, CLOSE_MS_MAX);
     await this.closed;
     clearTimeout(timer);
   }
 
-  /** Begins to end the connection. */
+  /** Closes this side of the connection. */
   protected closeOutput(): void {
     this.#isClosing = true;
     this.#connection.closeOutput();

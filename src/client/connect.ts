@@ -1,7 +1,7 @@
 import { Client } from './client.ts';
 import type { ClientOptions, ClientTransport } from './client-options.ts';
 
-/** Attaches to a server over streams that are there: `input` is what the server writes, `output` what it reads. */
+/** Connects to a server over existing streams: the server writes to `input` and reads from `output`. */
 export function connect({ input, output, ...options }: ClientTransport & ClientOptions): Client {
   return new Client({ input, output }, options);
 }

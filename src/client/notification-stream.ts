@@ -1,11 +1,11 @@
 import { OverflowError } from './request-error.ts';
 
-/** How many notifications may wait in an iterator that is not read. */
+/** The maximum number of unread notifications in an iterator. */
 const NOTIFICATIONS_WAITING_MAX = 100_000;
 
 /**
- * An iterator over what is pushed. It keeps what comes before the first `next()` and between two of them, up to a limit;
- * past it the iterator ends with an OverflowError. What waits when the source ends is still given.
+ * An iterator over pushed values. It keeps values until they are read, up to a limit; beyond it the iterator ends with an
+ * OverflowError. Values that are unread when the source ends can still be read.
  */
 export class NotificationStream<T> implements AsyncIterableIterator<T> {
   readonly #onReturn: () => void;
@@ -14,7 +14,7 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
   #head = 0;
   #end: { error: Error | null } | null = null;
 
-  /** `onReturn` is called when nobody reads on. */
+  /** `onReturn` is called when no more values will be read. */
   constructor(onReturn: () => void) {
     this.#onReturn = onReturn;
   }
@@ -31,14 +31,14 @@ export class NotificationStream<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** Nothing more comes. With an error, the iterator throws it once what waits has been read. */
+  /** Ends the source. If there is an error, the iterator throws it after the unread values. */
   end(error: Error | null): void {
     if (this.#end !== null) return;
     this.#end = { error };
     for (const reader of this.#readers.splice(0)) this.#finish().then(reader.resolve, reader.reject);
   }
 
-  /** Drops what waits. */
+  /** Drops all unread values. */
   forget(): void {
     this.#waiting = [];
     this.#head = 0;

@@ -1,13 +1,13 @@
-/** The server refused a request, or failed at it. */
+/** The server responded to a request with an error. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   constructor(
     readonly method: string,
-    /** The code of JSON-RPC. */
+    /** The error code of JSON-RPC. */
     readonly code: number,
-    /** As the server said it. */
+    /** The server's message. */
     message: string,
-    /** `data.code` is a word that stays the same, where the server gives one. */
+    /** `data.code` is a stable word, if the server sends one. */
     readonly data: RequestErrorData,
   ) {
     super(message);
@@ -19,17 +19,17 @@ export interface RequestErrorData {
   [key: string]: unknown;
 }
 
-/** The server is gone, or the connection was closed: there will be no answer. The text says how it ended. */
+/** The connection has ended, so there will be no response. The message says how it ended. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** The answer took longer than the request's `timeoutMs`. The server may still do what it was asked. */
+/** No response came within the request's `timeoutMs`. The server may still carry out the request. */
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
 }
 
-/** Notifications came faster than they were read from an iterator, which has lost some and ends with this. */
+/** Notifications came faster than an iterator was read. It has lost some, and ends with this error. */
 export class OverflowError extends Error {
   override readonly name = 'OverflowError';
 }

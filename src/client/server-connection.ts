@@ -1,23 +1,23 @@
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { LineSplitter } from '../base/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';
 
-/** A longer line ends the connection: it may be an answer that somebody waits for. */
+/** A longer line ends the connection, since it may be a response that a caller waits for. */
 const LINE_BYTES_MAX = 256 * 1024 * 1024;
 const SHOWN_CHARS_MAX = 200;
 
 /** A request of the server. */
 export interface Asked {
   id: unknown;
-  /** The id as JSON, exact to the last digit. */
+  /** The id as JSON text, exact to the last digit. */
   idText: string;
   method: string;
   params: unknown;
 }
 
-/** Who takes what the server sends unasked. */
+/** Receives the server's notifications and requests. */
 export interface Receiver {
   onNotification(method: string, params: Record<string, unknown>): void;
   onRequest(asked: Asked): void;
@@ -31,14 +31,14 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Lines to messages and back, and answers to their requests. */
+/** Reads and writes messages as lines, and matches responses to requests. */
 export class ServerConnection {
   readonly #output: ClientTransport['output'];
   readonly #options: ClientOptions;
   readonly #receiver: Receiver;
   readonly #pending = new Map<unknown, Pending>();
   #nextId = 1;
-  /** Why nothing can be sent any more. */
+  /** Why nothing can be sent any more; null while it can. */
   #over: string | null = null;
   #finished = false;
 
@@ -51,11 +51,11 @@ export class ServerConnection {
       (reason) => this.#skip(reason),
       LINE_BYTES_MAX,
     );
-    // What comes after the last line end, when the server is gone, is a line cut off.
+    // `lines.end()` is never called: a last line without its line end has been cut off.
     input.on('data', (chunk: Buffer) => lines.push(chunk));
   }
 
-  /** Resolves with the result, unchecked. */
+  /** Resolves with the result, which is not validated. */
   request(method: string, params: unknown, { signal, timeoutMs }: RequestOptions = {}): Promise<unknown> {
     const id = this.#nextId++;
     let release = () => {};
@@ -76,25 +76,25 @@ export class ServerConnection {
     return answer.finally(release);
   }
 
-  /** Throws a ConnectionError when nothing can be sent any more. */
+  /** Throws a ConnectionError if nothing can be sent any more. */
   send(message: Record<string, unknown>): void {
     this.#sendLine(JSON.stringify(message), message);
   }
 
-  /** Answers a request of the server, given the JSON of its id and of the answer's other member; not once the connection is over. */
+  /** Responds to a request of the server. Takes JSON text: the id, and an object with the result or error. Does nothing after the end. */
   answer(id: string, answer: string): void {
     if (this.#over !== null) return;
     const line = `{"id":${id},${answer.slice(1)}`;
     this.#sendLine(line, JSON.parse(line));
   }
 
-  /** Nothing is sent from here on. */
+  /** Closes the output: nothing can be sent any more. */
   closeOutput(): void {
     this.#over ??= 'this client has been closed';
     this.#output.end();
   }
 
-  /** The connection is over, for the reason given: whoever waits for an answer is told. */
+  /** Ends the connection for this reason, and rejects all open requests with it. */
   finish(reason: string): void {
     if (this.#finished) return;
     this.#finished = true;
@@ -114,7 +114,7 @@ export class ServerConnection {
     if (this.#finished) return;
     const message = parse(line);
     if (message === null) {
-      this.#options.onSkipped?.(`a line is no JSON object: ${line.slice(0, SHOWN_CHARS_MAX)}`);
+      this.#options.onSkipped?.(`a line is not a JSON object: ${line.slice(0, SHOWN_CHARS_MAX)}`);
       return;
     }
     this.#options.onMessage?.({ direction: 'received', line, message });
@@ -145,17 +145,12 @@ export class ServerConnection {
 }
 
 function parse(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = parsedJson(line);
+  return isObject(value) ? value : null;
 }
 
 function requestError(method: string, error: unknown): RequestError {
   const { code, message, data } = isObject(error) ? error : {};
-  const text = typeof message === 'string' ? message : `refused without a text: ${JSON.stringify(error)}`;
+  const text = typeof message === 'string' ? message : `refused without a message: ${JSON.stringify(error)}`;
   return new RequestError(method, typeof code === 'number' ? code : 0, text, isObject(data) ? data : {});
 }

@@ -6,29 +6,29 @@ const INTERNAL_ERROR = -32603;
 
 type Handler = (params: unknown, context: ServerRequestContext) => unknown;
 
-/** What answers the server's requests. Each request gets one answer, or none once nobody awaits it. */
+/** The handlers of the server's requests. Each request gets one response, or none if the server no longer waits for it. */
 export class ServerRequestHandlers {
   readonly #unhandled: 'refuse' | 'leave';
   readonly #handlers = new Map<string, Handler>();
-  /** By the request's id as it was parsed. */
+  /** By the request's parsed id. */
   readonly #running = new Map<unknown, AbortController>();
 
   constructor(unhandled: 'refuse' | 'leave') {
     this.#unhandled = unhandled;
   }
 
-  /** Gives what removes the handler again. Throws where the method has one. */
+  /** Returns a function that removes the handler. Throws if the method already has one. */
   add(method: string, handler: Handler): () => void {
-    if (this.#handlers.has(method)) throw new Error(`${method} has a handler already: remove that first`);
+    if (this.#handlers.has(method)) throw new Error(`${method} already has a handler: remove that first`);
     this.#handlers.set(method, handler);
     return () => {
       if (this.#handlers.get(method) === handler) this.#handlers.delete(method);
     };
   }
 
-  /** Answers once the handler has. */
+  /** Responds when the handler has returned. */
   async answer({ id, idText, method, params }: Asked, connection: ServerConnection): Promise<void> {
-    // A thread that is resumed shows again what is still open in it.
+    // Resuming a thread sends its open requests again.
     if (this.#running.has(id)) return;
     const handler = this.#handlers.get(method);
     if (handler === undefined) {
@@ -42,7 +42,7 @@ export class ServerRequestHandlers {
     if (this.#running.get(id) === controller) this.#running.delete(id);
   }
 
-  /** Nobody awaits the answer to this request any more. */
+  /** Tells the handler that the server no longer waits for a response to this request. */
   release(id: unknown): void {
     this.#running.get(id)?.abort();
     this.#running.delete(id);
@@ -53,7 +53,7 @@ export class ServerRequestHandlers {
   }
 }
 
-/** The answer as JSON, whatever the handler does. */
+/** The response as JSON text. Never rejects, whatever the handler does. */
 async function outcome(handler: Handler, params: unknown, context: ServerRequestContext): Promise<string> {
   try {
     return `{"result":${json((await handler(params, context)) ?? null)}}`;
@@ -64,11 +64,11 @@ async function outcome(handler: Handler, params: unknown, context: ServerRequest
 
 function json(result: unknown): string {
   const text: string | undefined = JSON.stringify(result);
-  if (text === undefined) throw new TypeError(`what the handler gave is no JSON: ${typeof result}`);
+  if (text === undefined) throw new TypeError(`the handler returned a value that JSON cannot represent: ${typeof result}`);
   return text;
 }
 
-/** Of whatever was thrown: an object may have no text at all. */
+/** The message of a thrown value, even one that cannot be converted to a string. */
 function textOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -1,22 +1,22 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { isFolder } from '../base/is-folder.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 
 export interface SpawnOptions extends ClientOptions {
-  /** An app-server's executable; by default heddle, of this package. */
+  /** The executable of an app-server. By default heddle, from this package. */
   command?: string;
   /** By default `app-server`. */
   args?: readonly string[];
   cwd?: string;
-  /** All of the server's environment. By default this process's own. */
+  /** The server's whole environment. By default that of this process. */
   env?: NodeJS.ProcessEnv;
-  /** The folder where the server keeps its threads and reads its config.toml: HEDDLE_HOME, and CODEX_HOME for others. */
+  /** The folder of the server's threads and config.toml: sets HEDDLE_HOME, and CODEX_HOME for other servers. */
   home?: string;
-  /** Told of the server's log as it comes. By default it is dropped, but for the last lines, which errors show. */
+  /** Called with the server's log as it comes. Errors show its last lines in any case. */
   onStderr?: (text: string) => void;
 }
 
@@ -27,30 +27,30 @@ export interface Exit {
 
 type Server = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** How it ended; `error` where it never started. */
+/** How the process ended. `error` is set if it never started. */
 type End = Exit & { error: Error | null };
 
-/** How long an orderly end may take before it is asked for with SIGTERM, and after that before the process is killed. */
+/** How long the server may take to exit before it gets SIGTERM, and after that before it gets SIGKILL. */
 const CLOSE_MS_MAX = 5000;
 const TERMINATE_MS_MAX = 2000;
-/** How long the pipes of a server that has exited may stay open, held by a process that it had started. */
+/** How long pipes may stay open after the server has exited: a process that it started may hold them. */
 const PIPES_MS_MAX = 1000;
-/** How much of the log an error shows. */
+/** The length of the log's end that an error shows. */
 const LOG_TAIL_CHARS = 2000;
 
 /**
- * Starts a server and attaches to it. It ends with `close()`, and at the latest with this process. Never throws: where
- * nothing can be started, whatever the reason, every request rejects with a text that says so.
+ * Starts a server and connects to it. The server ends with `close()`, and at the latest with this process. Never throws: if the
+ * server cannot be started, every request rejects with the reason.
  */
 export function spawnServer(options: SpawnOptions = {}): SpawnedClient {
   return new SpawnedClient(options);
 }
 
-/** The client of a server that is a process of its own. */
+/** A client with a server in a process of its own. */
 export class SpawnedClient extends Client {
-  /** Undefined where it could not be started. */
+  /** Undefined if the server could not be started. */
   readonly pid: number | undefined;
-  /** Resolves when the process is gone and all that it wrote has been read; both members null where it never started. */
+  /** Resolves when the process has ended and its output has been read. Both fields are null if it never started. */
   readonly exit: Promise<Exit>;
   readonly #server: Server | null;
 
@@ -64,25 +64,25 @@ export class SpawnedClient extends Client {
     });
     const over = ended.then(({ code, signal, error }) => {
       if (error !== null) return `the server could not be started: ${error.message}`;
-      return `the server has ended (${signal ?? `exit code ${code}`})${log.trim() === '' ? '' : `; the end of its log:\n${log.trim()}`}`;
+      return `the server exited (${signal ?? `exit code ${code}`})${log.trim() === '' ? '' : `; the end of its log:\n${log.trim()}`}`;
     });
     super({ input: server?.stdout ?? new PassThrough(), output: server?.stdin ?? new PassThrough() }, others, over);
     this.#server = server;
     this.pid = server?.pid;
     this.exit = ended.then(({ code, signal }) => ({ code, signal }));
-    // One that closes a pipe and lives on would leave its clients waiting.
+    // A server that closes a pipe and lives on would leave its client waiting.
     server?.stdin.on('error', () => void this.#end());
     server?.stdout.once('end', () => void this.#end());
   }
 
-  /** The polite end: the server answers what it has read, and exits. One that does not is killed after some seconds. */
+  /** Closes the server's input: it responds to the requests that it has read, and exits. Kills it if it does not exit within seconds. */
   override async close(): Promise<void> {
     this.closeOutput();
     await this.#end();
     await this.closed;
   }
 
-  /** The rude end. */
+  /** Kills the server at once. */
   async kill(): Promise<Exit> {
     this.#server?.kill('SIGKILL');
     return this.exit;
@@ -106,7 +106,7 @@ function start(options: SpawnOptions): { server: Server | null; ended: Promise<E
     if (living.size === 1) process.on('exit', killAll);
     return { server, ended: endOf(server, options.cwd) };
   } catch (error) {
-    // Options that no process can have: an empty command, an environment that is too large.
+    // The options are impossible: an empty command, or an environment that is too large.
     if (!(error instanceof Error)) throw error;
     return { server: null, ended: Promise.resolve(notStarted(error, options.cwd)) };
   }
@@ -118,12 +118,12 @@ function run({ command, args = ['app-server'], cwd, env = process.env, home }: S
   return spawn(file, [...first, ...args], { cwd, env: { ...env, ...homes }, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
-/** heddle's own, also where this file was bundled into something else. */
+/** heddle's executable, also if this file was bundled into another program. */
 function executable(): string {
   return join(dirname(createRequire(import.meta.url).resolve('heddle/package.json')), 'bin', 'heddle.js');
 }
 
-/** Servers that run. They may not outlive this process. */
+/** The servers that run. They must not outlive this process. */
 const living = new Set<Server>();
 
 function killAll(): void {
@@ -135,18 +135,10 @@ function forget(server: Server): void {
   if (living.size === 0) process.off('exit', killAll);
 }
 
-/** Of a working folder that is none, the system speaks as of a command that is none. */
+/** If the working directory is missing, the system's error names the command instead. */
 function notStarted(error: Error, cwd: string | undefined): End {
-  const named = cwd === undefined || isFolder(cwd) ? error : new Error(`its working folder is no folder: ${cwd}`);
+  const named = cwd === undefined || isFolder(cwd) ? error : new Error(`its working directory is not a directory: ${cwd}`);
   return { code: null, signal: null, error: named };
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 function endOf(server: Server, cwd: string | undefined): Promise<End> {

@@ -3,13 +3,13 @@ import type { Notification, Subscriber, SubscriptionOptions } from './client-opt
 import { NotificationStream } from './notification-stream.ts';
 import type { ConnectionError } from './request-error.ts';
 
-/** Who hears the notifications of a connection. */
+/** The subscribers to a connection's notifications. */
 export class Subscriptions {
   readonly #subscribers = new Set<Subscriber>();
-  /** Set when the connection is over. */
+  /** Set when the connection has ended. */
   #end: { error: ConnectionError | null } | null = null;
 
-  /** Gives what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   add(subscriber: Subscriber): () => void {
     if (this.#end === null) this.#subscribers.add(subscriber);
     else subscriber.end(this.#end.error);
@@ -23,7 +23,7 @@ export class Subscriptions {
       try {
         subscriber.take(notification);
       } catch (error) {
-        // A listener's fault is its own: the others hear, and the process learns of it as of any error that nobody catches.
+        // A listener that throws must not keep others from the notification. The process gets its error as an uncaught exception.
         queueMicrotask(() => {
           throw error;
         });
@@ -31,14 +31,14 @@ export class Subscriptions {
     }
   }
 
-  /** The connection is over: null when it was closed from this side. */
+  /** The connection has ended. The error is null if this side closed it. */
   finish(error: ConnectionError | null): void {
     this.#end = { error };
     for (const subscriber of this.#subscribers) subscriber.end(error);
     this.#subscribers.clear();
   }
 
-  /** An iterator over what `pick` makes of each notification; what is undefined is left out. */
+  /** An iterator over what `pick` returns for each notification. Leaves out undefined. */
   iterate<T>({ threadId, signal }: SubscriptionOptions, pick: (notification: Notification) => T | undefined): NotificationStream<T> {
     const stop = () => {
       unsubscribe();

@@ -4,7 +4,7 @@ import type { Notification, RequestOptions, Subscriber } from './client-options.
 import { NotificationStream } from './notification-stream.ts';
 import { ConnectionError } from './request-error.ts';
 
-/** What a turn needs of its client. */
+/** Parts of the client that a turn needs. */
 export interface TurnRunDeps {
   threadId: string;
   start(options: RequestOptions): Promise<TurnStartResponse>;
@@ -14,52 +14,52 @@ export interface TurnRunDeps {
 
 /** A turn that has ended. */
 export interface TurnResult {
-  /** As `turn/completed` has it: its `status` says how it ended. */
+  /** The turn from `turn/completed`. Its `status` says how it ended. */
   turn: Turn;
-  /** What was announced as completed, in that order. */
+  /** The completed items, in the order of their announcements. */
   items: ThreadItem[];
-  /** The last message of the agent; empty where there is none. */
+  /** The agent's last message; an empty string if there is none. */
   text: string;
 }
 
 /**
- * A turn from its start to its end: iterate it for its notifications, of which `turn/completed` is the last and comes once,
- * or wait for `result`, or both. Both fail with what `turn/start` was refused with, or when the connection ends before the
- * turn does. Who stops iterating lets the turn go on.
+ * A turn from its start to its end. Iterate over it for its notifications, of which `turn/completed` is the last, or wait for
+ * `result`, or both. Both fail if `turn/start` is refused, or if the connection ends before the turn. The turn goes on if you
+ * stop iterating.
  *
- * Who begins to iterate at once, or as soon as `started` has resolved, misses nothing. Until somebody does, what comes is
- * not kept but for the newest: who begins later begins with that, and has `turn/completed` in any case.
+ * If you begin to iterate at once, or as soon as `started` has resolved, you get all notifications. Until then only the newest
+ * one is kept, so a later iteration begins with that. It always gets `turn/completed`.
  */
 export class TurnRun implements AsyncIterable<Notification> {
-  /** The turn as the answer to `turn/start` has it. With input for a turn that runs already it is that one. */
+  /** Resolves with the turn from the response to `turn/start`. If a turn was already running, this is that turn, which the input joined. */
   readonly started: Promise<Turn>;
   readonly result: Promise<TurnResult>;
-  readonly #host: TurnRunDeps;
+  readonly #deps: TurnRunDeps;
   readonly #signal: AbortSignal | undefined;
   readonly #events = new NotificationStream<Notification>(() => {});
   #isRead = false;
   readonly #items: ThreadItem[] = [];
   #unsubscribe = () => {};
   readonly #onAbort = () => void this.#interrupt();
-  /** What came before the answer that says which turn it is. */
+  /** Notifications from before the response, which says which turn it is. */
   #early: Notification[] | null = [];
   #turnId = '';
   #resolve: (result: TurnResult) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(host: TurnRunDeps, signal: AbortSignal | undefined) {
-    this.#host = host;
+  constructor(deps: TurnRunDeps, signal: AbortSignal | undefined) {
+    this.#deps = deps;
     this.#signal = signal;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#unsubscribe = host.subscribe({
+    this.#unsubscribe = deps.subscribe({
       take: (notification) => this.#take(notification),
       end: (error) => this.#fail(error ?? new ConnectionError('this client was closed before the turn ended')),
     });
     this.started = this.#start();
-    // Whoever looks at one of the three learns of the failure.
+    // The failure reaches the caller through any one of `started`, `result` and the iterator: the others need not be awaited.
     for (const promise of [this.started, this.result]) promise.catch(() => {});
   }
 
@@ -70,7 +70,7 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   async #start(): Promise<Turn> {
     try {
-      const { turn } = await this.#host.start(this.#signal?.aborted ? { signal: this.#signal } : {});
+      const { turn } = await this.#deps.start(this.#signal?.aborted ? { signal: this.#signal } : {});
       this.#turnId = turn.id;
       this.#signal?.addEventListener('abort', this.#onAbort);
       if (this.#signal?.aborted) this.#onAbort();
@@ -86,7 +86,7 @@ export class TurnRun implements AsyncIterable<Notification> {
 
   #take(notification: Notification): void {
     const { params } = notification;
-    if (!('threadId' in params) || params.threadId !== this.#host.threadId) return;
+    if (!('threadId' in params) || params.threadId !== this.#deps.threadId) return;
     if (this.#early !== null) {
       this.#early.push(notification);
       return;
@@ -122,9 +122,9 @@ export class TurnRun implements AsyncIterable<Notification> {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
-  /** Refused, the turn has just ended by itself. */
+  /** If the request is refused, the turn has just ended by itself. */
   async #interrupt(): Promise<void> {
-    await this.#host.interrupt(this.#turnId).catch(() => {});
+    await this.#deps.interrupt(this.#turnId).catch(() => {});
   }
 }
 

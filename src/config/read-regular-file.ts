@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { realPathOrSame } from '../base/real-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
-import { realPath } from './layers/project-folders.ts';
 
 /**
  * Reads at most `bytesMax` bytes from the start of a regular file. Also returns the size of the whole file. Returns null if
@@ -45,6 +45,6 @@ function openedPath(file: number, path: string): string {
     return readlinkSync(`/proc/self/fd/${file}`);
   } catch {
     // Without /proc, a link that replaces the file between the two calls is not noticed.
-    return realPath(path);
+    return realPathOrSame(path);
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../base/make-folder.ts';
+import { makeFolderSync } from '../base/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
@@ -69,7 +69,7 @@ function readText(path: string): string | null {
  */
 export function appendAllowRule(home: string, prefix: readonly string[]): void {
   const folder = join(home, 'rules');
-  makeFolder(folder, 0o700);
+  makeFolderSync(folder, 0o700);
   const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
   const path = join(folder, 'default.rules');
   const text = readText(path) ?? '';

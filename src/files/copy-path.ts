@@ -1,19 +1,20 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 import { notAFile, unlessMissing, withFile } from './file-failure.ts';
+import { locateFile, pathOf } from './file-location.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 import { removeFolder } from './remove-path.ts';
-import { replaceFile } from './replace-file.ts';
+import { writeAll } from './write-all.ts';
+import { writeFile } from './write-file.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const PERMISSION_BITS = 0o777;
 
 /**
- * Copies a file, a link, or with `recursive` a folder. Links are copied as links; in a folder, what is no file, folder or
- * link is left out. Permissions go along, set-user-id bits do not. A folder that cannot be copied whole leaves nothing.
+ * Copies a file, a link, or with `recursive` a folder. Copies links as links. In a folder, skips everything that is not a
+ * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
  */
 export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
   const from = await withFile(source, () => lstat(source));
@@ -38,15 +39,10 @@ export async function copyPath(source: string, destination: string, recursive: b
   }
 }
 
-/** Whether a path that need not exist is a folder or lies in it. */
+/** Whether a path, which need not exist, is the folder or is below it. */
 async function liesIn(path: string, folder: string): Promise<boolean> {
-  const [real, top] = [await realPathTo(path), await realpath(folder)];
+  const [real, top] = [pathOf(await locateFile(path)), await realpath(folder)];
   return isWithin(real, top);
-}
-
-async function realPathTo(path: string): Promise<string> {
-  const real = await unlessMissing(realpath(path));
-  return real ?? join(await realPathTo(dirname(path)), basename(path));
 }
 
 async function fillFolder(source: AnyPath, destination: AnyPath, mode: number): Promise<void> {
@@ -71,12 +67,17 @@ async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
     await mkdir(destination, 0o700);
     await fillFolder(source, destination, mode);
   } else if (from.isFile) {
-    const to = await open(destination, 'wx', 0o600);
+    const from = await openFile(source);
     try {
-      await pour(source, to);
-      await to.chmod(mode & PERMISSION_BITS);
+      const to = await open(destination, 'wx', 0o600);
+      try {
+        await pour(from, to);
+        await to.chmod(mode & PERMISSION_BITS);
+      } finally {
+        await to.close();
+      }
     } finally {
-      await to.close();
+      await from.close();
     }
   }
 }
@@ -90,33 +91,35 @@ async function copyLink(source: AnyPath, destination: AnyPath): Promise<void> {
 }
 
 async function copyFile(source: string, destination: string, mode: number): Promise<void> {
-  const [from, to] = [await stat(source), await unlessMissing(stat(destination))];
-  // A copy onto itself is there already.
-  if (to !== undefined && from.ino === to.ino && from.dev === to.dev) return;
-  await replaceFile(destination, (file) => pour(source, file), mode);
-}
-
-/** Not through a link, nor from anything that is no regular file. */
-async function pour(source: AnyPath, to: FileHandle): Promise<void> {
-  const from = await open(source, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  const from = await openFile(source);
   try {
-    if (!(await from.stat()).isFile()) throw notAFile(String(source));
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (;;) {
-      const { bytesRead } = await from.read(chunk, 0, chunk.length);
-      if (bytesRead === 0) return;
-      await writeAll(to, chunk.subarray(0, bytesRead));
-    }
+    const [own, other] = [await from.stat(), await unlessMissing(stat(destination))];
+    // The source and the destination are the same file.
+    if (other !== undefined && own.ino === other.ino && own.dev === other.dev) return;
+    await writeFile(destination, (file) => pour(from, file), mode);
   } finally {
     await from.close();
   }
 }
 
-/** Writes all of it, behind what was written last. */
-export async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const { bytesWritten } = await file.write(bytes, written);
-    written += bytesWritten;
+/** Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none. */
+async function openFile(path: AnyPath): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  try {
+    if (!(await file.stat()).isFile()) throw notAFile(String(path));
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Copies all bytes from the start of a file, and returns how many they are. */
+async function pour(from: FileHandle, to: FileHandle): Promise<number> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await from.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return position;
+    position += await writeAll(to, chunk.subarray(0, bytesRead), position);
   }
 }

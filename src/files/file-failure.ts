@@ -1,7 +1,7 @@
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
 import { fileFailed, fileRefused, RpcError } from '../protocol/rpc-error.ts';
 
-/** The system's codes that clients are told by a word and a text of their own. */
+/** The system's error codes that have an error code and a message of their own for clients. */
 const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {
   EACCES: ['permission_denied', 'Permission denied'],
   EBUSY: ['file_busy', 'Device or resource busy'],
@@ -21,10 +21,10 @@ const KNOWN: Readonly<Record<string, readonly [code: string, text: string]>> = {
   EROFS: ['read_only', 'Read-only file system'],
 };
 
-/** Above this, numbers are not those of a system but Node's own. */
+/** Larger numbers are not the system's but Node's own. */
 const ERRNO_MAX = 255;
 
-/** Does something with a file; what the system refuses becomes an error that says what, and where by `shown`. */
+/** Works on a file. Turns the system's errors into errors for clients, with `shown` as the path in the message. */
 export async function withFile<T>(path: string, work: () => Promise<T>, shown = path): Promise<T> {
   try {
     return await work();
@@ -33,7 +33,7 @@ export async function withFile<T>(path: string, work: () => Promise<T>, shown = 
   }
 }
 
-/** The error that clients read for one of the system's; any other is given back as it is. */
+/** Returns the error for clients for one of the system's. Returns any other error unchanged. */
 export function fileFailure(error: unknown, path: string, shown = path): unknown {
   const code = systemErrorCode(error);
   if (error instanceof RpcError || !(error instanceof Error) || code === null) return error;
@@ -43,7 +43,7 @@ export function fileFailure(error: unknown, path: string, shown = path): unknown
   return fileFailed(word, `${text}${number}: ${shown}`, path);
 }
 
-/** Undefined in place of what is not there. */
+/** Resolves with undefined if the file is missing. */
 export function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (hasErrorCode(error, ['ENOENT'])) return undefined;

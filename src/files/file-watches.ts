@@ -5,9 +5,9 @@ import { tooManyWatches, watchIdTaken } from '../protocol/rpc-error.ts';
 import { PathWatch } from './path-watch.ts';
 import { isDraftName } from './replace-file.ts';
 
-/** How long changes are gathered before they are told. */
+/** Changes are collected for this time before the client is notified. */
 const GATHER_MS = 100;
-/** A burst of more than these is told as a change of the watched path itself, once for all that are not named. */
+/** If more paths change at once, one change of the watched path itself stands for the rest. */
 const PATHS_MAX = 1000;
 const WATCHES_MAX = 1000;
 
@@ -15,11 +15,11 @@ export interface FileWatchesOptions {
   clock: Clock;
   log: Log;
   tell: (connection: number, changed: FsChangedNotification) => void;
-  /** Null while the client reads what it is told; else resolves when it has caught up. */
+  /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
   drained: (connection: number) => Promise<void> | null;
 }
 
-/** What clients watch. A watch belongs to its connection, and ends with it. */
+/** The paths that clients watch. A watch belongs to its connection and ends with it. */
 export class FileWatches {
   readonly #options: FileWatchesOptions;
   readonly #connections = new Map<number, Map<string, FileWatch>>();
@@ -28,15 +28,15 @@ export class FileWatches {
     this.#options = options;
   }
 
-  /** Before a connection can watch. */
+  /** Must be called before a connection can watch. */
   open(connection: number): void {
     this.#connections.set(connection, new Map());
   }
 
-  /** Begins a watch, and resolves when no later change is missed. The function that it gives begins the telling. */
+  /** Begins a watch, and resolves once no later change can be missed. The returned function begins to notify the client. */
   async add(connection: number, watchId: string, path: string): Promise<() => void> {
     const watches = this.#connections.get(connection);
-    // The connection is over: there is nobody to tell.
+    // The connection has ended.
     if (watches === undefined) return () => {};
     if (watches.has(watchId)) throw watchIdTaken(watchId);
     if (watches.size >= WATCHES_MAX) throw tooManyWatches(WATCHES_MAX);
@@ -51,14 +51,14 @@ export class FileWatches {
     return () => watch.beginTelling();
   }
 
-  /** Ends a watch: nothing of it is told any more. */
+  /** Ends a watch. The client gets no more of its notifications. */
   remove(connection: number, watchId: string): void {
     const watches = this.#connections.get(connection);
     watches?.get(watchId)?.end();
     watches?.delete(watchId);
   }
 
-  /** Ends all watches of a connection, which is over. */
+  /** Ends all watches of a connection that has ended. */
   endConnection(connection: number): void {
     for (const watch of this.#connections.get(connection)?.values() ?? []) watch.end();
     this.#connections.delete(connection);
@@ -81,7 +81,7 @@ class FileWatch {
     const { path, watchId, log } = this.#options;
     const watch = await PathWatch.start(path, {
       onChange: (changed) => this.#add(changed),
-      onLost: (error) => log.warn({ err: error, watchId }, 'a watched path cannot be followed'),
+      onLost: (error) => log.warn({ err: error, watchId }, 'a watched path can no longer be followed'),
     });
     if (this.#ended) watch.close();
     else this.#watch = watch;

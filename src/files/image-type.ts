@@ -1,7 +1,7 @@
-/** The largest picture that is read from a file for the model. */
+/** The largest image that is read from a file for the model. */
 export const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
 
-/** How a kind of picture begins: bytes as hexadecimal digits, where a dot is any digit. */
+/** The first bytes of each type of image, as hexadecimal digits. A dot matches any digit. */
 const HEADERS: readonly (readonly [type: string, pattern: RegExp])[] = [
   ['image/png', /^89504e470d0a1a0a.{8}49484452/],
   ['image/jpeg', /^ffd8ff/],
@@ -11,7 +11,7 @@ const HEADERS: readonly (readonly [type: string, pattern: RegExp])[] = [
 ];
 const HEADER_BYTES = 16;
 
-/** What kind of picture a file is, by how it begins, whatever its name; null for none that models are shown. */
+/** Returns the MIME type of an image by its first bytes. Returns null if it is not a type that models are shown. */
 export function imageType(bytes: Buffer): string | null {
   const header = bytes.toString('hex', 0, HEADER_BYTES);
   return HEADERS.find(([, pattern]) => pattern.test(header))?.[0] ?? null;

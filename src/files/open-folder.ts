@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 
-/** A path, or bytes of one: names need not be UTF-8. */
+/** A path as a string or as bytes, because names need not be UTF-8. */
 export type AnyPath = string | Buffer;
 
 /**
- * A folder that is held open: what is done through it is done in this very folder, even when something else, such as a
- * link that leads out, takes its name meanwhile. Where the system has no way to that, its path has to do.
+ * A folder that is held open. Paths from `child` lead into this folder, even if something else takes its name meanwhile, such
+ * as a link that leads out. On systems without such paths they are made of the folder's own path.
  */
 export interface OpenFolder {
   names(): Promise<Buffer[]>;
@@ -15,7 +15,7 @@ export interface OpenFolder {
   close(): Promise<void>;
 }
 
-/** Rejects where the path is a link, or no folder. */
+/** Opens a folder. Rejects if the path is a link or not a folder. */
 export async function openFolder(path: AnyPath): Promise<OpenFolder> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0));
   const base = Buffer.from(`${(await descriptorPath(handle)) ?? ''}/`);
@@ -28,14 +28,14 @@ export async function openFolder(path: AnyPath): Promise<OpenFolder> {
   };
 }
 
-/** A path that leads to what is open, whatever its name is by now; null where the system has none. */
+/** Returns a path that leads to the open folder, whatever its name is now. Returns null if the system has no such path. */
 async function descriptorPath(handle: FileHandle): Promise<string | null> {
   const path = `/proc/self/fd/${handle.fd}`;
   try {
     const [through, own] = await Promise.all([stat(path), handle.stat()]);
     return through.ino === own.ino && through.dev === own.dev ? path : null;
   } catch {
-    // No /proc here: a system without it, or a container.
+    // This system or container has no /proc.
     return null;
   }
 }

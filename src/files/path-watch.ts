@@ -5,35 +5,35 @@ import { hasErrorCode } from '../base/system-error-code.ts';
 import { fileFailed } from '../protocol/rpc-error.ts';
 import { fileFailure } from './file-failure.ts';
 
-/** How often the watched places may turn out to be others while they are set up, before that is left to the next change. */
+/** How often the watchers are set up again because the folders changed meanwhile. After that the next change does it. */
 const TRIES_MAX = 5;
-/** The system has no more watches, or this process may have no more. */
+/** The system or this process has reached its limit of watches. */
 const EXHAUSTED = ['ENOSPC', 'EMFILE', 'ENFILE'];
 
-/** A folder that the system watches, and what a change of the entry `name` in it means: `name` null, of any entry. */
-interface Place {
-  folder: string;
+/** A folder that the system watches, and the meaning of a change of its entry `name`; of any entry if `name` is null. */
+interface WatchedFolder {
+  path: string;
   name: string | null;
   means: 'changed' | 'look again';
 }
 
 export interface PathWatchEvents {
-  /** The path, or one of an entry in it. */
+  /** Called with the watched path, or with the path of an entry in it. */
   onChange: (path: string) => void;
-  /** It could not be followed to where it is now: what it is told from then on may not be all. */
+  /** Called if the path can no longer be followed. Later changes may be missed. */
   onLost: (error: unknown) => void;
 }
 
 /**
- * Watches a path: by the folder it lies in, so that it may come, go and be replaced; by itself where it is a folder; by what
- * it leads to where it is a link; and while its folder is missing, by the nearest one above.
+ * Watches a path. Watches the path's folder, so that the path may appear, disappear and be replaced; the path itself if it is a
+ * folder; the target's folder if it is a link; and, while the path's folder is missing, the nearest folder above.
  */
 export class PathWatch {
   readonly #path: string;
   readonly #events: PathWatchEvents;
   #watchers: FSWatcher[] = [];
   #seen: string | null = null;
-  #placing = false;
+  #following = false;
   #moved = false;
   #changed = false;
   #closed = false;
@@ -43,11 +43,11 @@ export class PathWatch {
     this.#events = events;
   }
 
-  /** Resolves when no later change is missed. `path` is absolute and normal. Rejects with what clients read. */
+  /** Resolves once no later change can be missed. `path` is absolute and normalized. Rejects with an error for clients. */
   static async start(path: string, events: PathWatchEvents): Promise<PathWatch> {
     const started = new PathWatch(path, events);
     try {
-      await started.#place();
+      await started.#follow();
     } catch (error) {
       started.close();
       throw watchFailure(error, path);
@@ -62,25 +62,25 @@ export class PathWatch {
     this.#watchers = [];
   }
 
-  /** Puts the watchers where the path is now, the new ones before the old ones go. */
-  async #place(): Promise<void> {
-    let places = await placesOf(this.#path);
+  /** Sets up watchers for where the path is now, the new ones before the old ones are closed. */
+  async #follow(): Promise<void> {
+    let folders = await foldersOf(this.#path);
     for (let tries = 1; ; tries++) {
-      const watchers = this.#open(places);
+      const watchers = this.#open(folders);
       for (const watcher of this.#watchers) watcher.close();
       this.#watchers = watchers;
-      const now = await placesOf(this.#path);
-      if (tries === TRIES_MAX || JSON.stringify(now) === JSON.stringify(places)) return;
-      places = now;
+      const now = await foldersOf(this.#path);
+      if (tries === TRIES_MAX || JSON.stringify(now) === JSON.stringify(folders)) return;
+      folders = now;
     }
   }
 
-  #open(places: readonly Place[]): FSWatcher[] {
+  #open(folders: readonly WatchedFolder[]): FSWatcher[] {
     const watchers: FSWatcher[] = [];
     if (this.#closed) return watchers;
     try {
-      for (const place of places) {
-        const watcher = watch(place.folder, { persistent: false }, (event, name) => this.#heard(place, event, name));
+      for (const folder of folders) {
+        const watcher = watch(folder.path, { persistent: false }, (event, name) => this.#heard(folder, event, name));
         watcher.on('error', () => void this.#lookAgain());
         watchers.push(watcher);
       }
@@ -91,29 +91,29 @@ export class PathWatch {
     }
   }
 
-  #heard(place: Place, event: 'rename' | 'change', name: string | null): void {
+  #heard(folder: WatchedFolder, event: 'rename' | 'change', name: string | null): void {
     if (this.#closed) return;
-    // The system says of the folder itself by its own name, as if it lay in itself.
-    const aboutItself = name === null || name === basename(place.folder);
-    if (place.name === null) {
+    // The system reports a change of the folder itself under the folder's own name, as if it were an entry of itself.
+    const aboutItself = name === null || name === basename(folder.path);
+    if (folder.name === null) {
       if (aboutItself) void this.#lookAgain();
       else this.#events.onChange(join(this.#path, name));
-    } else if (event === 'change' && name === place.name && place.means === 'changed') this.#events.onChange(this.#path);
-    else if (aboutItself || name === place.name) {
-      this.#changed ||= name === place.name && place.means === 'changed';
+    } else if (event === 'change' && name === folder.name && folder.means === 'changed') this.#events.onChange(this.#path);
+    else if (aboutItself || name === folder.name) {
+      this.#changed ||= name === folder.name && folder.means === 'changed';
       void this.#lookAgain();
     }
   }
 
-  /** Follows the path to where it is now, and then says whether it is another: what comes after that is not missed. */
+  /** Follows the path to where it is now, and then reports whether it has changed, so that no later change is missed. */
   async #lookAgain(): Promise<void> {
     this.#moved = true;
-    if (this.#placing) return;
-    this.#placing = true;
+    if (this.#following) return;
+    this.#following = true;
     try {
       while (this.#moved && !this.#closed) {
         this.#moved = false;
-        await this.#place();
+        await this.#follow();
         const now = await fingerprint(this.#path);
         const changed = this.#changed || now !== this.#seen;
         this.#seen = now;
@@ -124,26 +124,26 @@ export class PathWatch {
       this.#events.onChange(this.#path);
       this.#events.onLost(error);
     } finally {
-      this.#placing = false;
+      this.#following = false;
     }
   }
 }
 
-async function placesOf(path: string): Promise<Place[]> {
-  const places: Place[] = [];
+async function foldersOf(path: string): Promise<WatchedFolder[]> {
+  const folders: WatchedFolder[] = [];
   const parent = dirname(path);
   const above = await nearestFolder(parent);
   if (parent !== path) {
     const [name = ''] = relative(above, path).split(sep);
-    places.push({ folder: above, name, means: above === parent ? 'changed' : 'look again' });
+    folders.push({ path: above, name, means: above === parent ? 'changed' : 'look again' });
   }
   const [own, target] = await Promise.all([lookAt(() => lstat(path)), lookAt(() => stat(path))]);
   if (own?.isSymbolicLink() && target !== null) {
     const real = await realpath(path).catch(() => path);
-    places.push({ folder: dirname(real), name: basename(real), means: 'changed' });
+    folders.push({ path: dirname(real), name: basename(real), means: 'changed' });
   }
-  if (target?.isDirectory()) places.push({ folder: path, name: null, means: 'changed' });
-  return places;
+  if (target?.isDirectory()) folders.push({ path, name: null, means: 'changed' });
+  return folders;
 }
 
 async function nearestFolder(path: string): Promise<string> {
@@ -152,7 +152,7 @@ async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-/** Null where there is nothing, or nothing that the server may look at. */
+/** Resolves with null if nothing is there, or nothing that the server may examine. */
 async function lookAt(look: () => Promise<Stats>): Promise<Stats | null> {
   try {
     return await look();
@@ -161,10 +161,10 @@ async function lookAt(look: () => Promise<Stats>): Promise<Stats | null> {
   }
 }
 
-/** The same as long as the path leads to the same contents. */
+/** A string that stays the same as long as the path leads to the same contents. */
 async function fingerprint(path: string): Promise<string | null> {
   const stats = await lookAt(() => stat(path));
-  // Entries of a folder are told by themselves.
+  // A folder's entries are reported on their own.
   if (stats === null) return null;
   const same = `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
   return stats.isDirectory() ? same : `${same}:${stats.size}:${stats.mtimeMs}`;

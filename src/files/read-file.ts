@@ -4,22 +4,22 @@ import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import { fileRefused, type RpcError } from '../protocol/rpc-error.ts';
 import { notAFile } from './file-failure.ts';
 
-/** What fits into one message as base64, with room for what is around it: a file that was read can be written back. */
+/** The largest file that fits into one message as base64, with room for the rest of the message, so that it can be written back. */
 const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
 
 const CHUNK_BYTES_MIN = 4 * 1024;
 const CHUNK_BYTES_MAX = 1024 * 1024;
 
-/** How large a regular file is said to be: what is read may be less or more. Refuses what is none, and one that is too large. */
+/** The reported size of a regular file. It may change until the file is read. Rejects other files, and files that are too large. */
 export async function readableSize(path: string): Promise<number> {
-  // Looked at before it is opened: to open a device may do something.
+  // Examined before it is opened, because opening a device may have an effect.
   const stats = await stat(path);
   if (!stats.isFile()) throw notAFile(path);
   if (stats.size > FILE_BYTES_MAX) throw tooLarge(path);
   return stats.size;
 }
 
-/** The bytes of a regular file, also of one that grows or whose size the system does not say. Never waits for a pipe. */
+/** Reads a regular file, even if it grows or reports no size. Never waits for a pipe. */
 export async function readFile(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {

@@ -5,10 +5,10 @@ import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 
 const ENTRIES_MAX = 200_000;
-/** How many links are followed at once. */
+/** The number of links that are followed at once. */
 const LOOKS_MAX = 32;
 
-/** What lies in a folder, by name. */
+/** The entries of a folder, sorted by name. */
 export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> {
   const found = await readdir(path, { withFileTypes: true });
   if (found.length > ENTRIES_MAX)
@@ -30,7 +30,7 @@ async function targetOf(link: string): Promise<Pick<Dirent, 'isDirectory' | 'isF
   try {
     return await stat(link);
   } catch {
-    // It leads nowhere, in a circle, or where the server may not look.
+    // It leads nowhere, in a circle, or to a file that the server may not examine.
     return null;
   }
 }

@@ -4,7 +4,7 @@ import { fileRefused } from '../protocol/rpc-error.ts';
 import { unlessMissing } from './file-failure.ts';
 import { type AnyPath, openFolder } from './open-folder.ts';
 
-/** Removes a file, a link, or a folder; with `recursive` one that is not empty; with `force` also what is not there. */
+/** Removes a file, a link or an empty folder. `recursive`: also a folder with entries. `force`: a missing path is no error. */
 export async function removePath(path: string, { recursive, force }: { recursive: boolean; force: boolean }): Promise<void> {
   if (dirname(path) === path) throw fileRefused('root_refused', `fs/remove does not remove the root: ${path}`, path);
   const there = force ? await unlessMissing(lstat(path)) : await lstat(path);
@@ -14,7 +14,7 @@ export async function removePath(path: string, { recursive, force }: { recursive
   else await rmdir(path);
 }
 
-/** Never follows a link, also when one takes a folder's place meanwhile. What goes by itself is no failure. */
+/** Removes a folder. Never follows a link, even if one takes a folder's name meanwhile. Ignores entries that disappear. */
 export async function removeFolder(path: AnyPath): Promise<void> {
   const folder = await openFolder(path);
   try {

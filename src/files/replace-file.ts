@@ -1,92 +1,114 @@
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { isADirectory, notAFile, unlessMissing } from './file-failure.ts';
+import { writeAll } from './write-all.ts';
 
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
-/** What says that a file cannot be put beside another one, which may be writable all the same. */
+const ALL_MODE_BITS = 0o7777n;
+/** The codes of a draft that cannot be made, owned or put in place, beside a file that may be writable all the same. */
 const NO_DRAFT = ['EACCES', 'EPERM', 'EROFS'];
+const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+// Windows has neither of these.
+const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+const O_NONBLOCK = constants.O_NONBLOCK ?? 0;
 
-/** Writes what is to be in a file, from its beginning. */
-export type Fill = (file: FileHandle) => Promise<void>;
+export interface NewContents {
+  /** Writes the contents from the start of the file, and returns their length in bytes. May be called a second time. */
+  fill: (file: FileHandle) => Promise<number>;
+  /** Permissions; set-user-id bits are dropped. Null: those of a new file. */
+  mode: number | null;
+  /** The old contents, if they are known: put back if overwriting them fails. */
+  before: string | null;
+}
+
+/** Another file has taken the place of the one that was to be replaced. */
+export class FileChangedError extends Error {
+  override readonly name = 'FileChangedError';
+}
 
 /**
- * Makes a file, or gives one other contents: they are written beside it and take its name when they are whole, so that a
- * failure leaves it as it was. Its owner and its permissions stay, unless `mode` says otherwise; set-user-id bits do not.
- * A file with several names, one in a folder that cannot be written, and what a link leads to where nothing is are
- * written in their place. Refuses what is no regular file, without waiting for it.
+ * Makes a file or gives it new contents. `path` is no link, and `found` is the file that the caller found there. The contents
+ * are written to a draft beside the file, which then takes its name, so that a full disk or the death of this process leaves
+ * the file as it was. Its owner stays.
+ *
+ * A file with several names is overwritten, so that it stays one file. So is a file whose draft cannot be made, cannot get
+ * the same owner or cannot be put in place. Rejects with the system's error or with a FileChangedError.
  */
-export async function replaceFile(path: string, fill: Fill, mode: number | null = null): Promise<void> {
-  const there = await unlessMissing(stat(path));
-  if (there?.isDirectory()) throw isADirectory(path);
-  if (there !== undefined && !there.isFile()) throw notAFile(path);
-  const isLink = (await unlessMissing(lstat(path)))?.isSymbolicLink() === true;
-  if (there === undefined ? isLink : there.nlink > 1) return writeInPlace(path, fill, mode);
-  const target = isLink ? await realpath(path) : path;
-  const drafted = await drafting(target, there ?? null, { fill, mode });
-  if (!drafted) await writeInPlace(path, fill, mode);
-}
-
-/** A name for what is written beside a file, to take its place. */
-export function draftName(): string {
-  return `.heddle-${randomUUID()}.tmp`;
-}
-
-/** Whether a name is one under which this server writes what is to take another's place. */
-export function isDraftName(name: string): boolean {
-  return DRAFT_NAME.test(basename(name));
-}
-
-/** False: there can be no draft, and nothing was done. */
-async function drafting(target: string, there: Stats | null, { fill, mode }: { fill: Fill; mode: number | null }): Promise<boolean> {
-  const draft = join(dirname(target), draftName());
-  let file: FileHandle;
+export async function replaceFile(path: string, found: BigIntStats | null, contents: NewContents): Promise<void> {
+  if (found?.isFile()) await access(path, constants.W_OK);
+  if (found !== null && found.nlink > 1n) return overwrite(path, found, contents);
   try {
-    file = await open(draft, 'wx', there === null && mode === null ? 0o666 : 0o600);
+    await putInPlace(await writeDraft(path, found, contents), path);
   } catch (error) {
-    if (there !== null && hasErrorCode(error, NO_DRAFT)) return false;
-    throw error;
+    if (found === null || !hasErrorCode(error, NO_DRAFT)) throw error;
+    await overwrite(path, found, contents);
   }
+}
+
+/**
+ * Writes the contents to a new file beside `path`, and returns the path of that draft. Rejects with the system's error, with
+ * EPERM if `owner` may not be made the owner; then no draft is left.
+ */
+export async function writeDraft(
+  path: string,
+  owner: Pick<BigIntStats, 'uid' | 'gid'> | null,
+  { fill, mode }: Pick<NewContents, 'fill' | 'mode'>,
+): Promise<string> {
+  const draft = join(dirname(path), `.heddle-${randomUUID()}.tmp`);
+  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === null ? 0o666 : 0o600);
   try {
     try {
-      if (there !== null && !(await takesOwner(file, there))) return false;
+      if (owner !== null) await setOwner(file, owner);
       await fill(file);
-      const bits = mode ?? there?.mode ?? null;
-      if (bits !== null) await file.chmod(bits & PERMISSION_BITS);
-      await file.datasync();
+      if (mode !== null) await file.chmod(mode & PERMISSION_BITS);
     } finally {
       await file.close();
     }
-    await rename(draft, target);
-    return true;
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
-/** Gives a new file the owner of another one; false where that is not ours to give. */
-async function takesOwner(file: FileHandle, { uid, gid }: Stats): Promise<boolean> {
-  const own = await file.stat();
-  if (own.uid === uid && own.gid === gid) return true;
-  try {
-    await file.chown(uid, gid);
-    return true;
+    return draft;
   } catch (error) {
-    if (hasErrorCode(error, ['EPERM'])) return false;
+    await rm(draft, { force: true });
     throw error;
   }
 }
 
-async function writeInPlace(path: string, fill: Fill, mode: number | null): Promise<void> {
-  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | (constants.O_NONBLOCK ?? 0), mode ?? 0o666);
+/** Gives a draft its name. A failure removes the draft. */
+export async function putInPlace(draft: string, path: string): Promise<void> {
   try {
-    if (!(await file.stat()).isFile()) throw notAFile(path);
-    await file.truncate(0);
-    await fill(file);
-    if (mode !== null) await file.chmod(mode & PERMISSION_BITS);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Whether a path ends in the name of a draft of this function, of this or another server. */
+export function isDraftName(path: string): boolean {
+  return DRAFT_NAME.test(basename(path));
+}
+
+async function setOwner(file: FileHandle, { uid, gid }: Pick<BigIntStats, 'uid' | 'gid'>): Promise<void> {
+  const own = await file.stat({ bigint: true });
+  if (own.uid !== uid || own.gid !== gid) await file.chown(Number(uid), Number(gid));
+}
+
+async function overwrite(path: string, found: BigIntStats, { fill, mode, before }: NewContents): Promise<void> {
+  const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const opened = await file.stat({ bigint: true });
+    if (opened.dev !== found.dev || opened.ino !== found.ino) throw new FileChangedError(`${path} has been replaced meanwhile`);
+    // Before the contents, which must never have the set-user-id bits of the old ones.
+    const bits = mode === null ? null : mode & PERMISSION_BITS;
+    if (bits !== null && Number(opened.mode & ALL_MODE_BITS) !== bits) await file.chmod(bits);
+    try {
+      // Only now cut off at the end: nothing is thrown away before all of the new contents have found room.
+      await file.truncate(await fill(file));
+    } catch (error) {
+      if (before !== null) await file.truncate(await writeAll(file, Buffer.from(before)));
+      throw error;
+    }
   } finally {
     await file.close();
   }

@@ -2,8 +2,8 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 
 /**
- * The last value that a text in git's format of configuration gives a key, such as `remote`, `origin`, `url`; null where it
- * gives none. Other files that it names are not read.
+ * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format, or null if the key has
+ * none. Included files are not read.
  */
 export function gitConfigValue(
   text: string,
@@ -21,7 +21,7 @@ export function gitConfigValue(
   return found;
 }
 
-/** A backslash at the end of a line takes the next one to it. */
+/** Splits a text into lines. A line that ends in a backslash is joined with the next one. */
 function logicalLines(text: string): string[] {
   return text
     .replace(/\r\n/g, '\n')
@@ -34,7 +34,7 @@ function unescaped(subsection: string | undefined): string | null {
   return subsection?.replace(/\\(.)/g, '$1') ?? null;
 }
 
-/** Without its quotes, escapes and comment, and without the blanks around it that are not quoted. */
+/** Removes quotes, escapes, the comment, and unquoted blanks around the value. */
 function textOf(text: string): string {
   let value = '';
   let kept = 0;

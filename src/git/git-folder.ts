@@ -1,57 +1,57 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { gitConfigValue } from './git-config-value.ts';
 
 const SMALL_BYTES_MAX = 64 * 1024;
 const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** Where a repository keeps what it knows: absolute, without links. */
+/** The folders of a repository's data: absolute, without links. */
 export interface GitFolder {
-  /** What is this working tree's alone: HEAD. */
+  /** The folder of this working tree only, with HEAD. */
   own: string;
-  /** What all working trees of the repository share: refs and config. */
+  /** The folder that all working trees of the repository share, with refs and config. */
   shared: string;
 }
 
 /**
- * The folder behind the `.git` of a working tree; null where there is none that belongs to it. A `.git` that is a file names
- * another folder: that counts only where it names the working tree in turn, as those of worktrees and submodules do, since
- * anyone can write a file that leads to the repository of someone else.
+ * Finds the repository of a working tree by its `.git`. Returns null if there is none that belongs to it. A `.git` file names
+ * another folder, which counts only if it names the working tree in turn, as those of worktrees and submodules do. Otherwise
+ * anyone could write a file that leads to another user's repository.
  */
 export function gitFolder(root: string): GitFolder | null {
   const path = join(root, '.git');
-  const real = realPath(path);
-  if (isFolder(path)) return real === join(realPath(root), '.git') ? { own: real, shared: real } : null;
+  const real = realPathOrSame(path);
+  if (isFolder(path)) return real === join(realPathOrSame(root), '.git') ? { own: real, shared: real } : null;
   const named = firstLine(path, [root])?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return null;
-  const own = realPath(resolve(root, named));
+  const own = realPathOrSame(resolve(root, named));
   return worktree(own, path) ?? submodule(own, root);
 }
 
-/** Reads a file of a repository, never one that a link leads to elsewhere; null where there is none to read. */
+/** Reads a file of a repository, but not through a link that leads out of it. Returns null if there is none to read. */
 export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES_MAX): string | null {
   return readText(join(folder, name), { bytesMax, within: [folder] });
 }
 
-/** The repository's settings, as they are written. */
+/** The text of the repository's config file; empty if there is none. */
 export function readGitConfig({ shared }: GitFolder): string {
   return readGitFile(shared, 'config', CONFIG_BYTES_MAX) ?? '';
 }
 
 function worktree(own: string, dotGit: string): GitFolder | null {
   const back = firstLine(join(own, 'gitdir'), [own]);
-  if (back === null || realPath(resolve(own, back)) !== realPath(dotGit)) return null;
+  if (back === null || realPathOrSame(resolve(own, back)) !== realPathOrSame(dotGit)) return null;
   const common = firstLine(join(own, 'commondir'), [own]);
-  const shared = realPath(resolve(own, common ?? '.'));
+  const shared = realPathOrSame(resolve(own, common ?? '.'));
   return isBelow(own, join(shared, 'worktrees')) ? { own, shared } : null;
 }
 
 function submodule(own: string, root: string): GitFolder | null {
   const tree = gitConfigValue(readGitFile(own, 'config', CONFIG_BYTES_MAX) ?? '', ['core', null, 'worktree']);
-  if (tree === null || realPath(resolve(own, tree)) !== realPath(root)) return null;
+  if (tree === null || realPathOrSame(resolve(own, tree)) !== realPathOrSame(root)) return null;
   return { own, shared: own };
 }
 
@@ -61,10 +61,10 @@ function firstLine(path: string, within: readonly string[]): string | null {
 
 function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): string | null {
   try {
-    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPath(folder))));
+    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPathOrSame(folder))));
     return file === null || file.size > bytesMax ? null : file.bytes.toString('utf8');
   } catch {
-    // A folder, a pipe, a link that leads out, or no permission: git would not have it either, or should not.
+    // A folder, a pipe, a link that leads out, or no permission: git would not read it either, or should not.
     return null;
   }
 }

@@ -4,16 +4,17 @@ import { gitConfigValue } from './git-config-value.ts';
 import { type GitFolder, gitFolder, readGitConfig, readGitFile } from './git-folder.ts';
 
 const PACKED_REFS_BYTES_MAX = 32 * 1024 * 1024;
-/** How often a ref may name another. */
+/** The most refs that are followed from one to the next. */
 const REFS_MAX = 5;
 const SHA = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x7f/.]$/;
 
 /**
- * Commit, branch and remote of the repository that `cwd` lies in; null where there is none. What cannot be told is null, such
- * as the commit in a repository that keeps its refs in tables.
+ * Reads the commit, branch and remote of the repository that contains `cwd`. Returns null if there is none. Unknown values are
+ * null, such as the commit in a repository with its refs in reftables.
  *
- * The repository may belong to anyone, so its files are read as data, and git, which would run what they name, is not.
+ * Anyone may have made the repository, so its files are only read as data. Git is not started, because it runs programs that
+ * these files name.
  */
 export function readGitInfo(cwd: string): GitInfo | null {
   const { root, isRepository } = projectFolders(cwd);
@@ -30,7 +31,7 @@ export function readGitInfo(cwd: string): GitInfo | null {
   };
 }
 
-/** The ref that a file names; null where it names none, or one that is no ref's name. */
+/** Returns the ref that a file names, or null if it names none or the name is invalid. */
 function refIn(text: string): string | null {
   const ref = /^ref: *(\S+)$/.exec(text)?.[1] ?? '';
   return REF.test(ref) ? ref : null;
@@ -62,7 +63,7 @@ function packedCommitOf(ref: string, shared: string): string | null {
   return end === -1 ? null : shaIn(text.slice(text.lastIndexOf('\n', end) + 1, end));
 }
 
-/** A remote may carry a user and a token; the name before an ssh host is part of the address and stays. */
+/** Removes the user and the token from a remote. The user of an ssh address stays, because the address needs it. */
 function withoutCredentials(remote: string): string {
   if (!URL.canParse(remote)) return remote.replace(/\/\/[^/@]*@/, '//');
   const url = new URL(remote);

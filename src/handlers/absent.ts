@@ -1,15 +1,13 @@
 import { cutText } from '../base/cut-text.ts';
+import { LOCAL_ENVIRONMENT } from './check-requested-sandbox.ts';
 import type { MethodTable } from './method.ts';
 
-/** The environment that the protocol knows without its being added: the machine that the server runs on. */
-const LOCAL_ENVIRONMENT = 'local';
-
-/** How much of a client's own text comes back to it. */
+/** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;
 
 /**
- * What clients ask for at their start, and this server has none of: apps, plugins, other agents' settings, remote
- * control, voices. Refused, some clients would not get through their start; so the answer is that there is none.
+ * Methods that clients call when they start, for features that this server does not have: apps, plugins, other agents'
+ * settings, remote control, voices. The results are empty, since some clients do not start if one of these is refused.
  */
 export function absentMethods() {
   return {

@@ -1,6 +1,6 @@
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** Tells that a thread is not loaded any more, and everyone why. */
+/** Announces to everyone that a thread is archived or deleted. If it was loaded, first tells its followers that it no longer is. */
 export function announceGone(
   { publisher, followers }: ThreadDeps,
   method: 'thread/archived' | 'thread/deleted',

@@ -16,24 +16,24 @@ import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
 import type { MethodTable } from './method.ts';
 
-/** How long a command may run that does not say. */
+/** The timeout of a command whose request sets none. */
 export const TIMEOUT_MS_DEFAULT = 10_000;
-/** How much of each stream reaches a client that does not say. */
+/** The limit for the output of each stream if the request sets none. */
 export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
   publisher: Publisher;
-  /** The settings of the server's own folder, read anew. */
+  /** The configuration for the server's working directory. Reads the files at each call. */
   config: () => Promise<Config>;
-  /** Absolute: the server's own folder. */
+  /** The absolute path of the server's working directory. */
   cwd: string;
   home: string;
   env: Env;
 }
 
-export function commandMethods(place: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = place;
+export function commandMethods(deps: ClientProcessMethodsDeps) {
+  const { clientProcesses, publisher } = deps;
   return {
     'command/exec': {
       queue: null,
@@ -43,7 +43,7 @@ export function commandMethods(place: ClientProcessMethodsDeps) {
         const terminal = terminalOf(params);
         const streamed = (params.streamStdoutStderr === true || terminal !== null) && processId !== null;
         const audience = { connection: caller.id };
-        const cwd = resolve(place.cwd, params.cwd ?? '');
+        const cwd = resolve(deps.cwd, params.cwd ?? '');
         const run = clientProcesses.start(processId === null ? null : named(processId), {
           connection: caller.id,
           argv: params.command,
@@ -53,7 +53,7 @@ export function commandMethods(place: ClientProcessMethodsDeps) {
           timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
           outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
           tell: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
-          rights: rightsOf(params, cwd, place),
+          rights: rightsOf(params, cwd, deps),
         });
         return run.ended.then(
           ({ exitCode, output }): CommandExecResponse => ({ exitCode, stdout: output.text('stdout'), stderr: output.text('stderr') }),
@@ -107,7 +107,7 @@ function checkParams(params: CommandExecParams): void {
   if (profile !== null && sandboxPolicy !== null) throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** What the request asks for, else what is configured. Throws for a permission profile that there is none of. */
+/** The sandbox policy that the request asks for, else the configured one. Throws if the permission profile does not exist. */
 function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): SandboxPolicy {
   if (policy !== null) return policy;
   if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? configuredSandboxPolicy(config);
@@ -115,11 +115,11 @@ function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = n
   return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
 }
 
-async function rightsOf(params: CommandExecParams, cwd: string, place: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
-  const config = await place.config();
-  const { env } = commandEnvironment(place.env, environmentPolicy(config));
+async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
+  const config = await deps.config();
+  const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: place.home }),
+    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: deps.home }),
   };
 }

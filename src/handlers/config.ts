@@ -10,10 +10,5 @@ export function configMethods({ config }: { config: (cwd: string | null) => Prom
         return readConfig(await config(cwd ?? null), { includeLayers: includeLayers === true, experimental: caller.experimentalApi });
       },
     },
-
-    'configRequirements/read': {
-      queue: null,
-      handle: () => ({ requirements: null, supportsIndependentSpeedModes: null }),
-    },
   } satisfies Partial<MethodTable>;
 }

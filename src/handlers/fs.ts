@@ -1,22 +1,24 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { decodeBase64 } from '../base/decode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
-import { copyPath, writeAll } from '../files/copy-path.ts';
+import { makeFolder } from '../base/make-folder.ts';
+import { copyPath } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';
-import { makeFolders } from '../files/make-folders.ts';
 import { readableSize, readFile } from '../files/read-file.ts';
 import { readFolder } from '../files/read-folder.ts';
 import { removePath } from '../files/remove-path.ts';
-import { replaceFile } from '../files/replace-file.ts';
+import { writeAll } from '../files/write-all.ts';
+import { writeFile } from '../files/write-file.ts';
 import type { FsGetMetadataResponse } from '../protocol/generated/types.ts';
 import { invalidBase64, invalidParams } from '../protocol/rpc-error.ts';
 import type { Caller, MethodTable } from './method.ts';
 
-/** Files above this are read one at a time for a connection, each when the client has read what it was sent. */
+/** Files of at least this size are read one at a time for each connection, each after the client has read its earlier responses. */
 const LARGE_BYTES_MIN = 256 * 1024;
 
-/** What is asked of one path happens in the order of the requests. */
+/** Requests for one path take effect in the order in which they came. */
 const perPath = ({ path }: { path: string }): string => `fs:${path}`;
 const perWatch = ({ watchId }: { watchId: string }): string => `fs/watch:${watchId}`;
 
@@ -40,8 +42,9 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        const bytes = bytesOf(params.dataBase64);
-        await withFile(path, () => replaceFile(path, (file) => writeAll(file, bytes)));
+        const bytes = decodeBase64(params.dataBase64);
+        if (bytes === null) throw invalidBase64();
+        await withFile(path, () => writeFile(path, (file) => writeAll(file, bytes)));
         return {};
       },
     },
@@ -50,7 +53,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolders(path)));
+        await withFile(path, () => (params.recursive === false ? mkdir(path) : makeFolder(path)));
         return {};
       },
     },
@@ -109,21 +112,11 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
   } satisfies Partial<MethodTable>;
 }
 
-/** Without `.`, `..` and slashes at its end. */
+/** The path without `.`, `..` and trailing slashes. Throws if it is relative or contains a NUL byte. */
 function absolutePath(field: string, path: string): string {
   if (!isAbsolute(path)) throw invalidParams(`params.${field}: ${JSON.stringify(path)} is not an absolute path`);
-  if (path.includes('\0')) throw invalidParams(`params.${field}: a path has no NUL byte`);
+  if (path.includes('\0')) throw invalidParams(`params.${field}: a path cannot contain a NUL byte`);
   return resolve(path);
-}
-
-/** Node decodes leniently: what it skips, or takes for another alphabet, shows in the length. */
-function bytesOf(text: string): Buffer {
-  if (text.length % 4 !== 0) throw invalidBase64('its length is no multiple of 4');
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const bytes = Buffer.from(text, 'base64');
-  if (bytes.length !== (text.length / 4) * 3 - padding || text.includes('-') || text.includes('_'))
-    throw invalidBase64('only A-Z, a-z, 0-9, + and / may be in it, and = at its end');
-  return bytes;
 }
 
 async function readWhenRead(path: string, caller: Caller): Promise<Buffer> {

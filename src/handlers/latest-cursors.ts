@@ -1,7 +1,7 @@
 import type { ThreadResumeResponse } from '../protocol/generated/types.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** From where a client reads a thread backwards: cursors at its last turn and its last item, null where it has none. */
+/** Cursors for reading a thread backwards from its last turn and from its last item. Each is null if there is none. */
 export async function latestCursors(
   { store }: Pick<ThreadDeps, 'store'>,
   threadId: string,

@@ -1,3 +1,4 @@
+import type { ThreadGoals } from '../agent/goal/thread-goals.ts';
 import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
@@ -8,8 +9,9 @@ import { accountMethods } from './account.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
+import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
-import { type InitializeDeps, initialize } from './initialize.ts';
+import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
@@ -19,6 +21,7 @@ import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
 import { deleteMethods } from './thread/delete.ts';
+import { forkMethods } from './thread/fork.ts';
 import { goalMethods } from './thread/goal.ts';
 import { injectItemsMethods } from './thread/inject-items.ts';
 import { itemsMethods } from './thread/items.ts';
@@ -27,37 +30,45 @@ import { loadedMethods } from './thread/loaded/list.ts';
 import { memoryModeMethods } from './thread/memory-mode/set.ts';
 import { metadataMethods } from './thread/metadata/update.ts';
 import { nameMethods } from './thread/name/set.ts';
+import { readMethods } from './thread/read.ts';
+import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
 import { settingsMethods } from './thread/settings/update.ts';
 import { shellCommandMethods } from './thread/shell-command.ts';
+import { startMethods } from './thread/start.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
-import { threadMethods } from './thread.ts';
+import { unsubscribeMethods } from './thread/unsubscribe.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
 export interface MethodDeps extends ThreadDeps {
   handshake: InitializeDeps;
   diagnostics: DiagnosticsDeps;
+  goals: ThreadGoals;
   fileWatches: FileWatches;
   clientProcesses: ClientProcesses;
   /** The server's own environment. */
   env: Env;
-  /** The server's own folder. */
+  /** The server's working directory. */
   cwd: string;
-  /** The settings in effect in a folder, by default the server's own; read anew. */
+  /** The configuration for a folder, by default the server's working directory. Reads the files at each call. */
   config: (cwd?: string | null) => Promise<Config>;
-  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  /** The models that a provider lists, or why it lists none. Never rejects; takes a second at most. */
   installedModels: (provider: ProviderConfig) => Promise<InstalledModels>;
 }
 
-/** Every method that is served. A method lives in the file of the longest prefix of its name that exists. */
+/** All methods that the server serves. Each is in the file of the longest prefix of its name that exists. */
 export function methodTable(deps: MethodDeps): MethodTable {
-  const place = { ...deps, home: deps.handshake.home };
+  const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
-    initialize: initialize(deps.handshake),
-    ...threadMethods(deps),
+    ...initializeMethods(deps.handshake),
+    ...startMethods(deps),
+    ...resumeMethods(deps),
+    ...forkMethods(deps),
+    ...readMethods(deps),
+    ...unsubscribeMethods(deps),
     ...turnsMethods(deps),
     ...itemsMethods(deps),
     ...listMethods(deps),
@@ -81,10 +92,11 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...permissionProfileMethods(deps),
     ...accountMethods(deps),
     ...configMethods(deps),
+    ...configRequirementsMethods(),
     ...fsMethods(deps),
     ...serverMethods(deps.diagnostics),
-    ...commandMethods(place),
-    ...processMethods(place),
+    ...commandMethods(clientProcessDeps),
+    ...processMethods(clientProcessDeps),
     ...absentMethods(),
   };
 }

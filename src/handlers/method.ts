@@ -1,32 +1,32 @@
 import type { ClientRequests, InitializeParams } from '../protocol/generated/types.ts';
 
-/** Who asks, as far as a handler needs to know. */
+/** The connection that a request came from, as handlers see it. */
 export interface Caller {
   /** The connection's number. */
   readonly id: number;
-  /** What the client said of itself; null before the handshake. */
+  /** The params of `initialize`; null before the handshake. */
   readonly client: InitializeParams | null;
   readonly experimentalApi: boolean;
-  /** Null while the client reads what it is sent; else resolves when it may be answered again. */
+  /** Returns null while the client keeps up with reading, else a promise that resolves when the request may run. */
   ready(): Promise<void> | null;
-  /** Completes the handshake; throws when that has happened. */
+  /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void;
 }
 
 export interface CallContext {
   caller: Caller;
-  /** Registers what is to happen after the answer has left and before the next request of the same queue is taken up. */
+  /** Registers an effect, which runs after the response is sent and before the next request in the same queue starts. */
   after(effect: () => void): void;
 }
 
 /**
- * A method is a row: which requests it waits for, and what it does. A handler returns the answer or throws an RpcError;
- * only the dispatcher answers.
+ * A row of the method table: the queue in which requests wait, and the handler. A handler returns the result or throws an
+ * RpcError; only the dispatcher sends responses.
  */
 export interface Method<Name extends keyof ClientRequests> {
   /**
-   * Requests with the same key are decided one after another; null: at once. A slot orders decisions: it never spans
-   * a wait for a model, a tool or a person.
+   * The key of the request's queue. Requests with the same key run one after another; if this is null, a request starts at
+   * once. A handler with a queue never waits for a model, a tool or a person.
    */
   queue: ((params: ClientRequests[Name]['params']) => string) | null;
   handle(
@@ -35,7 +35,7 @@ export interface Method<Name extends keyof ClientRequests> {
   ): Promise<ClientRequests[Name]['result']> | ClientRequests[Name]['result'];
 }
 
-/** A row whose method is not known before a request names it. Its params have been validated by then. */
+/** A row whose method is only known at run time. Its params have been validated. */
 export interface AnyMethod {
   queue: ((params: never) => string) | null;
   handle(params: never, context: CallContext): unknown;
@@ -45,12 +45,3 @@ export type MethodTable = { [Name in keyof ClientRequests]: Method<Name> };
 
 /** The queue of the thread that the params name. */
 export const perThread = (params: { threadId: string }): string => params.threadId;
-
-/** How many entries a page has when the request does not say. */
-const PAGE_LENGTH_DEFAULT = 25;
-const PAGE_LENGTH_MAX = 1000;
-
-/** The length of a page within its bounds: at least one entry, or it could not be continued. */
-export function pageLimit(requested: number | null | undefined): number {
-  return Math.min(Math.max(requested ?? PAGE_LENGTH_DEFAULT, 1), PAGE_LENGTH_MAX);
-}

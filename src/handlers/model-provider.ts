@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { chooseProvider, knownProviders, providerConfig } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/endpoint.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
@@ -13,25 +13,21 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
       async handle() {
         const settings = await config();
         const defaultProviderId = settings.get('model_provider') ?? chooseProvider(settings, null).provider.id;
-        return { data: knownProviders(settings).flatMap((id) => summary(settings, id)), defaultProviderId, canChangeDefault: false };
+        const summaries = await Promise.all(knownProviders(settings).map((id) => validOrNull(() => summary(settings, id))));
+        return { data: summaries.filter((provider) => provider !== null), defaultProviderId, canChangeDefault: false };
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** None for a provider that is configured wrongly: the others can be chosen all the same. */
-function summary(config: Config, id: string): ModelProviderSummary[] {
-  try {
-    const provider = providerConfig(config, id);
-    return [{ id, name: provider.name, canEdit: false, baseUrl: withoutSecrets(provider.baseUrl), settings: settingsOf(provider) }];
-  } catch (error) {
-    if (error instanceof ConfigError) return [];
-    throw error;
-  }
+/** Throws a ConfigError for a provider that is configured wrongly. */
+function summary(config: Config, id: string): ModelProviderSummary {
+  const provider = providerConfig(config, id);
+  return { id, name: provider.name, canEdit: false, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
 }
 
-/** An address may carry a password or a key. */
-function withoutSecrets(baseUrl: string | null): string | null {
+/** The URL without its credentials, query and fragment if it has credentials or a query, which may hold a key. */
+function withoutCredentials(baseUrl: string | null): string | null {
   const url = baseUrl === null ? null : new URL(baseUrl);
   return url !== null && (url.username || url.password || url.search) ? shownUrl(url) : baseUrl;
 }

@@ -1,16 +1,17 @@
 import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { chooseModel, chooseProvider, knownProviders } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { validOrNull } from '../config/valid-or-null.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../protocol/generated/types.ts';
-import { invalidCursor, unknownModelProvider } from '../protocol/rpc-error.ts';
+import { unknownModelProvider } from '../protocol/rpc-error.ts';
+import { pageByPosition } from './list-page.ts';
 import type { MethodTable } from './method.ts';
 
-/** What Ollama adds to a name that is asked for without a tag. */
+/** The tag that Ollama adds to a model's name if it has none. */
 const OLLAMA_TAG_DEFAULT = ':latest';
 
-/** The words that every client knows: one that is not among them makes some drop the whole list. */
+/** The efforts that every client knows. Some clients drop the whole list if it has any other. */
 const EFFORTS = [
   { reasoningEffort: 'minimal', description: 'As little reasoning as the model allows' },
   { reasoningEffort: 'low', description: 'Quick answers to plain questions' },
@@ -19,7 +20,7 @@ const EFFORTS = [
   { reasoningEffort: 'xhigh', description: 'As much reasoning as the model allows' },
 ];
 
-/** Programs on this machine refuse others. */
+/** The efforts that model servers on this machine accept. */
 const LOCAL_EFFORTS = new Set(['low', 'medium', 'high']);
 
 interface ModelDeps {
@@ -31,58 +32,39 @@ export function modelMethods({ config, installedModels }: ModelDeps) {
   return {
     'model/list': {
       queue: null,
-      async handle({ cursor = null, limit, modelProvider = null }) {
-        const read = await orNull(config);
-        const known = read === null || read.modelGiven ? null : await orNull(() => knownProviders(read));
+      async handle({ cursor, limit, modelProvider = null }) {
+        const read = await validOrNull(config);
+        const known = read === null || read.modelGiven ? null : await validOrNull(() => knownProviders(read));
         if (modelProvider !== null && known !== null && !known.includes(modelProvider)) throw unknownModelProvider(modelProvider);
         const models = read === null ? [] : await modelsOf(read, { modelProvider, installedModels });
-        const start = cursor === null ? 0 : placeOf(cursor, models.length);
-        const end = start + (limit == null ? models.length : Math.max(limit, 1));
-        return { data: models.slice(start, end), nextCursor: end < models.length ? String(end) : null };
+        return pageByPosition(models, { cursor, limit });
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** A cursor is how many models came before. Throws for what is no such number. */
-function placeOf(cursor: string, count: number): number {
-  const place = /^\d{1,9}$/.test(cursor) ? Number(cursor) : -1;
-  if (place < 0 || place > count) throw invalidCursor(cursor);
-  return place;
-}
-
 /**
- * The configured model, first and the default, and for a provider on this machine what else is installed there. None where
- * neither names one: a client has been warned of it, and gets through its start.
+ * The configured model, which is the default, and after it the other models that a provider on this machine has installed.
+ * Empty if there is neither: the client was warned about the configuration, and must still be able to start.
  */
 async function modelsOf(
   config: Config,
   { modelProvider, installedModels }: Pick<ModelDeps, 'installedModels'> & { modelProvider: string | null },
 ): Promise<Model[]> {
-  const provider = await orNull(() => chooseProvider(config, modelProvider).provider);
+  const provider = await validOrNull(() => chooseProvider(config, modelProvider).provider);
   if (provider === null) return [];
-  const configured = await orNull(() => chooseModel(config, provider, null));
+  const configured = await validOrNull(() => chooseModel(config, provider, null));
   const installed = provider.localServer === null ? [] : await installedModels(provider);
   const others = 'problem' in installed ? [] : installed.filter((id) => id !== configured && id !== `${configured}${OLLAMA_TAG_DEFAULT}`);
   const models = configured === null ? others : [configured, ...others];
-  const effort = await orNull(() => config.get('model_reasoning_effort'));
+  const effort = await validOrNull(() => config.get('model_reasoning_effort'));
   return models.map((model, place) => listed({ model, provider, effort, isDefault: place === 0 }));
-}
-
-/** What a configuration that cannot be used for it does not give. */
-async function orNull<T>(read: () => T | Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof ConfigError) return null;
-    throw error;
-  }
 }
 
 interface Listed {
   model: string;
   provider: ProviderConfig;
-  /** As configured. */
+  /** The configured effort. */
   effort: string | null;
   isDefault: boolean;
 }

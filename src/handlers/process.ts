@@ -8,8 +8,8 @@ import type { ProcessName } from './client-processes/client-processes.ts';
 import { type ClientProcessMethodsDeps, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT } from './command.ts';
 import type { MethodTable } from './method.ts';
 
-export function processMethods(place: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = place;
+export function processMethods(deps: ClientProcessMethodsDeps) {
+  const { clientProcesses, publisher } = deps;
 
   /** Never rejects. */
   async function tellEnd(run: ClientProcess, processHandle: string): Promise<void> {
@@ -47,10 +47,10 @@ export function processMethods(place: ClientProcessMethodsDeps) {
             params.streamStdoutStderr === true || terminal !== null
               ? (delta) => publisher.publish(audience, 'process/outputDelta', { processHandle, ...delta })
               : null,
-          rights: rightsOf(params.env ?? {}, place),
+          rights: rightsOf(params.env ?? {}, deps),
         });
         const running = await run.begun;
-        // What it says is told behind the answer.
+        // Output is announced after the response.
         running.pause();
         after(() => {
           running.resume();
@@ -93,7 +93,7 @@ function named(id: string): ProcessName {
   return { what: 'process handle', id };
 }
 
-/** They run outside of the sandbox. */
+/** These processes run outside the sandbox. */
 async function rightsOf(changes: Record<string, string | null>, { env, config }: ClientProcessMethodsDeps) {
   const base = commandEnvironment(env, environmentPolicy(await config()));
   return { env: changedEnvironment(base.env, changes), bounds: null };

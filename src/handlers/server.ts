@@ -2,9 +2,9 @@ import type { MethodTable } from './method.ts';
 
 export interface DiagnosticsDeps {
   pid: number;
-  /** What the process takes of the machine's memory, in bytes; null: not known. */
+  /** The memory that the process uses, in bytes; null if unknown. */
   residentMemoryBytes: () => number | null;
-  /** What there is how much of now, by names as in the schema. */
+  /** The present values of the gauges, by their names in the schema. */
   gauges: () => Record<string, number>;
 }
 

@@ -4,18 +4,18 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 
-/** How the handlers reach the connections that follow a thread. */
+/** The connections that follow each thread. */
 export interface Followers {
   subscribe(threadId: string, connection: number): void;
-  /** False when the connection did not follow the thread. */
+  /** Returns false if the connection did not follow the thread. */
   unsubscribe(threadId: string, connection: number): boolean;
-  /** Nobody follows the thread any more: it cannot be loaded as it is. */
+  /** Removes all followers of a thread that can no longer be loaded. */
   unsubscribeAll(threadId: string): void;
-  /** Shows a connection what was asked in the thread before it came. */
+  /** Sends a connection the thread's requests to clients that are still open. */
   replay(threadId: string, connection: number): void;
 }
 
-/** What the handlers of threads and turns are made with. */
+/** Collaborators of the handlers for threads and turns. */
 export interface ThreadDeps {
   threads: Threads;
   store: ThreadStore;
@@ -23,6 +23,6 @@ export interface ThreadDeps {
   followers: Followers;
   clock: Clock;
   ids: Ids;
-  /** The provider of threads that name none; null when the configuration does not say. */
+  /** The provider of threads that name none; null if the configuration is invalid. */
   defaultProvider: () => Promise<string | null>;
 }

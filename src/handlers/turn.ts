@@ -1,6 +1,7 @@
 import { notServed } from '../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { type MethodTable, perThread } from './method.ts';
+import { requestedModel } from './requested-model.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
@@ -11,7 +12,7 @@ export function turnMethods({ threads }: ThreadDeps) {
         checkRequestedSandbox(params, 'sandboxPolicy');
         const { turn, afterAnswer } = await threads.require(params.threadId).startTurn({
           ...params,
-          model: params.model?.trim() ? params.model : null,
+          model: requestedModel(params),
         });
         after(afterAnswer);
         return { turn };
@@ -33,14 +34,12 @@ export function turnMethods({ threads }: ThreadDeps) {
         const thread = threads.require(threadId);
         if (environments?.length) throw notServed('turn/settings/update.environments');
         return {
-          status: thread.changeTurn(turnId, { ...overrides, model: overrides.model?.trim() ? overrides.model : null })
-            ? 'applied'
-            : 'targetUnavailable',
+          status: thread.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) }) ? 'applied' : 'targetUnavailable',
         };
       },
     },
 
-    // In no queue: it would wait behind what it is to stop.
+    // No queue: an interrupt must not wait behind other requests for the thread.
     'turn/interrupt': {
       queue: null,
       handle({ threadId, turnId }, { after }) {

@@ -3,8 +3,8 @@ import type { ThreadChange, ThreadRecord } from '../store/thread-store.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
 /**
- * Changes what any process may say of a thread, also while another one runs it: its name, gitInfo, memoryMode and
- * daybreakEnabled. Gives the thread as it is then.
+ * Changes the fields of a thread that any process may change, even while another process has loaded it: name, gitInfo,
+ * memoryMode and daybreakEnabled. Returns the record after the change.
  */
 export async function updateRecord({ threads, store }: ThreadDeps, threadId: string, change: ThreadChange): Promise<ThreadRecord> {
   const { id } = await threads.record(threadId, noRolloutFound);

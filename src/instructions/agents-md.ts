@@ -1,51 +1,52 @@
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
-/** In each folder the first of these counts. */
+/** In each folder the first of these that exists counts. */
 export const INSTRUCTION_FILES: readonly string[] = ['AGENTS.override.md', 'AGENTS.md'];
 
-export interface AgentsMdQuery {
+export interface AgentsMdOptions {
   home: string;
   cwd: string;
-  /** How much of the project's files, all together, is read; 0 leaves them out. */
+  /** How many bytes of the project's files are read in total; 0 leaves them out. */
   projectBytesMax: number;
-  /** Names to look for in a project's folder that has no AGENTS.md. */
+  /** Names to look for in a project folder without an AGENTS.md. */
   fallbackFileNames: readonly string[];
 }
 
-/** The instruction files in force, as data. */
+/** The instruction files that apply, as plain data. */
 export interface AgentsMd {
-  /** The folder that the files are about: the project's root. */
+  /** The project's root, which the files apply to. */
   folder: string;
-  /** Absolute paths, in the order of the text. */
+  /** Absolute paths, in the order in which `text` has them. */
   sources: string[];
-  /** Empty where there are no instructions. */
+  /** Empty if there are no instructions. */
   text: string;
 }
 
 /**
  * Reads the AGENTS.md of the home, then those of the project's folders from its root down to the cwd. In each folder
- * AGENTS.override.md takes the place of AGENTS.md. Only regular files count, and in the project only those that lie in
- * it: a symbolic link that leads out is passed over. Files that cannot be read are passed over too.
+ * AGENTS.override.md replaces AGENTS.md. Only regular files are read, and in the project only those inside it: symbolic
+ * links that lead out of it are skipped, and so are files that cannot be read.
  */
-export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdQuery): AgentsMd {
+export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: AgentsMdOptions): AgentsMd {
   const { root, folders } = projectFolders(cwd);
-  const docs: Doc[] = [];
+  const files: InstructionFile[] = [];
   let bytesLeft = projectBytesMax;
-  const homeDoc = findDoc(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
-  if (homeDoc !== null) docs.push(homeDoc);
+  const homeFile = findFile(home, INSTRUCTION_FILES, HOME_BYTES_MAX, null);
+  if (homeFile !== null) files.push(homeFile);
   for (const folder of folders) {
     if (bytesLeft <= 0) break;
-    const doc = findDoc(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
-    // A thread may work in the home itself: its file is said once.
-    if (doc === null || doc.real === homeDoc?.real) continue;
-    bytesLeft -= doc.bytes.length;
-    docs.push(doc);
+    const file = findFile(folder, [...INSTRUCTION_FILES, ...fallbackFileNames], bytesLeft, root);
+    // A thread may work in the home itself; its file is included only once.
+    if (file === null || file.real === homeFile?.real) continue;
+    bytesLeft -= file.bytes.length;
+    files.push(file);
   }
-  const texts = docs.map((doc) => [doc.path, textOf(doc)] as const).filter(([, text]) => text !== '');
+  const texts = files.map((file) => [file.path, textOf(file)] as const).filter(([, text]) => text !== '');
   return {
     folder: root,
     sources: texts.map(([path]) => path),
@@ -53,7 +54,7 @@ export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: 
   };
 }
 
-interface Doc {
+interface InstructionFile {
   path: string;
   /** With symbolic links resolved. */
   real: string;
@@ -62,11 +63,11 @@ interface Doc {
   size: number;
 }
 
-/** The first of the names that is a readable regular file; inside `root`, unless that is null. */
-function findDoc(folder: string, names: readonly string[], bytesMax: number, root: string | null): Doc | null {
+/** Returns the first of the names that is a readable regular file, and inside `root` unless that is null; else null. */
+function findFile(folder: string, names: readonly string[], bytesMax: number, root: string | null): InstructionFile | null {
   for (const name of names) {
     const path = join(folder, name);
-    const real = realPath(path);
+    const real = realPathOrSame(path);
     if (root !== null && !isBelow(real, root)) continue;
     const read = tryRead(real, bytesMax, root);
     if (read !== null) return { path, real, ...read };
@@ -78,14 +79,14 @@ function tryRead(path: string, bytesMax: number, root: string | null): { bytes: 
   try {
     return readRegularFile(path, bytesMax, (real) => root === null || isBelow(real, root));
   } catch {
-    // A folder of that name, or a file without permission: the thread works without it.
+    // A folder with that name, or a file that may not be read: the thread works without it.
     return null;
   }
 }
 
-function textOf({ bytes, size }: Doc): string {
+function textOf({ bytes, size }: InstructionFile): string {
   const cut = bytes.length < size;
-  // Streaming, the decoder keeps back a character that the cut went through.
+  // In stream mode the decoder leaves out a character that the cut split.
   const text = new TextDecoder().decode(bytes, { stream: cut }).trim();
-  return cut ? `${text}\n\n[cut after ${bytes.length} of ${size} bytes]` : text;
+  return cut ? `${text}\n\n[truncated after ${bytes.length} of ${size} bytes]` : text;
 }

@@ -1,6 +1,6 @@
 import type { CollaborationMode } from '../protocol/generated/types.ts';
 
-/** What a collaboration mode tells the model: its own instructions, else the built-in ones of the mode; null for none. */
+/** Returns the instructions of a collaboration mode: the client's, or else the built-in ones; null if there are none. */
 export function collaborationModeText({ mode, settings }: CollaborationMode): string | null {
   const own = settings.developer_instructions ?? null;
   if (own !== null) return own.trim() === '' ? null : own;
@@ -16,22 +16,22 @@ export function collaborationModeText({ mode, settings }: CollaborationMode): st
 
 const PLAN_MODE = `Plan mode
 
-You and the user are working out what to do. Until this mode ends, change nothing: no edits, no commands that write files, install,
-commit, or have effects elsewhere. Wishes to "just do it" are wishes for a plan of it.
+You and the user are deciding what to do. While this mode is on, change nothing: do not edit files, and do not run commands that
+write files, install, commit, or affect other systems. If the user asks for a change now, plan it instead.
 
-1. Explore first. Read the code, the tests, the configuration and the history until you know what there is. Whatever can be found
-   out by looking is not a question for the user.
-2. Then settle what only the user can: goals, what is in and out of scope, trade-offs. Ask few questions, the ones whose answer
-   changes the plan; offer choices with the one you recommend. Where there is a tool for asking, use it.
-3. Then write the plan, when nothing important is open. Whoever carries it out should have no decision left to make: what changes
-   in which parts, interfaces and data, cases of failure, how it is tested, and what you assumed.
+1. Explore first. Read the code, the tests, the configuration and the history until you understand the current state. Do not ask
+   the user what you can find out by looking.
+2. Then settle what only the user can decide: goals, scope, trade-offs. Ask few questions, and only those whose answers change
+   the plan. Offer choices, and say which one you recommend. If you have a tool for asking, use it.
+3. When no important question is open, write the plan. It must leave no decision to the person who carries it out: which parts
+   change and how, interfaces and data, failure cases, how to test it, and what you assumed.
 
-End with the plan as a Markdown text in one block, its tags on lines of their own:
+End with the plan as Markdown in one block, with each tag on its own line:
 
 <proposed_plan>
 # Title
 …
 </proposed_plan>
 
-Write at most one such block in an answer, and only for a plan that is complete. A changed plan is written again, whole. Do not ask
-in the answer whether to go on: the user's program does.`;
+Write at most one such block per answer, and only when the plan is complete. If the plan changes, write all of it again. Do not
+ask in the answer whether to proceed: the user's program does that.`;

@@ -8,7 +8,7 @@ import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
 import { skillsText } from './skills-text.ts';
 
-/** All that the model is told of a turn's surroundings, as plain data: kept with a turn, it is compared at the next. */
+/** Everything that the model is told about a turn's context, as plain data. It is stored with the turn and compared at the next one. */
 export interface ContextInput extends PermissionsInput {
   skills: Skill[];
   developerInstructions: string | null;
@@ -27,11 +27,11 @@ export function contextMessages(input: ContextInput): ResponseItem[] {
 }
 
 /**
- * The messages that tell the model what has changed since an earlier turn; none where nothing has. What no longer holds
- * is said to do so, since the model still reads the earlier messages.
+ * The messages that tell the model what has changed since an earlier turn; empty if nothing has. Instructions that no longer
+ * apply are revoked, since the model still reads the earlier messages.
  */
 export function contextChanges(previous: ContextInput, next: ContextInput): ResponseItem[] {
-  const changes = (part: Part) => {
+  const changes = (part: ContextPart) => {
     const text = part.text(next);
     if (text === part.text(previous)) return null;
     return text ?? part.ended;
@@ -39,28 +39,28 @@ export function contextChanges(previous: ContextInput, next: ContextInput): Resp
   return assemble(DEVELOPER_PARTS.map(changes), USER_PARTS.map(changes));
 }
 
-interface Part {
-  /** Null: nothing to say. */
+interface ContextPart {
+  /** Null if there is nothing to say. */
   text(input: ContextInput): string | null;
-  /** Said when a later turn has nothing to say any more. */
+  /** What the model is told when a later turn has nothing to say. */
   ended: string;
 }
 
-const DEVELOPER_PARTS: Part[] = [
+const DEVELOPER_PARTS: ContextPart[] = [
   { text: (input) => permissionsText(input), ended: '' },
   { text: (input) => skillsText(input.skills), ended: 'The skills listed earlier are no longer available.' },
-  { text: (input) => nonBlank(input.developerInstructions), ended: 'The developer instructions given earlier no longer hold.' },
+  { text: (input) => nonBlank(input.developerInstructions), ended: 'The earlier developer instructions no longer apply.' },
   {
     text: (input) => collaborationModeText(input.collaborationMode),
-    ended: 'The collaboration mode has changed back to the default: the instructions of the earlier mode no longer hold.',
+    ended: 'The collaboration mode has changed back to the default. The instructions of the earlier mode no longer apply.',
   },
-  { text: (input) => personalityText(input.personality), ended: 'The tone asked for earlier no longer holds.' },
+  { text: (input) => personalityText(input.personality), ended: 'The earlier instructions about tone no longer apply.' },
 ];
 
-const USER_PARTS: Part[] = [
+const USER_PARTS: ContextPart[] = [
   {
     text: (input) => agentsMdText(input.agentsMd),
-    ended: '# AGENTS.md instructions: none any more\n\nThose given earlier no longer hold.',
+    ended: '# AGENTS.md instructions: none\n\nThe earlier AGENTS.md instructions no longer apply.',
   },
   { text: (input) => environmentText(input.environment), ended: '' },
 ];
@@ -69,8 +69,8 @@ function agentsMdText({ folder, text }: AgentsMd): string | null {
   if (text === '') return null;
   return `# AGENTS.md instructions for ${folder}
 
-How the user and the authors of this project want work to be done here. Where two files differ, the later one counts; these
-replace any given earlier.
+The user and the authors of this project want you to work as these files say. If two files conflict, follow the later one. These
+instructions replace any given earlier.
 
 ${text}`;
 }
@@ -79,7 +79,7 @@ function nonBlank(text: string | null): string | null {
   return text === null || text.trim() === '' ? null : text;
 }
 
-/** One developer message of many parts, then user messages of one part; a text said twice is said once. */
+/** Makes one developer message of many parts, and a user message for each user text. Repeated developer texts are left out. */
 function assemble(developer: (string | null)[], user: (string | null)[]): ResponseItem[] {
   const developerTexts = [...new Set(developer.filter((text) => text !== null))];
   const userTexts = user.filter((text) => text !== null);

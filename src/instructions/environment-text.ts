@@ -7,16 +7,16 @@ export interface Environment {
   /** Absolute. */
   cwd: string;
   shell: string;
-  /** Of the day, in UTC: 2026-01-31. */
+  /** Today's date in UTC: 2026-01-31. */
   date: string;
-  /** The variables that are kept from commands, by their names. Missing where an earlier version told of it. */
+  /** Names of the variables that commands do not get. Missing in contexts that earlier versions stored. */
   withheld?: string[];
 }
 
-/** How many names the model reads. */
+/** How many names the model is told. */
 const WITHHELD_MAX = 100;
 
-/** Describes the surroundings of a turn. `nowMs` is Unix milliseconds. */
+/** Describes the environment of a turn. `nowMs` is in Unix milliseconds. */
 export function describeEnvironment({ cwd, env, nowMs, withheld }: EnvironmentSources): Environment {
   const shell = basename(env.SHELL ?? '');
   return { cwd, shell: /^\w+$/.test(shell) ? shell : 'sh', date: new Date(nowMs).toISOString().slice(0, 10), withheld };

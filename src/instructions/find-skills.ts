@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { isBelow } from '../base/is-within.ts';
 import { isObject } from '../base/json-value.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { skillFiles } from './skill-files.ts';
 
@@ -11,11 +12,11 @@ const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
 
-/** A folder with instructions for one kind of task. The model learns name and description; the body only on use. */
+/** A folder with instructions for one kind of task. The model is told name and description, and the contents only on use. */
 export interface Skill {
   name: string;
   description: string;
-  /** Absolute, of the SKILL.md. */
+  /** Absolute path of the SKILL.md. */
   path: string;
   scope: 'user' | 'repo';
 }
@@ -32,8 +33,8 @@ export interface FoundSkills {
 }
 
 /**
- * Looks for skills in the home's `skills` folder, at any depth within reason, and in `.agents/skills` of the project's
- * folders from its root down to the cwd. Folders of a project are followed only inside the project.
+ * Finds skills in the home's `skills` folder and in `.agents/skills` of the project's folders, from its root down to the cwd,
+ * both to a limited depth. In a project, links are followed only inside the project.
  */
 export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
   const { root, folders } = projectFolders(cwd);
@@ -46,7 +47,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   if (files.length === 0) return { skills, errors };
 
   const { parse } = await import('yaml');
-  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPath(file.path), file]));
+  const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
     const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
     const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
@@ -56,7 +57,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   return { skills, errors };
 }
 
-/** The skill's name and description, or what is wrong with the file. */
+/** Returns the skill's name and description, or a string that says what is wrong with the file. */
 function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
@@ -86,7 +87,7 @@ function readSkill(
   return { name, description };
 }
 
-/** A text without line breaks, since it goes into a list; null for anything else, and for nothing. */
+/** Returns a string on one line, since it goes into a list; null if the value is not a string or is blank. */
 function oneLine(value: unknown): string | null {
   const line = typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
   return line === '' ? null : line;

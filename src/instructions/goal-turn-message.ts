@@ -1,38 +1,41 @@
 import type { ResponseItem, ThreadGoal } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
-/** What opens a turn that nobody asked for: the goal, and how to go on with it. `idle`: the last such turn called no tool. */
+/** The message that begins a turn which the server starts for a goal. `idle`: the last such turn called no tool. */
 export function goalTurnMessage(goal: ThreadGoal, { idle }: { idle: boolean }): ResponseItem {
-  return goalMessage(`This thread works towards a goal, and begins turns by itself until that is reached. Nobody has spoken since the last turn.
+  return goalMessage(`This thread works towards a goal and starts turns on its own until the goal is reached. The user has not
+written since the last turn.
 
 ${objectiveText(goal)}
 
 ${spentText(goal)}
 
 Take the next step now.
-- Find out how things stand before you rely on what was said earlier.
-- Work for all that the objective asks for, not for a part of it in its place. What does not fit into this turn is for the next.
-- Call update_goal with "complete" once everything is done and you have checked that it is; not because the tokens run out.
-- Call update_goal with "blocked" when you cannot go on without the user, and say what is missing.${idle ? `\n\n${IDLE}` : ''}`);
+- Check the current state before you rely on what was said earlier.
+- Work towards the whole objective; do not replace it with a part of it. Leave what does not fit into this turn for the next.
+- Call update_goal with "complete" only when everything is done and you have verified it. Do not mark the goal complete because
+  tokens are running out.
+- Call update_goal with "blocked" if you cannot continue without the user, and say what is missing.${idle ? `\n\n${IDLE}` : ''}`);
 }
 
-const IDLE = 'Your last turn called no tool. If this one calls none either, the thread stops working on the goal.';
+const IDLE = 'Your last turn called no tool. If this turn calls none either, the thread stops working on the goal.';
 
-/** Said in a turn under way, when a client has given the goal other words. */
+/** The message for a running turn when a client has changed the goal's objective. */
 export function goalEditedMessage(goal: ThreadGoal): ResponseItem {
-  return goalMessage(`The user has changed the goal while you work. What follows replaces it: drop what only the earlier one asked for.
+  return goalMessage(`The user has changed the goal while you are working. The objective below replaces the earlier one. Stop
+work that only the earlier one needed.
 
 ${objectiveText(goal)}
 
 ${spentText(goal)}`);
 }
 
-/** Said in a turn under way, when it has used up the goal's tokens. */
+/** The message for a running turn when the goal's token budget is used up. */
 export function goalBudgetMessage(goal: ThreadGoal): ResponseItem {
-  return goalMessage(`The goal's tokens are used up. ${spentText(goal)}
+  return goalMessage(`The goal's token budget is used up. ${spentText(goal)}
 
-Begin nothing new. Leave the work in a state that can be taken up again, and tell the user what is done, what is not, and what
-should come next. Call update_goal with "complete" only if the objective is reached already.`);
+Do not start anything new. Leave the work in a state that can be resumed. Tell the user what is done, what is not done, and what
+should come next. Call update_goal with "complete" only if the objective has already been reached.`);
 }
 
 function goalMessage(text: string): ResponseItem {
@@ -40,7 +43,7 @@ function goalMessage(text: string): ResponseItem {
 }
 
 function objectiveText({ objective }: ThreadGoal): string {
-  return `The objective, in the words of whoever set it:\n<objective>\n${escapeTags(objective)}\n</objective>`;
+  return `The objective:\n<objective>\n${escapeTags(objective)}\n</objective>`;
 }
 
 function spentText({ tokensUsed, tokenBudget }: ThreadGoal): string {

@@ -1,14 +1,15 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../base/is-within.ts';
-import { projectFolders, realPath } from '../config/layers/project-folders.ts';
+import { realPathOrSame } from '../base/real-path.ts';
+import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
 const ENTRIES_MAX = 500;
 
 /**
- * The links of a project, by absolute paths, in place of instruction files and skills, that are not followed since they lead
- * out of it: whoever wrote the project would otherwise choose which files of the machine the model reads.
+ * Absolute paths of the links that a project has in place of instruction files and skills, and that lead out of the project.
+ * They are not followed: otherwise the project's author would choose which files of this machine the model reads.
  */
 export function linksOut(cwd: string, fallbackFileNames: readonly string[]): string[] {
   const { root, folders } = projectFolders(cwd);
@@ -27,10 +28,10 @@ function leadsOut(path: string, root: string): boolean {
   try {
     if (!lstatSync(path).isSymbolicLink()) return false;
   } catch {
-    // Nothing there, or nothing that can be looked at.
+    // Missing, or not accessible.
     return false;
   }
-  const real = realPath(path);
+  const real = realPathOrSame(path);
   return real !== path && !isWithin(real, root);
 }
 
@@ -38,7 +39,7 @@ function entries(folder: string): string[] {
   try {
     return readdirSync(folder).slice(0, ENTRIES_MAX);
   } catch {
-    // Not there, or not to be read: no skills here.
+    // Missing, or not readable: no skills here.
     return [];
   }
 }

@@ -2,21 +2,21 @@ import { type ApprovalKind, mayAsk } from '../policy/permissions/may-ask.ts';
 import { type GrantedPermissions, PROTECTED_NAMES } from '../policy/permissions/sandbox-bounds.ts';
 import type { AskForApproval, ReadOnlyAccess, SandboxPolicy } from '../protocol/generated/types.ts';
 
-/** What decides what the model's commands may do, and how it can ask for more. */
+/** The settings that say what the model's commands may do, and how it can ask for more. */
 export interface PermissionsInput {
   sandboxPolicy: SandboxPolicy;
   approvalPolicy: AskForApproval;
-  /** Further folders of the workspace. */
+  /** Further directories of the workspace. */
   workspaceRoots?: readonly string[];
-  /** What users have granted for the session. */
+  /** What the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
-  /** Whether there is the tool `request_permissions`. */
+  /** Whether the model has the tool `request_permissions`. */
   asksForPermissions?: boolean;
-  /** Whether one command can ask for permissions of its own. */
+  /** Whether a single command can ask for additional permissions. */
   widensCommands?: boolean;
 }
 
-/** Tells the model what commands can do, when somebody is asked, and how it asks. */
+/** Tells the model what commands can do, what needs approval, and how to ask for it. */
 export function permissionsText(input: PermissionsInput): string {
   const { sandboxPolicy: sandbox, approvalPolicy: approval } = input;
   const isConfined = sandbox.type === 'readOnly' || sandbox.type === 'workspaceWrite';
@@ -30,66 +30,66 @@ export function permissionsText(input: PermissionsInput): string {
 function sandboxText({ sandboxPolicy: sandbox, workspaceRoots = [] }: PermissionsInput): string {
   switch (sandbox.type) {
     case 'dangerFullAccess':
-      return 'Commands run without a sandbox (danger-full-access), with all the rights of the user: files anywhere and the network. Take the care that this asks for.';
+      return 'Commands run without a sandbox (danger-full-access) and with all rights of the user: they can change any file and use the network. Be careful.';
     case 'externalSandbox':
-      return `Commands run in a sandbox that was set up outside of heddle; its bounds are not known here. ${networkText(sandbox.networkAccess === 'enabled')}`;
+      return `Commands run in a sandbox that was set up outside heddle; heddle does not know its limits. ${networkText(sandbox.networkAccess === 'enabled')}`;
     case 'readOnly':
-      return `Commands run in a read-only sandbox: they read ${readText(sandbox.access, workspaceRoots)} and write nothing. ${networkText(sandbox.networkAccess === true)}`;
+      return `Commands run in a read-only sandbox: they can read ${readablePlaces(sandbox.access, workspaceRoots)} and cannot write anything. ${networkText(sandbox.networkAccess === true)}`;
     case 'workspaceWrite':
-      return `Commands run in a workspace-write sandbox: they read ${readText(sandbox.readOnlyAccess, workspaceRoots)} and write only in ${writableText(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
+      return `Commands run in a workspace-write sandbox: they can read ${readablePlaces(sandbox.readOnlyAccess, workspaceRoots)} and can write only in ${writablePlaces(sandbox, workspaceRoots)}. ${networkText(sandbox.networkAccess === true)} ${PROTECTED}`;
     default:
       return sandbox satisfies never;
   }
 }
 
-const PROTECTED = `Whatever is named ${listText(PROTECTED_NAMES, 'or')} can be read everywhere, and nowhere be written or made.`;
+const PROTECTED = `Anything named ${listText(PROTECTED_NAMES, 'or')} is read-only everywhere and cannot be created.`;
 
-function readText(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
+function readablePlaces(access: ReadOnlyAccess | null | undefined, workspaceRoots: readonly string[]): string {
   if (access?.type !== 'restricted') return 'files';
-  const places = ['the working folder', ...workspaceRoots, ...(access.readableRoots ?? [])];
-  if (access.includePlatformDefaults !== false) places.push('what programs commonly need');
+  const places = ['the working directory', ...workspaceRoots, ...(access.readableRoots ?? [])];
+  if (access.includePlatformDefaults !== false) places.push('the system files that programs need');
   return `only ${listText([...new Set(places)], 'and')}`;
 }
 
-function writableText(
+function writablePlaces(
   { writableRoots, excludeSlashTmp, excludeTmpdirEnvVar }: Extract<SandboxPolicy, { type: 'workspaceWrite' }>,
   workspaceRoots: readonly string[],
 ): string {
-  const places = ['the working folder', ...workspaceRoots, ...(writableRoots ?? [])];
+  const places = ['the working directory', ...workspaceRoots, ...(writableRoots ?? [])];
   if (!excludeSlashTmp) places.push('/tmp');
-  if (!excludeTmpdirEnvVar) places.push('the folder that $TMPDIR names');
+  if (!excludeTmpdirEnvVar) places.push('the directory in $TMPDIR');
   return listText([...new Set(places)], 'and');
 }
 
 function networkText(allowed: boolean): string {
-  return allowed ? 'The network can be reached.' : 'The network cannot be reached.';
+  return allowed ? 'Commands can use the network.' : 'Commands cannot use the network.';
 }
 
-/** Null: nothing has been granted. */
+/** Returns null if nothing has been granted. */
 function grantedText(granted: readonly GrantedPermissions[]): string | null {
   const of = (kind: 'read' | 'write') => [...new Set(granted.flatMap((grant) => grant[kind]))];
   const [read, write] = [of('read'), of('write')];
   const parts = [];
   if (read.length > 0) parts.push(`to read ${listText(read, 'and')}`);
   if (write.length > 0) parts.push(`to write ${listText(write, 'and')}`);
-  if (granted.some(({ network }) => network)) parts.push('to reach the network');
-  return parts.length === 0 ? null : `Granted beyond that, for this session: ${parts.join('; ')}.`;
+  if (granted.some(({ network }) => network)) parts.push('to use the network');
+  return parts.length === 0 ? null : `Granted in addition, for this session: ${parts.join('; ')}.`;
 }
 
 function approvalText(approval: AskForApproval, isConfined: boolean): string {
   switch (approval) {
     case 'untrusted':
-      return 'Every command that is not known to be harmless is shown to a reviewer first, who may decline it.';
+      return 'A reviewer must approve every command that is not known to be harmless.';
     case 'on-failure':
       return isConfined
-        ? 'Commands run in the sandbox without asking. When the sandbox stops one, a reviewer is asked whether it may run again outside: you need not ask.'
-        : 'Commands run without asking.';
+        ? 'Commands run in the sandbox without approval. If the sandbox blocks a command, a reviewer is asked whether it may run again outside; you do not need to ask.'
+        : 'Commands run without approval.';
     case 'on-request':
       return isConfined
-        ? 'Commands run in the sandbox without asking. When one needs to go beyond it, ask for that in the tool call; a reviewer decides.'
-        : 'Commands run without asking, but for those that a rule says to ask about.';
+        ? 'Commands run in the sandbox without approval. If a command needs to go beyond the sandbox, ask for that in the tool call; a reviewer decides.'
+        : 'Commands run without approval, except those for which a rule requires it.';
     case 'never':
-      return 'Nobody is asked for approval: what goes beyond these limits is refused. Do not ask for more; work within them, and say what you could not do.';
+      return 'No approval is possible: anything beyond these limits is refused. Do not ask for more; work within the limits, and say what you could not do.';
     default:
       return granularText(approval);
   }
@@ -101,20 +101,20 @@ function mayLeave(approval: AskForApproval): boolean {
 }
 
 const ESCALATION =
-  'To run a command outside the sandbox, give `sandbox_permissions: "require_escalated"` and a `justification`, a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes what may run from now on without asking: keep it narrow. Ask only for what the task needs, after it is clear that the sandbox is in the way. When it is declined, do not try to get there by other means.';
+  'To run a command outside the sandbox, set `sandbox_permissions: "require_escalated"` and give a `justification`: a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes commands that may run without approval from now on; keep it narrow. Ask only for what the task needs, and only if the sandbox is clearly in the way. If the request is declined, do not try to get the same result in another way.';
 
 const WIDENING =
-  'To let one command read or write more, or reach the network, while it stays in the sandbox, give `sandbox_permissions: "with_additional_permissions"`, `additional_permissions` with no more than it needs, and a `justification`. Prefer that to leaving the sandbox.';
+  'To let one command read or write more, or use the network, while it stays in the sandbox, set `sandbox_permissions: "with_additional_permissions"`, list only what the command needs in `additional_permissions`, and give a `justification`. Prefer this to running outside the sandbox.';
 
 const REQUEST =
-  'To widen the sandbox for later commands, call request_permissions. What is granted for a turn ends with the turn. What is protected stays so.';
+  'To widen the sandbox for later commands, call request_permissions. Permissions that are granted for a turn end with the turn. Protected paths stay protected.';
 
 const GRANULAR_KINDS: readonly (readonly [name: string, kind: ApprovalKind])[] = [
   ['commands outside the sandbox', 'sandbox_approval'],
-  ['commands for which a rule says to ask', 'rules'],
-  ['questions of MCP servers', 'mcp_elicitations'],
-  ['requests for permissions', 'request_permissions'],
-  ['scripts of skills', 'skill_approval'],
+  ['commands for which a rule requires approval', 'rules'],
+  ['questions from MCP servers', 'mcp_elicitations'],
+  ['permission requests', 'request_permissions'],
+  ['skill scripts', 'skill_approval'],
 ];
 
 function granularText(approval: AskForApproval): string {
@@ -122,7 +122,7 @@ function granularText(approval: AskForApproval): string {
   const refused = GRANULAR_KINDS.filter(([, kind]) => !mayAsk(approval, kind)).map(([name]) => name);
   const sentences = [];
   if (asked.length > 0) sentences.push(`A reviewer is asked about: ${asked.join(', ')}.`);
-  if (refused.length > 0) sentences.push(`Refused without asking: ${refused.join(', ')}.`);
+  if (refused.length > 0) sentences.push(`Refused without asking a reviewer: ${refused.join(', ')}.`);
   return sentences.join(' ');
 }
 

@@ -8,8 +8,8 @@ import { responsesApi } from './responses/responses-api.ts';
 import { ScriptError } from './script/script-error.ts';
 
 /**
- * The model behind a provider. Keep it: it holds the provider's connections, or how far its script is. Rejects with a
- * ConfigError where the provider's script cannot be used.
+ * Creates the model of a provider. Keep it: it holds the provider's open connections, or the position in its script. Rejects
+ * with a ConfigError if the provider's script cannot be used.
  */
 export async function createModel(provider: ProviderConfig, deps: ProviderModelDeps): Promise<Model> {
   switch (provider.wireApi) {

@@ -1,19 +1,19 @@
 import type { TurnError } from '../protocol/generated/types.ts';
 
-/** Why an attempt to get an answer failed. */
+/** Why a request to a model failed. */
 export interface ModelFailure {
   error: TurnError;
   /**
-   * What kind of retry can help. `connection`: nobody was reached; `request`: refused before a stream began;
-   * `stream`: a stream broke or fell silent; `withoutReasoning`: the model knows no settings of reasoning;
-   * `withoutExtras`: it may be what was sent about reasoning beyond what was asked for.
+   * The kind of retry that can help. `connection`: the provider was not reached; `request`: it refused before a stream
+   * began; `stream`: the stream broke or went silent; `withoutReasoning`: the model has no reasoning settings;
+   * `withoutExtras`: the cause may be reasoning settings that were sent although the user did not set them.
    */
   retry: 'never' | 'connection' | 'request' | 'stream' | 'withoutReasoning' | 'withoutExtras';
-  /** How long the provider asked to wait, in milliseconds; null: it did not say. */
+  /** How long the provider asks to wait, in milliseconds; null if it does not say. */
   waitMs: number | null;
 }
 
-/** A failure without a wait asked for. */
+/** Makes a failure for which the provider asks for no wait. */
 export function modelFailure(message: string, codexErrorInfo: TurnError['codexErrorInfo'], retry: ModelFailure['retry']): ModelFailure {
   return { error: { message, codexErrorInfo, additionalDetails: null }, retry, waitMs: null };
 }

@@ -1,15 +1,15 @@
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { Model } from './model.ts';
 
-/** How many providers' connections are kept. A thread keeps its own model, whatever is forgotten here. */
+/** How many models are kept, each with its provider's connections. A thread keeps its own model even if the pool drops it. */
 const MODELS_MAX = 16;
 
-/** One model for each provider; or, where one is given, that one for all. */
+/** Keeps one model for each provider; or, if a model is given, uses that one for all. */
 export class ModelPool {
   readonly #given: Model | null;
   readonly #create: (provider: ProviderConfig) => Promise<Model>;
   readonly #models = new Map<string, Promise<Model>>();
-  /** Models with a script: how far it is must not be forgotten. */
+  /** Models with a script are never dropped: they hold the position in it. */
   readonly #scripted = new Map<string, Promise<Model>>();
   readonly #reporting = new Set<Model>();
 
@@ -18,7 +18,7 @@ export class ModelPool {
     this.#create = create;
   }
 
-  /** Rejects with a ConfigError where the provider's settings make no model; the next call tries again. */
+  /** Rejects with a ConfigError if the provider's settings are not usable; the next call tries again. */
   async get(provider: ProviderConfig): Promise<Model> {
     if (this.#given !== null) return this.#given;
     const models = provider.script === null ? this.#models : this.#scripted;
@@ -38,7 +38,7 @@ export class ModelPool {
     }
   }
 
-  /** What was wrong with how the models were used, a text of several lines each. */
+  /** Reports of wrong use, one string of several lines for each model that has one. */
   reports(): string[] {
     const used = this.#given === null ? [...this.#reporting] : [this.#given];
     return used.map((model) => model.report?.() ?? null).filter((report) => report !== null);

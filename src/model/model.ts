@@ -11,15 +11,15 @@ export type ToolSpec =
       parameters: JsonObject;
     }
   | {
-      /** Takes one text in place of arguments. */
+      /** Takes one string in place of arguments. */
       type: 'custom';
       name: string;
       description: string;
-      /** What the text may be, in the words of the Responses API; models behind other APIs have to go by the description. */
+      /** The string's format, as the Responses API defines it. Other APIs give models only the description. */
       format: JsonObject;
     };
 
-/** One question to a model. Plain data: it can be written down, compared and asked again. */
+/** One request to a model. Plain data: it can be stored, compared and sent again. */
 export interface ModelRequest {
   model: string;
   instructions: string;
@@ -35,9 +35,9 @@ export interface ModelRequest {
 }
 
 /**
- * What a model answers, as plain data. `started` opens an attempt. `retrying` voids what began since and did not complete,
- * and the tool calls since; whatever else completed stays.
- * The last event is `completed` or `failed`, unless the signal aborted: then the events just end.
+ * An event of a model's response, as plain data. `started` begins an attempt. `retrying` voids the items that have begun since
+ * then and not completed, and all tool calls since then; other completed items stay.
+ * The last event is `completed` or `failed`. If the signal aborts, the events end without either.
  * Items of one response may overlap; an item may complete without having started.
  */
 export type ModelEvent =
@@ -47,7 +47,7 @@ export type ModelEvent =
   | { type: 'reasoningSummaryPart'; itemId: string; index: number }
   | { type: 'reasoningSummaryDelta'; itemId: string; index: number; delta: string }
   | { type: 'reasoningDelta'; itemId: string; index: number; delta: string }
-  /** What a call is made with, as it streams: the text of a custom tool, else the JSON of the arguments. */
+  /** A piece of a call's input as it streams: the string for a custom tool, else the JSON of the arguments. */
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
   | { type: 'retrying'; error: TurnError; delayMs: number }
@@ -56,10 +56,10 @@ export type ModelEvent =
 
 export interface Model {
   /**
-   * Asks the model once. Never rejects and never hangs: a failure is the last event, silence ends in one, retries are
-   * bounded in number and time. Reading slowly slows the provider down; nothing is buffered without bound.
+   * Sends one request to the model and streams its events. Never rejects and never hangs: a failure is the last event, silence
+   * becomes a failure, and retries are limited in number and time. A slow reader slows the provider down; buffers are limited.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** For a model that checks how it is used: what was wrong up to now, as a text of several lines; null: nothing. */
+  /** For a model that checks how it is used: the problems so far as a string of several lines; null if there are none. */
   report?(): string | null;
 }

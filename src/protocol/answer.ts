@@ -1,2 +1,2 @@
-/** What became of a request to clients. `aborted`: nobody answered before the signal fired. */
+/** The outcome of a request to clients. `aborted`: no client answered before the signal fired. */
 export type Answer<Result> = { type: 'result'; result: Result } | { type: 'error'; message: string } | { type: 'aborted' };

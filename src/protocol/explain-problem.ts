@@ -1,8 +1,6 @@
-import { cutText } from '../base/cut-text.ts';
 import { isObject } from '../base/json-value.ts';
 import type { ValidationError, Validator } from './generated/validate-params.js';
-
-const SHOWN_CHARS_MAX = 60;
+import { showValue } from './show-value.ts';
 
 const TYPE_NAMES: Record<string, string> = {
   string: 'a string',
@@ -13,34 +11,39 @@ const TYPE_NAMES: Record<string, string> = {
   array: 'an array',
 };
 
-/** Says in one sentence why a validator refused params: which field, what was expected, what was found. */
-export function explainProblem(validate: Validator, params: unknown): string {
+/**
+ * Explains in one sentence why a validator refused params: which field is wrong, the expected value and the found one. `root`
+ * names the params in the sentence; if it is empty, fields are named by their own keys alone.
+ */
+export function explainProblem(validate: Validator, params: unknown, root = 'params'): string {
   if (params === undefined) return 'params is missing: an object is expected';
   validate(params);
   const errors = deepest(validate.errors ?? []);
   const wrong = errors.filter((error) => error.keyword !== 'required');
-  if (wrong[0] === undefined) return explainMissing(validate, params, errors);
+  if (wrong[0] === undefined) return explainMissing(validate, params, { errors, root });
   const path = pathOf(wrong[0]);
   const here = wrong.filter((error) => error.instancePath === wrong[0]?.instancePath);
-  return `${fieldName(params, path)}: ${mismatch(valueAt(params, path), here)}`;
+  const field = fieldName(params, path, root);
+  return `${field === '' ? '' : `${field}: `}${mismatch(valueAt(params, path), here)}`;
 }
 
-/** Of the variants of a union, the one that the value came nearest to has its errors deepest. */
+/** The errors that stand deepest. In a union, these belong to the variant that the value is closest to. */
 function deepest(errors: ValidationError[]): ValidationError[] {
   const causes = errors.filter((error) => error.keyword !== 'anyOf');
   const depth = Math.max(...causes.map((error) => pathOf(error).length));
   return causes.filter((error) => pathOf(error).length === depth);
 }
 
-function explainMissing(validate: Validator, params: unknown, [first, ...others]: ValidationError[]): string {
+function explainMissing(validate: Validator, params: unknown, { errors, root }: { errors: ValidationError[]; root: string }): string {
+  const [first, ...others] = errors;
   if (first === undefined) return 'params is invalid';
   const path = pathOf(first);
   const alternatives = others.map((error) => ` or ${missingKey(error)}`).join('');
   const expected = expectedAt(validate, params, path);
-  return `${fieldName(params, path)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
+  return `${fieldName(params, path, root)}${alternatives} is missing${expected === null ? '' : `: ${expected} is expected`}`;
 }
 
-/** What a validator would have at a path: asked by putting there what fits nothing. */
+/** The type or values that a validator expects at a path. Found by validating with a value there that is never valid. */
 function expectedAt(validate: Validator, params: unknown, path: string[]): string | null {
   validate(withValueAt(params, path, Symbol('nothing')));
   const here = (validate.errors ?? []).filter((error) => pathOf(error).join('/') === path.join('/'));
@@ -51,7 +54,7 @@ function expectedAt(validate: Validator, params: unknown, path: string[]): strin
 }
 
 function mismatch(value: unknown, errors: ValidationError[]): string {
-  const found = show(value);
+  const found = showValue(value);
   const values = allowedValues(errors);
   if (values.length > 0 && typeof value === 'string') return `${found} is ${values.length === 1 ? 'not' : 'none of'} ${values.join(', ')}`;
   const limit = errors.find((error) => error.keyword === 'minimum' || error.keyword === 'maximum');
@@ -74,15 +77,6 @@ function allowedValues(errors: ValidationError[]): string[] {
   return [...new Set(values)].filter((value) => value !== null).map((value) => JSON.stringify(value));
 }
 
-/** A value as it reads in a sentence. */
-function show(value: unknown): string {
-  if (Array.isArray(value)) return 'an array';
-  if (isObject(value)) return 'an object';
-  if (typeof value !== 'string') return String(value);
-  const text = JSON.stringify(cutText(value, SHOWN_CHARS_MAX));
-  return value.length > SHOWN_CHARS_MAX ? `${text.slice(0, -1)}…"` : text;
-}
-
 /** The keys that lead to where an error stands; a missing key counts. */
 function pathOf(error: ValidationError): string[] {
   const keys = error.instancePath.split('/').slice(1).map(unescapePointer);
@@ -98,15 +92,15 @@ function unescapePointer(key: string): string {
 }
 
 /** `params.input[0].text` */
-function fieldName(params: unknown, path: string[]): string {
-  let name = 'params';
+function fieldName(params: unknown, path: string[], root: string): string {
+  let name = root;
   let value = params;
   for (const key of path) {
     if (Array.isArray(value)) name += `[${key}]`;
-    else name += /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${show(key)}]`;
+    else name += /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${showValue(key)}]`;
     value = memberOf(value, key);
   }
-  return name;
+  return name.replace(/^\./, '');
 }
 
 function valueAt(params: unknown, path: string[]): unknown {
@@ -118,7 +112,7 @@ function memberOf(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined;
 }
 
-/** A copy with another value at a path; what does not lie on the path is shared. */
+/** A copy with another value at a path. The copy shares everything that is not on the path. */
 function withValueAt(value: unknown, path: string[], replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;

@@ -3,8 +3,8 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_DIGITS_MAX = 19;
 
 /**
- * The JSON text of a message's id, exact to the last digit; null when it is no id: neither a string nor a whole number
- * of 64 bits.
+ * The JSON text of a message's id, exact to the last digit. Returns null if the id is neither a string nor an integer of
+ * 64 bits.
  */
 export function idText(id: unknown, line: string): string | null {
   if (typeof id === 'string') return JSON.stringify(id);
@@ -16,9 +16,9 @@ export function idText(id: unknown, line: string): string | null {
   return exact <= INT64_MAX && exact >= INT64_MIN ? String(exact) : null;
 }
 
-/** The text of the number that is the value of `key` in the object that `line` holds, as it stands there. */
+/** The number at `key` in the object that `line` holds, as it is written there. Returns null if there is none. */
 function topLevelNumber(line: string, key: string): string | null {
-  // Strings, which may be long, are passed over by hand: a regular expression would take a stack as deep as they are long.
+  // Skips strings by hand, since they may be long: a regular expression would need a stack as deep as the string is long.
   const token = /["{}[\]]|-?\d[\d.eE+-]*/g;
   let depth = 0;
   let previous = '';
@@ -36,7 +36,7 @@ function topLevelNumber(line: string, key: string): string | null {
   return found;
 }
 
-/** Where the string that begins at `start` is over. The line is known to be JSON. */
+/** The index after the string that begins at `start`. The line must be valid JSON. */
 function stringEnd(line: string, start: number): number {
   let end = start;
   let escapes: number;

@@ -6,13 +6,13 @@ import type { Validator } from './generated/validate-params.js';
 
 type Validators = Readonly<Record<string, Validator>>;
 
-/** All but the handshake's are loaded with the first request that needs them: the server's start does not wait for them. */
+/** The validators of all methods but the handshake. Loaded with the first request that needs them, so the server starts sooner. */
 let loaded: Validators | null = null;
 let loading: Promise<Validators> | null = null;
 
 /**
- * Null when the params of a served method are valid, else a sentence: which field, what was expected, what was found. At
- * once, but for the first requests after the handshake, which wait for the validators and go on in their order.
+ * Returns null if the params of a served method are valid, else a sentence: which field is wrong, the expected value and the
+ * found one. Returns a promise only for the first requests after the handshake, which wait for the validators in their order.
  */
 export function paramsProblem(method: string, params: unknown): string | null | Promise<string | null> {
   const validators = Object.hasOwn(validateHandshake, method) ? validateHandshake : loaded;
@@ -25,16 +25,16 @@ export function paramsProblem(method: string, params: unknown): string | null | 
 }
 
 /**
- * Null when what a client answered to this request of the server's is valid, else a sentence that says what is wrong. The
- * validators are loaded with the first answer.
+ * Resolves with null if a client's result for this request of the server is valid, else with a sentence that says what is
+ * wrong. The validators are loaded with the first response.
  */
 export async function answerProblem(method: string, result: unknown): Promise<string | null> {
   const { validateAnswer } = await import('./generated/validate-answers.js');
   return problemBy(validateAnswer, method, result);
 }
 
-/** The same, with validators that are there. */
-export function problemBy(validators: Validators, method: string, params: unknown): string | null {
+/** The same as `paramsProblem`, with validators that are already loaded. */
+function problemBy(validators: Validators, method: string, params: unknown): string | null {
   const validate = Object.hasOwn(validators, method) ? (validators[method] as Validator) : null;
   if (validate !== null) return validate(params) ? null : explainProblem(validate, params);
   if (params === undefined || params === null || isObject(params)) return null;
@@ -42,8 +42,8 @@ export function problemBy(validators: Validators, method: string, params: unknow
 }
 
 /**
- * The first field in valid params that needs the experimental API, as its error names it (`thread/start.dynamicTools`);
- * null when there is none. A field that is null or false is as if absent.
+ * The first field in valid params that needs the experimental API, as its error names it (`thread/start.dynamicTools`).
+ * Returns null if there is none. A field that is null or false counts as absent.
  */
 export function experimentalField(method: string, params: unknown): string | null {
   const fields = methods[method]?.experimentalFields ?? [];

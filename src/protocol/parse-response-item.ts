@@ -1,27 +1,19 @@
 import { isObject } from '../base/json-value.ts';
+import { explainProblem } from './explain-problem.ts';
 import type { ResponseItem } from './generated/types.ts';
-import { validateParams } from './generated/validate-params.js';
-import { problemBy } from './params-problem.ts';
-
-/** Where params of a served method hold such an item, and so have it validated. */
-const PLACE = 'params.history[0]';
+import { validateItem } from './generated/validate-params.js';
 
 /**
- * A value as an item of a model's conversation; null for one of a type that is not known here. `problem`: which field is
- * wrong, and why.
+ * Parses a value as an item of a model's conversation; `item` is null if this version does not know the type of the item.
+ * `problem` says which field is wrong, and why.
  */
 export function parseResponseItem(value: unknown): { item: ResponseItem | null } | { problem: string } {
   if (isResponseItem(value)) return { item: value };
-  const problem = problemOf(value);
+  const problem = explainProblem(validateItem, value, '');
   const isOfUnknownType = problem.startsWith('type: ') && isObject(value) && typeof value.type === 'string';
   return isOfUnknownType ? { item: null } : { problem };
 }
 
 function isResponseItem(value: unknown): value is ResponseItem {
-  return problemBy(validateParams, 'thread/resume', { threadId: '', history: [value] }) === null;
-}
-
-function problemOf(value: unknown): string {
-  const problem = problemBy(validateParams, 'thread/resume', { threadId: '', history: [value] }) ?? '';
-  return problem.startsWith(PLACE) ? problem.slice(PLACE.length).replace(/^(\.|: )/, '') : problem;
+  return validateItem(value);
 }

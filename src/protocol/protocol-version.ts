@@ -1,2 +1,2 @@
-/** The version of the protocol that is spoken. Clients read it out of the userAgent and refuse older ones. */
+/** The version of the protocol that the server speaks. Clients read it from the userAgent and refuse older versions. */
 export const PROTOCOL_VERSION = '0.169.0';

@@ -1,7 +1,7 @@
 import { cutText } from '../base/cut-text.ts';
 import type { JsonObject } from '../base/json-value.ts';
 
-/** A refusal or failure as a client reads it. `data.code` is a stable word; texts may be matched by clients, so they stay. */
+/** An error as a client reads it. `data.code` never changes. Clients may match messages too, so do not change these lightly. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   constructor(
@@ -18,10 +18,10 @@ const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 const SERVER_OVERLOADED = -32001;
 
-/** How much of a client's own text comes back to it in an error. */
+/** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;
 
-/** Store errors that are the request's fault; any other is the server's. */
+/** Store errors that the request is to blame for; the server is to blame for all others. */
 const REFUSED_BY_STORE = new Set([
   'thread_not_found',
   'thread_archived',
@@ -44,7 +44,7 @@ export function unknownMethod(method: string): RpcError {
   return refused('unknown_method', `unknown method: ${cutText(method, SHOWN_CHARS_MAX)}`);
 }
 
-/** For methods of the protocol that this server leaves out. */
+/** For methods of the protocol that this server does not serve. */
 export function notServed(method: string): RpcError {
   return refused('not_supported', `${method} is not supported by this server`);
 }
@@ -63,7 +63,7 @@ export function threadNotFound(threadId: string): RpcError {
   return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
 }
 
-/** For what needs a thread's history on record, loaded or not. */
+/** For methods that need a stored thread, loaded or not. */
 export function noRolloutFound(threadId: string): RpcError {
   return refused('thread_not_found', `no rollout found for thread id ${threadId}`, { threadId });
 }
@@ -100,10 +100,10 @@ export function objectiveTooLong(charsMax: number, charsFound: number): RpcError
 }
 
 export function invalidTokenBudget(): RpcError {
-  return refused('invalid_token_budget', 'goal token budget must be positive: leave it out for none');
+  return refused('invalid_token_budget', 'goal token budget must be positive: leave it out for no budget');
 }
 
-/** For a change that needs a goal to be there. */
+/** For a change that needs an existing goal. */
 export function noGoal(threadId: string): RpcError {
   return refused('goal_not_found', `cannot update the goal of thread ${threadId}: no goal exists, and no objective was given`, {
     threadId,
@@ -126,7 +126,7 @@ export function threadArchived(threadId: string): RpcError {
   return refused('thread_archived', `thread ${threadId} is archived: unarchive it first`, { threadId });
 }
 
-/** For what is kept in memory only. */
+/** For archiving a thread that is only in memory. */
 export function threadEphemeral(threadId: string): RpcError {
   return refused('thread_ephemeral', `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`, { threadId });
 }
@@ -160,7 +160,7 @@ export function emptyItems(): RpcError {
 
 /** For thread/inject_items. */
 export function tooManyItems(itemsMax: number, itemsFound: number): RpcError {
-  const text = `items must be at most ${itemsMax}, not ${itemsFound}: inject them in several requests`;
+  const text = `items must have at most ${itemsMax} entries, not ${itemsFound}: inject them in several requests`;
   return refused('too_many_items', text, { maxItems: itemsMax, actualItems: itemsFound });
 }
 
@@ -169,7 +169,7 @@ export function invalidItem(index: number, problem: string): RpcError {
   return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, { index });
 }
 
-/** `what` could change something, and names nothing. */
+/** `what` is the request or the field that names nothing to change. */
 export function emptyMetadataUpdate(what: string): RpcError {
   return refused('empty_update', `${what} must include at least one field`);
 }
@@ -190,7 +190,7 @@ export function emptyInput(): RpcError {
   return refused('empty_input', 'input must not be empty');
 }
 
-/** Both in characters of text, over all parts of the input. */
+/** Both numbers count characters of text in all parts of the input. */
 export function inputTooLarge(charsMax: number, charsFound: number): RpcError {
   return new RpcError(INVALID_PARAMS, `Input exceeds the maximum length of ${charsMax} characters.`, {
     code: 'input_too_large',
@@ -205,7 +205,7 @@ export function invalidCursor(cursor: string): RpcError {
 }
 
 export function unknownPermissionProfile(id: string, known: readonly string[]): RpcError {
-  const text = `unknown permission profile \`${cutText(id, SHOWN_CHARS_MAX)}\`: there are ${known.join(', ')}`;
+  const text = `unknown permission profile \`${cutText(id, SHOWN_CHARS_MAX)}\`: expected one of ${known.join(', ')}`;
   return refused('permission_profile_not_found', text);
 }
 
@@ -213,7 +213,7 @@ export function unknownEnvironment(id: string): RpcError {
   return refused('environment_not_found', `unknown turn environment id \`${cutText(id, SHOWN_CHARS_MAX)}\``);
 }
 
-/** `data.type` is what clients know the refusal by. */
+/** Clients recognize the error by `data.type`. */
 export function unknownModelProvider(modelProvider: string): RpcError {
   const shown = cutText(modelProvider, SHOWN_CHARS_MAX);
   const details = { type: 'modelProviderNotConfigured', modelProvider: shown };
@@ -224,12 +224,12 @@ export function emptyProcessHandle(): RpcError {
   return refused('empty_process_handle', 'processHandle must not be empty');
 }
 
-/** For params that are each well formed, and cannot be had together or mean nothing. */
+/** For params that are valid one by one, but contradict each other or have no meaning. */
 export function contradictoryParams(problem: string): RpcError {
   return new RpcError(INVALID_PARAMS, problem, { code: 'invalid_params' });
 }
 
-/** `what` is what the client names its processes by. */
+/** `what` is the word for the names of processes: process id or process handle. */
 export function duplicateProcess(what: string, id: string): RpcError {
   return refused('process_id_taken', `duplicate active ${what}: ${shownId(id)}`);
 }
@@ -251,14 +251,14 @@ export function stdinClosed(id: string): RpcError {
 }
 
 export function noTerminal(id: string): RpcError {
-  return refused('no_terminal', `${shownId(id)} has no terminal that could be resized`);
+  return refused('no_terminal', `${shownId(id)} was started without tty: it has no terminal to resize`);
 }
 
 export function tooManyProcesses(max: number): RpcError {
   return refused('too_many_processes', `a connection can have ${max} processes at once: end some first`);
 }
 
-/** `problem` says which of program, folder or system was in the way. */
+/** `problem` says whether the program, the folder or the system is the cause. */
 export function processNotStarted(problem: string): RpcError {
   return new RpcError(INTERNAL_ERROR, problem, { code: 'process_not_started' });
 }
@@ -277,18 +277,18 @@ export function configInvalid(problem: string): RpcError {
   return refused('config_invalid', problem);
 }
 
-/** For what a request wants of a file that is not to be had so. `code` and `message` are of `files/`. */
+/** For a request that asks for something that cannot be done with the file. `code` and `message` come from `files/`. */
 export function fileRefused(code: string, message: string, path: string): RpcError {
   return refused(code, message, { path });
 }
 
-/** For what the system did not let the server do with a file. */
+/** For an operation on a file that the system refused. */
 export function fileFailed(code: string, message: string, path: string): RpcError {
   return new RpcError(INTERNAL_ERROR, message, { code, path });
 }
 
-export function invalidBase64(problem: string): RpcError {
-  return refused('invalid_encoding', `fs/writeFile requires valid base64 dataBase64: ${problem}`);
+export function invalidBase64(): RpcError {
+  return refused('invalid_encoding', 'fs/writeFile requires valid base64 dataBase64: A-Z, a-z, 0-9, + and /, padded with =');
 }
 
 export function watchIdTaken(watchId: string): RpcError {
@@ -309,7 +309,7 @@ export function internal(message: string): RpcError {
   return new RpcError(INTERNAL_ERROR, message, { code: 'internal_error' });
 }
 
-/** The error for what a store refused: its code, text and details come from the store. */
+/** For an error of the store, which gives the code, the message and the details. */
 export function fromStore(code: string, message: string, details: JsonObject): RpcError {
   const rpcCode = REFUSED_BY_STORE.has(code) ? INVALID_REQUEST : INTERNAL_ERROR;
   return new RpcError(rpcCode, message, { ...details, code });

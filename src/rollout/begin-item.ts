@@ -1,7 +1,7 @@
 import { isObject } from '../base/json-value.ts';
 import type { MessagePhase, ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
 
-/** The item that clients see for what a model begins to say; null for what has none (tool calls make their own). */
+/** Returns the item that clients see when a model begins this output, or null if it has none. (Tool calls make their own items.) */
 export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
   switch (source.type) {
     case 'message':
@@ -28,7 +28,7 @@ export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
   }
 }
 
-/** The same item when the model has completed it. The completed text counts, whatever the deltas said. */
+/** Returns the item once the model has completed it. The completed text replaces the text of the deltas. */
 export function completeItem(draft: ThreadItem, source: ResponseItem, showRawReasoning: boolean): ThreadItem {
   if (draft.type === 'agentMessage' && source.type === 'message') {
     return { ...draft, text: messageText(source), phase: shownPhase(source.phase ?? draft.phase) };
@@ -44,19 +44,19 @@ export function completeItem(draft: ThreadItem, source: ResponseItem, showRawRea
   return draft;
 }
 
-/** Clients drop an item whose phase they do not know: one that came later to the protocol is not said. */
+/** Hides phases that were added to the protocol later, because clients drop an item with an unknown phase. */
 function shownPhase(phase: MessagePhase | null | undefined): MessagePhase | null {
   return phase === 'commentary' || phase === 'final_answer' ? phase : null;
 }
 
-/** The text of a message, its parts joined. */
+/** The joined text of a message's parts. */
 export function messageText(message: Extract<ResponseItem, { type: 'message' }>): string {
   return message.content.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
 type WebSearch = Extract<ThreadItem, { type: 'webSearch' }>;
 
-/** A search as clients see it. What they show as its query is the first thing that it names. */
+/** A web search as clients see it. Clients show the first value that the action names as its query. */
 export function searched(action: unknown): Pick<WebSearch, 'query' | 'action'> {
   if (!isObject(action)) return { query: '', action: null };
   const text = (key: string) => (typeof action[key] === 'string' ? action[key] : null);

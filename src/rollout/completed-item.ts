@@ -4,8 +4,8 @@ import type { Fields } from './fields.ts';
 import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
- * An item as clients see it, from the words of a rollout: `{type: 'AgentMessage', id, …}`. Null for a type that this
- * version does not know, and for an item that lacks what clients need of it.
+ * Converts an item of a rollout, such as `{type: 'AgentMessage', id, …}`, into the item that clients see. Returns null for an
+ * unknown type, and for an item without the fields that clients need.
  */
 export function completedItem(item: Fields, newId: () => string): ThreadItem | null {
   const type = item.text('type') ?? '';
@@ -116,12 +116,12 @@ function memoryCitation(item: Fields): MemoryCitation | null {
   };
 }
 
-/** A review as a text: what it says of the whole, and its findings with their places. */
+/** Formats a review as text: its overall explanation, and its findings with their locations. */
 function reviewText(review: Fields): string {
   const findings = review.objects('findings').map((finding) => {
-    const place = finding.object('code_location');
-    const lines = place.object('line_range');
-    const path = place.text('absolute_file_path');
+    const location = finding.object('code_location');
+    const lines = location.object('line_range');
+    const path = location.text('absolute_file_path');
     const where = path === null ? '' : ` (${path}:${lines.number('start') ?? '?'}-${lines.number('end') ?? '?'})`;
     return `- ${finding.text('title') ?? ''}${where}\n${(finding.text('body') ?? '').replace(/^/gm, '  ')}`;
   });

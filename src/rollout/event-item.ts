@@ -2,7 +2,7 @@ import type { ThreadItem } from '../protocol/generated/types.ts';
 import { completedItem } from './completed-item.ts';
 import { Fields } from './fields.ts';
 
-/** The item that older rollouts tell with an event of its own, in place of `item_completed`. Null for other events. */
+/** Returns the item of an event with which older rollouts record an item, in place of `item_completed`. Null for other events. */
 export function eventItem(event: Fields, newId: () => string): ThreadItem | null {
   const type = event.text('type') ?? '';
   const fieldsOf = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
@@ -11,7 +11,7 @@ export function eventItem(event: Fields, newId: () => string): ThreadItem | null
   return completedItem(new Fields({ ...fieldsOf(event), id }), newId);
 }
 
-/** By the event's type: the same item in the words of `item_completed`. */
+/** By the event's type: the fields that `item_completed` has for the same item. */
 const EVENTS: Record<string, (event: Fields) => Record<string, unknown>> = {
   user_message: (event) => ({ type: 'UserMessage', client_id: event.raw('client_id'), content: userContent(event) }),
   agent_message: (event) => ({

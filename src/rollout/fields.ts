@@ -1,6 +1,6 @@
 import { isObject } from '../base/json-value.ts';
 
-/** An object out of a file that nobody has checked: what is missing or of another type reads as absent. */
+/** An unchecked object of a file. A field that is missing or has another type reads as absent. */
 export class Fields {
   readonly #values: Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export class Fields {
     return typeof value === 'string' ? value : null;
   }
 
-  /** The text, when it is one of these. */
+  /** Returns the string if it is one of these, else null. */
   oneOf<const Text extends string>(key: string, texts: readonly Text[]): Text | null {
     return texts.find((text) => text === this.#values[key]) ?? null;
   }
@@ -59,7 +59,7 @@ export class Fields {
   }
 }
 
-/** `in_progress` and `InProgress` as the protocol's clients know them: `inProgress`. */
+/** Converts `in_progress` and `InProgress` to the protocol's form, `inProgress`. */
 export function camelCase(word: string): string {
   return word.charAt(0).toLowerCase() + word.slice(1).replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }

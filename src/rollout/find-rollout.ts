@@ -5,8 +5,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const ARCHIVE = 'archived_sessions';
 
 /**
- * The rollout whose name ends in `id`, a UUIDv7, looked for where servers that write rollouts would have put it: beside
- * `nearby`, in the `sessions` folder of its day, in the archive. Null when it is in none of them.
+ * Finds the rollout whose name ends in `id`, a UUIDv7, in the folders where servers put rollouts: beside `nearby`, in the
+ * `sessions` folder of its day, and in the archive. Returns null if none of them has it.
  */
 export async function findRollout(id: string, nearby: string): Promise<string | null> {
   for (const folder of new Set(folders(id, nearby))) {
@@ -16,7 +16,7 @@ export async function findRollout(id: string, nearby: string): Promise<string | 
   return null;
 }
 
-/** The home that a rollout lies in; null when it lies anywhere else. */
+/** Returns the home that a rollout belongs to, or null if its folder is not one of a home's folders. */
 export function homeOfRollout(path: string): string | null {
   const folder = dirname(path);
   if (basename(folder) === ARCHIVE) return dirname(folder);
@@ -27,12 +27,12 @@ export function homeOfRollout(path: string): string | null {
 function folders(id: string, nearby: string): string[] {
   const home = homeOfRollout(nearby);
   if (home === null) return [dirname(nearby)];
-  // Folders are named by the day in a time zone that the file does not tell.
+  // Folders are named by the day in a time zone that the file does not record.
   const days = [0, -1, 1].map((shift) => join(home, 'sessions', ...dayOf(id, shift * DAY_MS)));
   return [dirname(nearby), ...days, join(home, ARCHIVE)];
 }
 
-/** The day of the time that a UUIDv7 begins with. */
+/** Year, month and day of the time in a UUIDv7, shifted by `shiftMs`. */
 function dayOf(id: string, shiftMs: number): string[] {
   const ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
   return new Date(ms + shiftMs).toISOString().slice(0, 10).split('-');
@@ -42,7 +42,7 @@ async function listFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch {
-    // Not there, or not readable: the file is not to be had from here.
+    // The folder is missing or unreadable, so the file is not found there.
     return [];
   }
 }

@@ -3,13 +3,13 @@ import type { ResponseItem, ThreadItem, UserInput } from '../protocol/generated/
 import type { LogEntry } from '../store/thread-store.ts';
 import { beginItem, completeItem, messageText } from './begin-item.ts';
 
-/** Texts with which harnesses tell a model of its surroundings, in a user's name. They are no messages of a user. */
+/** The start of messages that a harness sends in the user's name to describe the environment. They are not the user's messages. */
 const CONTEXT_START =
   /^\s*(<(environment_context|user_instructions|user_action|user_shell_command|turn_aborted|turn_interrupted|skill|context|subagent_notification|permissions instructions)\b|# AGENTS\.md instructions)/;
 
 /**
- * The log of a thread that begins with a history from elsewhere: every item for the model, and what clients see of it.
- * A turn begins at each message of the user.
+ * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A
+ * turn begins at each user message.
  */
 export function historyEntries(history: readonly ResponseItem[], { ids, now }: { ids: Ids; now: number }): LogEntry[] {
   const entries: LogEntry[] = [];
@@ -31,7 +31,7 @@ export function historyEntries(history: readonly ResponseItem[], { ids, now }: {
   return entries;
 }
 
-/** Whether a user said this, and not a harness in a user's name. */
+/** Whether this is a message of the user, and not of a harness in the user's name. */
 export function isUserMessage(source: ResponseItem): boolean {
   return source.type === 'message' && source.role === 'user' && !isContext(messageText(source));
 }
@@ -40,7 +40,7 @@ export function isContext(text: string): boolean {
   return CONTEXT_START.test(text);
 }
 
-/** What clients see of something that the model read or said; null where that is nothing. */
+/** Returns the item that clients see for an item that the model read or wrote, or null if there is none. */
 export function shownItem(source: ResponseItem, ids: Ids): ThreadItem | null {
   if (source.type === 'message' && isUserMessage(source))
     return { type: 'userMessage', id: ids.next(), clientId: null, content: userContent(source) };

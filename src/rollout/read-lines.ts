@@ -2,13 +2,13 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { LineSplitter } from '../base/line-splitter.ts';
 
-/** The largest file that is read: what it says is held in memory until all of it is stored. */
+/** The largest file that is read. Its contents are held in memory until all of them are stored. */
 export const FILE_BYTES_MAX = 512 * 1024 * 1024;
 
 /**
- * The lines of a regular file, of its first `bytes` bytes if given; null for a line that is too long or not UTF-8. Blank
- * lines are left out, and a last line without its end is read too. Never waits for a pipe or a device. Throws where the
- * file cannot be read, is no regular file, is too large or is shorter than `bytes`.
+ * Reads the lines of a regular file, or of its first `bytes` bytes. Yields null for a line that is too long or not UTF-8. Skips
+ * blank lines, and reads a last line without a line end too. Never waits for a pipe or a device. Throws if the file cannot be
+ * read, is not a regular file, is too large or is shorter than `bytes`.
  */
 export async function* readLines(path: string, bytes?: number): AsyncGenerator<string | null, void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -11,35 +11,35 @@ import { type LastSettings, RolloutReader } from './rollout-reader.ts';
 import { parseRecord } from './rollout-record.ts';
 import { threadName } from './thread-name.ts';
 
-/** How many files a history may lie in, one beginning where another is left. */
+/** The most files that a history may have, each of which continues another. */
 const FILES_MAX = 64;
-/** How many lines may come before the first that is a record, in a file that is a rollout. */
+/** The most lines that may precede the first record. A file with more is not a rollout. */
 const LINES_BEFORE_META_MAX = 100;
 
 /** A thread that another server of this protocol has written to a file. */
 export interface Rollout {
   meta: RolloutMeta;
   name: string | null;
-  /** Null where the thread has no turn. */
+  /** Null if the thread has no turn. */
   last: LastSettings | null;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
   entries: LogEntry[];
-  /** Unix milliseconds: when the last record was written. */
+  /** When the last record was written, in Unix milliseconds. */
   updatedAtMs: number;
-  /** Lines that could not be used: damaged, cut short or too long. Nothing else of the thread is lost with them. */
+  /** The number of lines that were skipped because they are damaged, incomplete or too long. The other lines are read. */
   skippedLines: number;
 }
 
-/** A rollout file, or as much of it as the thread of another one begins with. */
+/** A rollout file, or its first `bytes` bytes, with which the history of another file begins. */
 interface Part {
   path: string;
   bytes: number | undefined;
 }
 
 /**
- * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. A thread that was forked from another, or
- * reverted, begins in another file, which is looked for and read too. Rejects with an RpcError that names the file and
- * what is wrong with it, where there is none, where it is no rollout, or where such a beginning is missing.
+ * Reads a rollout: lines of JSON with `timestamp`, `type` and `payload`. The history of a forked or reverted thread begins in
+ * another file, which is found and read too. Rejects with an RpcError that names the file and the problem, if the file is
+ * missing, is not a rollout, or the beginning of its history is missing.
  */
 export async function readRollout(path: string, { ids }: { ids: Ids }): Promise<Rollout> {
   try {
@@ -63,15 +63,15 @@ export async function readRollout(path: string, { ids }: { ids: Ids }): Promise<
   }
 }
 
-/** The files that a thread's history lies in, oldest first. */
+/** The files of a thread's history, oldest first. */
 async function openParts(path: string): Promise<{ meta: RolloutMeta; parts: Part[] }> {
   const meta = await openPart(path);
   const parts: Part[] = [{ path, bytes: undefined }];
   let { base } = meta;
   while (base !== null) {
-    if (parts.length === FILES_MAX) throw rolloutInvalid(path, `its history lies in more than ${FILES_MAX} files`);
+    if (parts.length === FILES_MAX) throw rolloutInvalid(path, `its history has more than ${FILES_MAX} files`);
     const file = await findRollout(base.fileId, path);
-    if (file === null) throw rolloutInvalid(path, `its history begins in the rollout of ${base.fileId}, which is not there`);
+    if (file === null) throw rolloutInvalid(path, `its history begins in the rollout of ${base.fileId}, which is missing`);
     parts.unshift({ path: file, bytes: base.bytes });
     base = (await openPart(file)).base;
   }
@@ -91,7 +91,7 @@ async function openPart(path: string): Promise<RolloutMeta> {
   throw rolloutInvalid(path, lines === 0 ? 'it is empty' : 'none of its first lines is a record of a rollout');
 }
 
-/** Resolves with the number of lines that are no records. */
+/** Resolves with the number of lines that are not records. */
 async function readPart({ path, bytes }: Part, reader: RolloutReader): Promise<number> {
   let skipped = 0;
   for await (const line of readLines(path, bytes)) {

@@ -3,16 +3,16 @@ import type { ResponseItem, ThreadItem, TurnError } from '../protocol/generated/
 import type { LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, shownItem } from './history-entries.ts';
 
-/** What a log is made of while it is read. */
+/** A part of the log while the rollout is read. */
 type Draft = LogEntry | { kind: 'compacted'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
 
 interface UnendedTurn {
   id: string;
   startedAtMs: number;
-  /** Older files do not say where a turn begins: it is then wherever the user speaks. */
-  isTold: boolean;
-  /** What of the user's message has been seen, in a turn that is not told. */
-  heard: { model: boolean; client: boolean };
+  /** Whether the file records the turn's start. In older files a turn starts at each user message. */
+  isRecorded: boolean;
+  /** Which records of the user's message have been read, in a turn whose start is not recorded. */
+  seen: { model: boolean; client: boolean };
   error: TurnError | null;
 }
 
@@ -30,20 +30,20 @@ export interface ItemTimes {
 }
 
 /**
- * Puts a thread's log together from what a rollout tells, in the file's order. Every turn is ended: one whose end the
- * file does not tell was cut off, and ends `interrupted` before the next one begins or the file ends.
+ * Builds a thread's log from the records of a rollout, in the file's order. Every turn gets an end: a turn without a recorded
+ * end was cut off, and ends `interrupted` before the next turn or at the end of the file.
  */
 export class RolloutLog {
   readonly #ids: Ids;
   #drafts: Draft[] = [];
-  /** When each model item was read: the time of what is shown for it, in a file that tells no items beside them. */
+  /** The time of each model item. It is also the time of the item that clients see for it, in a file without recorded items. */
   readonly #readAtMs = new Map<Draft, number>();
   #turn: UnendedTurn | null = null;
   #lastTurnId: string | null = null;
   readonly #turnIds = new Set<string>();
   readonly #cutOff = new Set<string>();
-  /** From the first turn that is told on, all of them are. */
-  #tellsTurns = false;
+  /** Whether the file records turns. If it records one, it records all that follow. */
+  #recordsTurns = false;
   #nowMs: number;
   #beforeMs: number;
 
@@ -53,39 +53,39 @@ export class RolloutLog {
     this.#beforeMs = startedAtMs;
   }
 
-  /** Unix milliseconds: the time of the record at hand. */
+  /** The time of the current record, in Unix milliseconds. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** The next record is at hand; null where it does not tell its time. */
+  /** Moves to the next record. `atMs`: its time, or null if the record has none. */
   advance(atMs: number | null): void {
     this.#beforeMs = this.#nowMs;
     this.#nowMs = atMs ?? this.#nowMs;
   }
 
-  /** The turn that runs, else the last one. */
+  /** The running turn, or else the last one. */
   get turnId(): string | null {
     return this.#turn?.id ?? this.#lastTurnId;
   }
 
   beginTurn(turnId: string | null, startedAtMs: number): void {
-    this.#tellsTurns = true;
+    this.#recordsTurns = true;
     if (turnId !== null && turnId === this.#turn?.id) return;
-    this.#begin(turnId, { startedAtMs, isTold: true });
+    this.#begin(turnId, { startedAtMs, isRecorded: true });
   }
 
-  /** The failure of the turn that runs, if it is one; the turn's end follows. */
+  /** Records the failure of the running turn. The turn's end follows. */
   failTurn(error: TurnError | null): void {
     if (this.#turn !== null && error !== null) this.#turn.error = error;
   }
 
-  /** Ends a turn, the running one if none is named. A turn around others that it had begun takes them in. */
+  /** Ends a turn, the running one if `turnId` is null. A turn that was interrupted by others becomes one turn with them. */
   endTurn(turnId: string | null, { status, error, completedAtMs, durationMs }: RolloutTurnEnd): void {
-    if (turnId !== null && turnId !== this.#turn?.id && !this.#takeIn(turnId)) return;
+    if (turnId !== null && turnId !== this.#turn?.id && !this.#resumeTurn(turnId)) return;
     if (this.#turn === null) return;
-    const { id, startedAtMs, error: told } = this.#turn;
-    const failure = status === 'completed' ? (error ?? told) : null;
+    const { id, startedAtMs, error: earlierError } = this.#turn;
+    const failure = status === 'completed' ? (error ?? earlierError) : null;
     this.#drafts.push({
       kind: 'turnEnded',
       turnId: id,
@@ -97,16 +97,16 @@ export class RolloutLog {
     this.#turn = null;
   }
 
-  /** An item that clients saw. `turnId` is the turn that the file names for it. */
+  /** Adds an item that clients saw. `turnId`: the turn that the file records for it. */
   addItem(item: ThreadItem, { turnId, startedAtMs, completedAtMs }: ItemTimes): void {
-    if (item.type === 'userMessage' && turnId === null) this.#hear('client');
+    if (item.type === 'userMessage' && turnId === null) this.#noteUserMessage('client');
     const isOfNewTurn = turnId !== null && !this.#turnIds.has(turnId);
-    if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isTold: isOfNewTurn });
-    const place = this.turnId;
-    if (place !== null) this.#drafts.push({ kind: 'item', turnId: place, item, startedAtMs, completedAtMs });
+    if (this.#turn === null && (this.#lastTurnId === null || isOfNewTurn)) this.#begin(turnId, { startedAtMs, isRecorded: isOfNewTurn });
+    const currentTurnId = this.turnId;
+    if (currentTurnId !== null) this.#drafts.push({ kind: 'item', turnId: currentTurnId, item, startedAtMs, completedAtMs });
   }
 
-  /** One more part of the agent's reasoning: of the item before it, if nothing came between. */
+  /** Adds a part to the agent's reasoning: to the last item if that is reasoning, else to a new item. */
   addReasoning(text: string, field: 'summary' | 'content', newId: () => string): void {
     const before = this.#drafts.at(-1);
     if (before?.kind === 'item' && before.item.type === 'reasoning') {
@@ -118,18 +118,18 @@ export class RolloutLog {
   }
 
   addModelItem(item: ResponseItem): void {
-    if (isUserMessage(item)) this.#hear('model');
+    if (isUserMessage(item)) this.#noteUserMessage('model');
     const draft: Draft = { kind: 'model', turnId: this.#turn?.id ?? null, item };
     this.#readAtMs.set(draft, this.nowMs);
     this.#drafts.push(draft);
   }
 
-  /** From here the model reads the replacement in place of all before it; without one, the user's messages and the summary. */
+  /** Replaces all that the model has read so far by `replacement`, or by the user's messages and the summary if that is null. */
   compact(replacement: ResponseItem[] | null, summary: string): void {
     this.#drafts.push({ kind: 'compacted', turnId: this.#turn?.id ?? null, replacement, summary });
   }
 
-  /** Takes back the last turns. */
+  /** Removes the last turns. */
   rollBack(turns: number): void {
     this.#close(this.#beforeMs);
     const starts = this.#drafts.flatMap((draft, index) => (draft.kind === 'turnStarted' ? [index] : []));
@@ -138,10 +138,10 @@ export class RolloutLog {
     this.#lastTurnId = this.#drafts.findLast((draft) => draft.kind === 'turnStarted')?.turnId ?? null;
   }
 
-  /** The log as it is to be stored. The last call: it ends the turn that the file leaves open. */
+  /** Ends the last turn if the file has not, and returns the log to store. Must be the last call. */
   entries(): LogEntry[] {
     this.#close(this.#nowMs);
-    const tellsItems = this.#drafts.some((draft) => draft.kind === 'item');
+    const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
     let entries: LogEntry[] = [];
     for (const draft of this.#drafts) {
       if (draft.kind === 'compacted') {
@@ -151,13 +151,13 @@ export class RolloutLog {
         for (const item of kept) entries.push({ kind: 'model', turnId: draft.turnId, item });
         continue;
       }
-      if (!tellsItems && draft.kind === 'model') entries.push(...this.#shown(draft));
+      if (!recordsItems && draft.kind === 'model') entries.push(...this.#shown(draft));
       entries.push(draft);
     }
     return entries;
   }
 
-  /** What clients see of a model item, in a file that tells no items. */
+  /** The entries of the item that clients see for a model item, in a file without recorded items. */
   #shown(draft: Extract<LogEntry, { kind: 'model' }>): LogEntry[] {
     const item = draft.turnId === null ? null : shownItem(draft.item, this.#ids);
     const atMs = this.#readAtMs.get(draft) ?? this.nowMs;
@@ -166,33 +166,33 @@ export class RolloutLog {
       : [{ kind: 'item', turnId: draft.turnId, item, startedAtMs: atMs, completedAtMs: atMs }];
   }
 
-  /** The user speaks, as the model reads it or as clients see it: where turns are not told, a new one begins with it. */
-  #hear(by: 'model' | 'client'): void {
-    if (this.#tellsTurns || this.#turn?.isTold === true) return;
-    if (this.#turn === null || this.#turn.heard[by]) this.#begin(null, { startedAtMs: this.nowMs, isTold: false });
-    if (this.#turn !== null) this.#turn.heard[by] = true;
+  /** Handles a user message, as the model read it or as clients saw it. Begins a turn if the file does not record turns. */
+  #noteUserMessage(by: 'model' | 'client'): void {
+    if (this.#recordsTurns || this.#turn?.isRecorded === true) return;
+    if (this.#turn === null || this.#turn.seen[by]) this.#begin(null, { startedAtMs: this.nowMs, isRecorded: false });
+    if (this.#turn !== null) this.#turn.seen[by] = true;
   }
 
-  #begin(turnId: string | null, { startedAtMs, isTold }: { startedAtMs: number; isTold: boolean }): void {
+  #begin(turnId: string | null, { startedAtMs, isRecorded }: { startedAtMs: number; isRecorded: boolean }): void {
     this.#close(this.#beforeMs);
     const id = turnId === null || this.#turnIds.has(turnId) ? this.#ids.next() : turnId;
     this.#turnIds.add(id);
-    this.#turn = { id, startedAtMs, isTold, heard: { model: false, client: false }, error: null };
+    this.#turn = { id, startedAtMs, isRecorded, seen: { model: false, client: false }, error: null };
     this.#lastTurnId = id;
     this.#drafts.push({ kind: 'turnStarted', turnId: id, startedAtMs });
   }
 
-  /** Ends the turn that runs at a place where the file does not tell its end. What the turn last told stands for its time. */
+  /** Ends the running turn, whose end the file does not record, at the time of its last record. */
   #close(endedAtMs: number): void {
     if (this.#turn === null) return;
-    const { id, isTold, startedAtMs, error } = this.#turn;
-    if (isTold) this.#cutOff.add(id);
-    const status = isTold && error === null ? 'interrupted' : 'completed';
+    const { id, isRecorded, startedAtMs, error } = this.#turn;
+    if (isRecorded) this.#cutOff.add(id);
+    const status = isRecorded && error === null ? 'interrupted' : 'completed';
     this.endTurn(id, { status, error: null, completedAtMs: Math.max(startedAtMs, endedAtMs), durationMs: null });
   }
 
-  /** Makes a turn that others interrupted run again, with all that followed as part of it. False where there is none such. */
-  #takeIn(turnId: string): boolean {
+  /** Resumes a turn that later turns interrupted, and adds their entries to it. Returns false if there is no such turn. */
+  #resumeTurn(turnId: string): boolean {
     const start = this.#drafts.findLastIndex((draft) => draft.kind === 'turnStarted' && draft.turnId === turnId);
     const begun = this.#drafts[start];
     if (!this.#cutOff.has(turnId) || begun?.kind !== 'turnStarted') return false;
@@ -202,7 +202,7 @@ export class RolloutLog {
       this.#drafts.push(draft);
     }
     this.#cutOff.delete(turnId);
-    this.#turn = { id: turnId, startedAtMs: begun.startedAtMs, isTold: true, heard: { model: true, client: true }, error: null };
+    this.#turn = { id: turnId, startedAtMs: begun.startedAtMs, isRecorded: true, seen: { model: true, client: true }, error: null };
     this.#lastTurnId = turnId;
     return true;
   }

@@ -4,7 +4,7 @@ import type { GitInfo, SessionSource, SubAgentSource } from '../protocol/generat
 import { camelCase, type Fields } from './fields.ts';
 import { type RolloutRecord, timeOf } from './rollout-record.ts';
 
-/** What a rollout says of its thread. Null: the file does not say. */
+/** The metadata of a rollout's thread. Null: not recorded. */
 export interface RolloutMeta {
   id: string;
   sessionId: string;
@@ -17,19 +17,19 @@ export interface RolloutMeta {
   modelProvider: string | null;
   gitInfo: GitInfo | null;
   forkedFromId: string | null;
-  /** Where a client gave its own; those of the server that wrote the file are not meant for another. */
+  /** Only if a client set them. The default instructions of the server that wrote the file are not for other servers. */
   baseInstructions: string | null;
-  /** The thread's history begins with this much of another file, whose name ends in the id. */
+  /** The thread's history begins with these first bytes of another file, whose name ends in the id. */
   base: { fileId: string; bytes: number } | null;
 }
 
-/** What the first record of a rollout says, or what is wrong with it. */
+/** Reads the first record of a rollout. Returns a description of the problem if it is invalid. */
 export function readMeta({ type, payload, atMs }: RolloutRecord): RolloutMeta | string {
   if (type !== 'session_meta') return `its first record is "${cutText(type, 60)}", not "session_meta"`;
   const id = payload.text('id') ?? '';
   if (!isUuid(id)) return 'its session_meta has no thread id';
   const createdAtMs = timeOf(payload.text('timestamp')) ?? atMs;
-  if (createdAtMs === null) return 'its session_meta has no time';
+  if (createdAtMs === null) return 'its session_meta has no timestamp';
   const instructions = payload.object('base_instructions');
   const isCustom = instructions.object('provenance').text('type') === 'custom';
   return {
@@ -61,7 +61,7 @@ function gitInfo(git: Fields): GitInfo | null {
 }
 
 function sourceOf(meta: Fields): SessionSource {
-  // Before files told it, there was one kind of client.
+  // Before files recorded the source, there was only one kind of client.
   if (!meta.has('source')) return 'vscode';
   const word = meta.text('source');
   if (word === 'mcp' || word === 'app_server') return 'appServer';

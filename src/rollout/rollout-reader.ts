@@ -9,24 +9,24 @@ import type { RolloutRecord } from './rollout-record.ts';
 import { rolloutResponseItem } from './rollout-response-item.ts';
 import { turnError } from './turn-error.ts';
 
-/** What the last turn ran with. `effort` is null where the model's own was left to it. */
+/** The settings of the last turn. `effort` is null for the model's default. */
 export interface LastSettings {
   model: string | null;
   effort: string | null;
   cwd: string | null;
 }
 
-/** Takes the records of a rollout, in their order, and keeps what a thread needs of them. Types that it does not know say nothing to it. */
+/** Takes the records of a rollout in their order, and keeps the data that a thread needs. Ignores unknown types. */
 export class RolloutReader {
   readonly log: RolloutLog;
   /** Null before the first turn. */
   last: LastSettings | null = null;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null = null;
   name: string | null = null;
-  /** Records that hold something that the model read, in a form that cannot be given to one. */
+  /** The number of records with an item that the model read, in a form that models do not take. */
   unreadable = 0;
   readonly #newId: () => string;
-  /** By type; what is not here may tell an item. */
+  /** Handlers by type. An event without a handler may be an item's. */
   readonly #events: Record<string, (event: Fields) => void> = {
     task_started: (event) => this.#beginTurn(event),
     turn_started: (event) => this.#beginTurn(event),
@@ -120,7 +120,7 @@ export class RolloutReader {
     };
   }
 
-  /** Milliseconds of the second that an event tells: those of its record, where that is of the same second. */
+  /** Converts an event's time, in seconds, to milliseconds: the time of its record if that is in the same second. */
   #within(seconds: number | null): number {
     const { nowMs } = this.log;
     return seconds === null || Math.floor(nowMs / 1000) === seconds ? nowMs : seconds * 1000;

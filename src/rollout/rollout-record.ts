@@ -4,11 +4,11 @@ import { Fields } from './fields.ts';
 export interface RolloutRecord {
   type: string;
   payload: Fields;
-  /** Unix milliseconds; null where the line does not say. */
+  /** Unix milliseconds; null if the line has no time. */
   atMs: number | null;
 }
 
-/** Null for a line that is no record: not JSON, cut short, or something else. */
+/** Parses a line. Returns null if it is not a record. */
 export function parseRecord(line: string): RolloutRecord | null {
   let value: unknown;
   try {
@@ -21,7 +21,7 @@ export function parseRecord(line: string): RolloutRecord | null {
   return type === null ? null : { type, payload: record.object('payload'), atMs: timeOf(record.text('timestamp')) };
 }
 
-/** Unix milliseconds of an ISO time. */
+/** Converts an ISO time to Unix milliseconds. Returns null if it is none. */
 export function timeOf(text: string | null): number | null {
   const ms = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(ms) ? null : ms;

@@ -11,7 +11,7 @@ import type {
 } from '../protocol/generated/types.ts';
 import { camelCase, Fields } from './fields.ts';
 
-/** What tools did, from the words of a rollout. Each gives null where the item lacks what clients need of it. */
+/** Converters of a rollout's tool items. Each returns null if the item lacks a field that clients need. */
 export const rolloutToolItems: Record<string, (item: Fields, id: string) => ThreadItem | null> = {
   CommandExecution: commandExecution,
   FileChange: fileChange,
@@ -21,14 +21,14 @@ export const rolloutToolItems: Record<string, (item: Fields, id: string) => Thre
   SubAgentActivity: subAgentActivity,
 };
 
-/** A path, which may be written as a file URL. */
+/** Reads a path, which may be written as a file URL. */
 export function pathOf(fields: Fields, key: string): string | null {
   const path = fields.text(key);
   if (path === null || !path.startsWith('file://')) return path;
   try {
     return fileURLToPath(path);
   } catch {
-    // A URL that names no file of this system: better shown than dropped.
+    // The URL names no file of this system. Showing it is better than dropping it.
     return path;
   }
 }
@@ -52,7 +52,7 @@ function commandExecution(item: Fields, id: string): ThreadItem | null {
   };
 }
 
-/** The text that a shell would split into these words. */
+/** Quotes words so that a shell would split the string into them. */
 function shellText(words: readonly string[]): string {
   return words.map((text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`)).join(' ');
 }
@@ -174,7 +174,7 @@ function collabAgentToolCall(item: Fields, id: string): ThreadItem | null {
 
 const AGENT_STATES = ['pendingInit', 'running', 'interrupted', 'completed', 'errored', 'shutdown', 'notFound'] as const;
 
-/** A word, or an object whose key is the word and whose value is what the agent said. */
+/** Reads an agent's state: a status string, or an object with the status as its key and the agent's message as its value. */
 function agentState(states: Fields, threadId: string): CollabAgentState {
   const said = states.object(threadId);
   const [key = ''] = said.keys();
@@ -197,7 +197,7 @@ function subAgentActivity(item: Fields, id: string): ThreadItem | null {
   };
 }
 
-/** What is not known to have ended well, and is over, has failed. */
+/** The status of an item that has ended. One that is not among `statuses` counts as failed. */
 function statusOf<const Status extends string>(item: Fields, statuses: readonly Status[]): Status | 'failed' {
   return word(item, 'status', statuses) ?? 'failed';
 }

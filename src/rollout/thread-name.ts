@@ -3,7 +3,7 @@ import { Fields } from './fields.ts';
 import { homeOfRollout } from './find-rollout.ts';
 import { readLines } from './read-lines.ts';
 
-/** The name that a thread was given: it does not stand in its rollout, but in an index of the home. Null without one. */
+/** Reads a thread's name from the index of the home, because its rollout does not have it. Returns null if there is none. */
 export async function threadName(id: string, rolloutPath: string): Promise<string | null> {
   const home = homeOfRollout(rolloutPath);
   if (home === null) return null;
@@ -14,7 +14,7 @@ export async function threadName(id: string, rolloutPath: string): Promise<strin
       if (line?.includes(id)) name = nameIn(line, id) ?? name;
     }
   } catch {
-    // No index, or one that cannot be read: the thread keeps what is known of it, and has no name.
+    // Without a readable index the thread has no name.
     return null;
   }
   return name;
@@ -25,7 +25,7 @@ function nameIn(line: string, id: string): string | null {
     const entry = new Fields(JSON.parse(line));
     return entry.text('id') === id ? entry.text('thread_name') : null;
   } catch {
-    // A line that is cut short.
+    // The line is incomplete.
     return null;
   }
 }

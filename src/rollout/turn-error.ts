@@ -20,10 +20,10 @@ const WORDS = [
   'inferenceHookDenied',
 ] as const;
 
-/** Told as errors, and no failure of the turn in which they are told. */
+/** Recorded as errors, but not failures of the turn. */
 const HARMLESS = ['threadRollbackFailed', 'activeTurnNotSteerable'];
 
-/** Why a turn failed, from the words of a rollout; null where nothing did. */
+/** Converts an error of a rollout to the error of a failed turn. Returns null if it is no failure of the turn. */
 export function turnError(error: Fields): TurnError | null {
   const message = error.text('message');
   const word = camelCase(error.text('codex_error_info') ?? error.object('codex_error_info').keys()[0] ?? '');

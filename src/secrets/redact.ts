@@ -1,14 +1,14 @@
-/** Shorter ones are found in plain words too; to take them out would make texts unreadable. */
+/** Shorter secrets are not replaced: they also occur in ordinary words, and the text would become unreadable. */
 const SECRET_CHARS_MIN = 8;
 
-/** A text without these secrets, each longer one before those that it may contain. */
+/** The text with `…` in place of these known secrets. Longer secrets must come before shorter ones that they may contain. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((result, secret) => result.replaceAll(secret, '…'), text);
 }
 
 /**
- * What must not be shown of a request: credentials and query values of its URL, as they are sent and decoded, and these
- * header values, whole and word by word; each also as JSON and URLs write it. The longest is first, as `redact` wants it.
+ * The secrets of a request, for `redact`: the credentials and query values of its URL, encoded and decoded, and these header
+ * values, whole and word by word. Each in all forms that JSON and URLs may have. The longest comes first.
  */
 export function secretsOf(url: URL, headerValues: string[]): string[] {
   const user = decodeURIComponent(url.username);
@@ -26,7 +26,7 @@ export function secretsOf(url: URL, headerValues: string[]): string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
-/** A text as it is, within a text of JSON (some escape the slash, too), and percent-encoded, in a form's way too. */
+/** The string itself, as in a JSON string (also with escaped slashes), percent-encoded, and encoded as in HTML forms. */
 function writtenForms(text: string): string[] {
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text);

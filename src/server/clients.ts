@@ -1,39 +1,22 @@
 import type { Audience, Publisher } from '../agent/publisher.ts';
-import { isObject } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
-import type { Answer } from '../protocol/answer.ts';
-import { answerProblem } from '../protocol/params-problem.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
+import { PendingRequests } from './pending-requests.ts';
 
-interface PendingAsk {
-  audience: Audience;
-  method: string;
-  line: string;
-  /** The numbers of the connections that were asked: nobody else can answer. */
-  shownTo: Set<number>;
-  /** Its answer is being looked at: no other one counts. */
-  isAnswered: boolean;
-  settle: (answer: Answer<unknown>) => void;
-}
-
-/** What an answer comes to that nobody can give any more. */
-const NOBODY_LEFT: Answer<never> = { type: 'error', message: 'nobody is left who could answer' };
-
-/**
- * All connections, what each follows, and what was asked of them. Requests to clients are numbered for the whole server,
- * not per connection: so one can be shown to several, shown again to a connection that comes later, and answered once.
- */
+/** All connections, the threads that each follows, and the requests that were sent to them. */
 export class Clients implements Publisher {
   readonly #connections = new Map<number, Connection>();
   readonly #followers = new Map<string, Set<Connection>>();
-  readonly #asked = new Map<number, PendingAsk>();
-  readonly #log: Log;
-  #nextAsk = 0;
-  #drains = false;
+  readonly #pending: PendingRequests;
 
   constructor(log: Log) {
-    this.#log = log;
+    this.#pending = new PendingRequests({
+      log,
+      connections: (audience) => this.#audience(audience),
+      publish: (audience, method, params) => this.publish(audience, method, params),
+      canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
+    });
   }
 
   get connectionCount(): number {
@@ -41,8 +24,8 @@ export class Clients implements Publisher {
   }
 
   /** How many requests to clients wait for an answer. */
-  get askedCount(): number {
-    return this.#asked.size;
+  get pendingCount(): number {
+    return this.#pending.count;
   }
 
   has(connectionId: number): boolean {
@@ -61,7 +44,7 @@ export class Clients implements Publisher {
       if (followers.delete(connection) && followers.size === 0) abandoned.push(threadId);
     }
     for (const threadId of abandoned) this.#followers.delete(threadId);
-    if (this.#drains) this.drain();
+    this.#pending.forget(connection);
     return abandoned;
   }
 
@@ -74,13 +57,10 @@ export class Clients implements Publisher {
     else followers.add(connection);
   }
 
-  /** Shows a connection what was asked in a thread before it came, under the same ids. */
+  /** Shows a connection the open requests of a thread that were sent before it came, under the same ids. */
   replay(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
-    if (connection === undefined) return;
-    for (const ask of this.#asked.values()) {
-      if (typeof ask.audience === 'object' && 'threadId' in ask.audience && ask.audience.threadId === threadId) show(ask, connection);
-    }
+    if (connection !== undefined) this.#pending.replay(threadId, connection);
   }
 
   /** False when the connection did not follow the thread. */
@@ -114,68 +94,17 @@ export class Clients implements Publisher {
     }
   };
 
-  ask: Publisher['ask'] = (audience, { method, params }, signal) => {
-    if (signal.aborted) return Promise.resolve({ type: 'aborted' });
-    const id = this.#nextAsk++;
-    return new Promise((resolve) => {
-      const onAbort = () => settle({ type: 'aborted' });
-      const settle = (answer: Answer<never>) => {
-        if (!this.#asked.delete(id)) return;
-        signal.removeEventListener('abort', onAbort);
-        if (typeof audience === 'object' && 'threadId' in audience)
-          this.publish(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
-        resolve(answer);
-      };
-      const line = JSON.stringify({ id, method, params });
-      const pending: PendingAsk = {
-        audience,
-        method,
-        line,
-        shownTo: new Set(),
-        isAnswered: false,
-        settle: settle as PendingAsk['settle'],
-      };
-      this.#asked.set(id, pending);
-      signal.addEventListener('abort', onAbort);
-      for (const connection of this.#audience(audience)) show(pending, connection);
-      if (this.#drains && !this.#canAnyoneAnswer()) settle(NOBODY_LEFT);
-    });
-  };
+  ask: Publisher['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
 
-  /**
-   * Takes a client's answer. The first counts; one that comes late or twice, or from a connection that was not asked, is
-   * ignored. One that is not what the request wants is logged, and counts as an error.
-   */
+  /** Takes a client's answer to a request of the server's. */
   async answer(response: ClientResponse, connectionId: number): Promise<void> {
-    const pending = typeof response.id === 'number' ? this.#asked.get(response.id) : undefined;
-    if (pending === undefined || pending.isAnswered || !pending.shownTo.has(connectionId)) return;
-    pending.isAnswered = true;
-    const { method } = pending;
-    if (response.error !== undefined) {
-      pending.settle({ type: 'error', message: isObject(response.error) ? String(response.error.message) : 'refused' });
-      return;
-    }
-    const problem = await answerProblem(method, response.result);
-    if (problem === null) {
-      pending.settle({ type: 'result', result: response.result });
-      return;
-    }
-    this.#log.warn({ method, problem }, "a client's answer is malformed, and counts as a refusal");
-    pending.settle({ type: 'error', message: `the answer is malformed: ${problem}` });
+    const connection = this.#connections.get(connectionId);
+    if (connection !== undefined) await this.#pending.answer(response, connection);
   }
 
-  /**
-   * From now on nobody is waited for who will not come: while every client has closed its side, what is asked counts as refused
-   * at once, and what was asked before with it.
-   */
+  /** From now on requests count as refused as soon as every client has closed its side. */
   drain(): void {
-    this.#drains = true;
-    if (this.#canAnyoneAnswer()) return;
-    for (const { isAnswered, settle } of [...this.#asked.values()]) if (!isAnswered) settle(NOBODY_LEFT);
-  }
-
-  #canAnyoneAnswer(): boolean {
-    return [...this.#connections.values()].some((connection) => !connection.inputEnded);
+    this.#pending.drain();
   }
 
   drained(audience: Audience): Promise<void> | null {
@@ -198,9 +127,4 @@ export class Clients implements Publisher {
     const connection = this.#connections.get(audience.connection);
     return connection === undefined ? [] : [connection];
   }
-}
-
-function show(ask: PendingAsk, connection: Connection): void {
-  ask.shownTo.add(connection.id);
-  connection.send(ask.line);
 }

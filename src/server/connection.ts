@@ -16,26 +16,26 @@ export interface ConnectionOptions {
   clock: Clock;
   keepAlive: KeepAlive;
   tap: WireTap | null;
-  /** Answers a request, or throws. */
+  /** Resolves with the result of a request, or rejects. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
-  /** Takes the client's answer to a request of ours. */
+  /** Takes a client's response to a request of the server. */
   onResponse: (response: ClientResponse) => void;
-  /** The client has closed its side, and has not got all its answers soon: what they wait for is to end. */
+  /** Called when the client has closed its side and requests are still unanswered a while later. Ends what they wait for. */
   onOverdue: () => void;
-  /** The client has closed its side: resolves when what it is still to be sent has been made. */
+  /** Called when the client has closed its side. Resolves when the server has nothing more to send to it. */
   onInputEnd: () => Promise<void>;
-  /** The connection is over: the client is gone and has its answers, or this side has ended it. May be called twice. */
+  /** Called when the connection has ended, from either side. May be called twice. */
   onClosed: () => void;
 }
 
-/** How long answers that are still owed may hold up the end, once the client has closed its side. */
+/** How long the connection waits for unanswered requests once the client has closed its side. */
 const LAST_ANSWERS_MS_MAX = 3000;
-/** After how much of that it is no longer waited for what runs by itself. */
+/** When `onOverdue` is called within that time. */
 const OVERDUE_MS = 1000;
-/** How long a client that does not read may hold up the end of the server. */
+/** How long a closing server waits for a client that does not read. */
 const LAST_BYTES_MS_MAX = 1000;
 
-/** One client: its handshake, what it wants to hear, and the two directions of its transport. */
+/** The connection to a client: its handshake, the notifications that it wants, and the two directions of its transport. */
 export class Connection {
   readonly id: number;
   readonly #ids = new RequestIds();
@@ -69,7 +69,7 @@ export class Connection {
       log: (text) => log.debug({ text }, 'json-rpc'),
     });
     this.#rpc.onRequest((method: string, params: unknown) => this.#answer(method, params));
-    // `initialized` says nothing that the answer to `initialize` has not settled; others are not known.
+    // `initialized` changes nothing: the handshake is complete with the response to `initialize`. There are no other notifications.
     this.#rpc.onNotification((method: string) => log.debug({ method }, 'notification'));
     this.#rpc.onError(([error]) => log.warn({ err: error }, 'connection error'));
     this.#rpc.onClose(options.onClosed);
@@ -79,12 +79,12 @@ export class Connection {
     this.#rpc.listen();
   }
 
-  /** What the client said of itself; null before the handshake. */
+  /** The params of `initialize`; null before the handshake. */
   get client(): InitializeParams | null {
     return this.#client;
   }
 
-  /** Whether the client has closed its side, and all that it asked for is under way or done. */
+  /** Whether the client has closed its side, and its requests have been answered or are overdue. */
   get inputEnded(): boolean {
     return this.#inputEnded;
   }
@@ -93,14 +93,14 @@ export class Connection {
     return this.#client?.capabilities?.experimentalApi === true;
   }
 
-  /** Completes the handshake. It happens once. */
+  /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void {
     if (this.#client !== null) throw alreadyInitialized();
     this.#client = params;
     this.#muted = new Set(params.capabilities?.optOutNotificationMethods ?? []);
   }
 
-  /** Whether the client has not opted out of this notification. */
+  /** Whether the client gets this notification: after the handshake, unless it has opted out of it. */
   hears(method: string): boolean {
     return this.#client !== null && !this.#muted.has(method);
   }
@@ -110,12 +110,12 @@ export class Connection {
     this.#writer.send(line);
   }
 
-  /** Null while the client reads what it is sent; else resolves when it has caught up. */
+  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
   drained(): Promise<void> | null {
     return this.#writer.drained();
   }
 
-  /** Ends the connection once all that was sent has left, or is not read; what is unanswered stays so. */
+  /** Ends the connection when all messages have been written, or soon if the client does not read. Open requests get no response. */
   async close(): Promise<void> {
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
     this.#rpc.dispose();
@@ -123,8 +123,9 @@ export class Connection {
   }
 
   /**
-   * A client that does not read what it is sent waits for its answers: nothing is made that piles up unread. When it reads
-   * on, requests are let through one by one, each when the answer before it has been counted.
+   * Returns null while the client keeps up with reading. If it does not, its requests wait, so that responses do not pile up:
+   * returns a promise that resolves when the client reads again. Requests then go on one by one, each when the response before
+   * it counts as unread output.
    */
   ready(): Promise<void> | null {
     if (this.#waiting === 0 && this.#writer.drained() === null) return null;
@@ -153,7 +154,7 @@ export class Connection {
     }
   }
 
-  /** One that sends more than it reads, and without end, is not read from either. */
+  /** Refuses a request beyond the limit. If the client does not read its responses, reading from it stops too. */
   #refuse(idText: string): void {
     this.#writer.send(`{"id":${idText},"error":${JSON.stringify(errorBody(overloaded()))}}`);
     const backlog = this.#writer.drained();
@@ -167,7 +168,7 @@ export class Connection {
       this.#options.onOverdue();
       await this.#atMost(LAST_ANSWERS_MS_MAX - OVERDUE_MS, this.#ids.empty());
     }
-    // By the next turn of the event loop, what was to follow the last answers has begun.
+    // One turn of the event loop later, the effects of the last requests have begun.
     await new Promise((resolve) => setImmediate(resolve));
     this.#inputEnded = true;
     await this.#options.onInputEnd();
@@ -175,7 +176,7 @@ export class Connection {
     this.#options.onClosed();
   }
 
-  /** False: that was not enough. */
+  /** Waits for the work, at most so long. Returns false if that was not enough. */
   async #atMost(ms: number, work: Promise<void>): Promise<boolean> {
     const over = new AbortController();
     const done = await Promise.race([work.then(() => true), sleep(this.#options.clock, ms, over.signal).then(() => false)]);

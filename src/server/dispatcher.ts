@@ -19,8 +19,8 @@ import {
 import { StoreError } from '../store/store-error.ts';
 
 /**
- * Takes a request to its row, or refuses it: is the connection past its handshake, the method known and allowed, are
- * the params right? What is left is the handler's. Throws nothing but RpcErrors.
+ * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params
+ * valid. Rejects with nothing but RpcErrors.
  */
 export class Dispatcher {
   readonly #rows: MethodTable;
@@ -34,12 +34,12 @@ export class Dispatcher {
     this.#log = log;
   }
 
-  /** How many requests are being worked on. */
+  /** The number of requests whose handlers run. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** How many requests wait: behind others of their queue, or for their client to read. */
+  /** The number of requests that wait in a queue, or for their client to read. */
   get queued(): number {
     return this.#queued;
   }
@@ -63,9 +63,9 @@ export class Dispatcher {
   }
 
   /**
-   * Resolves with the answer as soon as there is one. Where the handler registered after-effects, the slot is held until
-   * they have run, one turn of the event loop later: by then vscode-jsonrpc has written the answer. (A notification sent
-   * inside a handler, or in a microtask after it, would leave before the answer.)
+   * Resolves with the handler's result. If the handler registered effects, the next request in the queue waits until they have
+   * run, one turn of the event loop later: by then vscode-jsonrpc has written the response. (A notification sent inside a
+   * handler, or in a microtask after it, would be written before the response.)
    */
   #call({ row, caller, params }: { row: AnyMethod; caller: Caller; params: never }): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -84,7 +84,7 @@ export class Dispatcher {
       };
       this.#queued++;
       const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);
-      settled.catch((error: unknown) => this.#log.error({ err: error }, 'an after-effect failed'));
+      settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
     });
   }
 

@@ -4,7 +4,7 @@ import type { ServerCapabilities } from '../protocol/generated/types.ts';
 import { sandboxProgram } from '../sandbox/sandbox-program.ts';
 import { REQUESTS_IN_FLIGHT_MAX } from '../transport/json-reader.ts';
 
-/** What `initialize` says of this server, given the names of its methods and of the system. */
+/** The server's capabilities as `initialize` returns them, for these methods on this platform. */
 export function serverCapabilities(methods: readonly string[], platform: NodeJS.Platform): ServerCapabilities {
   const groups: Record<string, string[]> = {};
   for (const method of methods.toSorted()) {

@@ -2,19 +2,19 @@ import type { Threads } from '../agent/threads.ts';
 import type { Clients } from './clients.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
-interface Measured {
+interface ServerGaugesDeps {
   clients: Clients;
   dispatcher: Dispatcher;
   threads: Threads;
 }
 
-/** How busy the server is, by names as in the schema. */
-export function serverGauges({ clients, dispatcher, threads }: Measured): Record<string, number> {
+/** How busy the server is, by the names of the gauges in the schema. */
+export function serverGauges({ clients, dispatcher, threads }: ServerGaugesDeps): Record<string, number> {
   return {
     'app.connections.open': clients.connectionCount,
     'app.requests.in_flight': dispatcher.inFlight,
     'app.requests.queued': dispatcher.queued,
-    'app.server_requests.pending': clients.askedCount,
+    'app.server_requests.pending': clients.pendingCount,
     'core.threads.live': threads.ids().length,
     'core.turns.running': threads.turnsRunning,
   };

@@ -1,24 +1,24 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
-import type { HistoryEntry } from './sqlite/history/log-rows.ts';
+import type { HistoryEntry } from './history-entry.ts';
 
-/** What the model reads, put together from the entries of a log in their order. */
+/** Collects the items that the model reads, from the entries of a history in their order. */
 export class ModelItems {
   readonly #read: ResponseItem[];
   #deferred: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
 
-  /** Begins with items that are in their order already. */
+  /** `items`: items that are already in order. */
   constructor(items: ResponseItem[] = []) {
     this.#read = items;
   }
 
-  /** Takes the next entry; those that are not for the model change nothing. */
+  /** Adds the next entry. Entries that are not for the model are ignored. */
   add(entry: HistoryEntry): void {
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
     if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
     if (entry.kind === 'model') (entry.deferred ? this.#deferred.items : this.#read).push(entry.item);
   }
 
-  /** All of them so far, what is deferred last. */
+  /** All items so far, the deferred ones last. */
   list(): ResponseItem[] {
     return [...this.#read, ...this.#deferred.items];
   }

@@ -1,13 +1,13 @@
 import type { ThreadItem } from '../protocol/generated/types.ts';
 
-/** Whether an item that was cut off shows anything: one that is only text, and has none, does not. */
+/** Whether an unfinished item has nothing to show yet: it consists of text only, and the text is empty. */
 export function isBlank(item: ThreadItem): boolean {
   return (item.type === 'agentMessage' || item.type === 'plan') && item.text === '';
 }
 
 /**
- * An item that was cut off, as it is shown from then on: never in progress. Work that has a status has failed; what is
- * only text stays as far as it came.
+ * Returns an unfinished item as it is shown once its writer is gone. An item with the status `inProgress` becomes `failed`;
+ * any other item stays as it is, with the text that it has so far.
  */
 export function settleItem(item: ThreadItem): ThreadItem {
   switch (item.type) {

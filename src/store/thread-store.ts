@@ -20,8 +20,8 @@ import type {
 } from '../protocol/generated/types.ts';
 
 /**
- * What a thread's next turn runs with: the configuration it was started under, with every override given since.
- * `cwd` is absolute. Stored with the thread, so that a resume goes on where the last turn ended.
+ * The settings of a thread's next turn: the configuration that the thread started with, and every override since then. Stored
+ * with the thread, so that a resumed thread continues with the settings of its last turn. `cwd` is absolute.
  */
 export interface ThreadSettings {
   model: string;
@@ -30,9 +30,9 @@ export interface ThreadSettings {
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandboxPolicy: SandboxPolicy;
-  /** The profile that the sandbox policy comes from; absent in what older versions have stored. */
+  /** The profile that the sandbox policy comes from. Absent in records of older versions. */
   permissionProfile?: ActivePermissionProfile | null;
-  /** Folders of the workspace beside the working folder. Absolute; absent in what older versions have stored. */
+  /** The workspace's folders besides the working directory. Absolute. Absent in records of older versions. */
   workspaceRoots?: readonly string[];
   effort: string | null;
   summary: ReasoningSummary | null;
@@ -43,7 +43,7 @@ export interface ThreadSettings {
   developerInstructions: string | null;
 }
 
-/** What a thread works towards over many turns. Times are Unix milliseconds. */
+/** The goal that a thread works towards over several turns. Times are Unix milliseconds. */
 export interface GoalRecord {
   objective: string;
   status: ThreadGoalStatus;
@@ -53,11 +53,11 @@ export interface GoalRecord {
   timeUsedMs: number;
   createdAtMs: number;
   updatedAtMs: number;
-  /** A turn was interrupted: the thread does not go on by itself before somebody speaks again. */
+  /** A turn was interrupted: the thread starts no turn by itself until the user sends input. */
   awaitsUser: boolean;
 }
 
-/** The longest name of a thread, in UTF-16 units: all of it is in the index of searches. */
+/** The longest name of a thread, in UTF-16 units. The search index has all of it. */
 export const NAME_CHARS_MAX = 1_000;
 
 /** A thread without its history. Times are Unix milliseconds. */
@@ -66,15 +66,15 @@ export interface ThreadRecord {
   sessionId: string;
   createdAtMs: number;
   updatedAtMs: number;
-  /** When a turn last began: what "recent" means in a list. */
+  /** When the last turn began: lists sort by it as `recencyAt`. */
   recencyAtMs: number;
-  /** False until the thread's first turn: such a thread is stored, but no list shows it. */
+  /** False until the thread's first turn. Until then the thread is stored but not listed. */
   listed: boolean;
   archivedAtMs: number | null;
   ephemeral: boolean;
   /** At most NAME_CHARS_MAX long. */
   name: string | null;
-  /** The first user message's text; empty before it. */
+  /** The text of the first user message; empty if there is none yet. */
   preview: string;
   path: string | null;
   forkedFromId: string | null;
@@ -85,16 +85,16 @@ export interface ThreadRecord {
   gitInfo: GitInfo | null;
   settings: ThreadSettings;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
-  /** What the model was last told of its surroundings, so that it is told only what has changed since. */
+  /** The context that the model was last told, so that it is told only what has changed since. */
   told: JsonValue;
-  /** Null: no client has said. */
+  /** Null: no client has set it. */
   memoryMode: ThreadMemoryMode | null;
-  /** Null: no client has said. */
+  /** Null: no client has set it. */
   daybreakEnabled: boolean | null;
   goal: GoalRecord | null;
 }
 
-/** What any process may say of a thread, whoever runs it. */
+/** The fields that any process may change, even if another process has the thread's writer. */
 export type ThreadMetadata = Pick<ThreadRecord, 'name' | 'gitInfo' | 'memoryMode' | 'daybreakEnabled'>;
 
 /** The fields of a thread that can change after its creation. */
@@ -117,17 +117,17 @@ export type ThreadPatch = Partial<
   >
 >;
 
-/** A patch, or what makes one of the thread as it is. */
+/** A patch, or a function that makes one from the current record. */
 export type ThreadChange = ThreadPatch | ((before: ThreadRecord) => ThreadPatch);
 
 /**
  * One record of a thread's log. Records are appended and never rewritten.
  *
- * - `turnStarted` and `turnEnded` bracket a turn; a turn without an end was cut off, unless it still runs.
- * - `item` is an item as clients saw it completed (or, with `partial`, as far as it came). With `running` it goes on when its
- *   turn ends, and a `lateItem` says what has become of it: it is shown so in the place of the first.
- * - `model` is what the model reads: the prompt is made of these, in their order. Those that are `deferred` came while it
- *   spoke, and it reads them at the next `deferredRead`, else behind all else of their turn.
+ * - `turnStarted` and `turnEnded` enclose a turn. A turn without an end was cut off, unless it still runs.
+ * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
+ *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
+ * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
+ *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn.
  */
 export type LogEntry =
   | { kind: 'turnStarted'; turnId: string; startedAtMs: number }
@@ -138,7 +138,7 @@ export type LogEntry =
       error: TurnError | null;
       completedAtMs: number;
       durationMs: number;
-      /** What the thread had cost by then. Null or missing: it is not known. */
+      /** The thread's total token usage at that time. Null or missing if unknown. */
       tokenUsage?: ThreadTokenUsage | null;
     }
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
@@ -153,7 +153,7 @@ export interface StoredItem {
   completedAtMs: number | null;
 }
 
-/** A turn as it is on record. `inProgress` only while a live writer holds the thread and the turn is its last. */
+/** A stored turn. It is `inProgress` only if it is the thread's last turn and a live writer has the thread. */
 export interface StoredTurn {
   id: string;
   status: 'completed' | 'failed' | 'interrupted' | 'inProgress';
@@ -163,30 +163,30 @@ export interface StoredTurn {
   durationMs: number | null;
   items: ThreadItem[];
   itemsView: TurnItemsView;
-  /** What the thread had cost by its end, where that is known. */
+  /** The thread's total token usage at the turn's end, if known. */
   tokenUsage?: ThreadTokenUsage;
 }
 
-/** A page of a longer list. A cursor is opaque; null where there is nothing further that way. */
+/** A page of a list. Cursors are opaque; a cursor is null if there is nothing more in its direction. */
 export interface Page<T> {
   data: T[];
-  /** Continues in the same direction. */
+  /** Continues after this page, in the same direction. */
   nextCursor: string | null;
-  /** Given back with the opposite direction, begins with what this page began with. */
+  /** With the opposite direction, gives a page that begins with the first entry of this one. */
   backwardsCursor: string | null;
 }
 
 export interface PageQuery {
   cursor?: string | null;
-  /** Taken as 1 when it is less. Left out: all. */
+  /** Values below 1 count as 1. Without a limit the page has all entries. */
   limit?: number;
   direction: SortDirection;
 }
 
 export interface ItemQuery extends PageQuery {
-  /** The items of this turn alone. */
+  /** Lists the items of this turn only. */
   turnId?: string | null;
-  /** In place of a cursor: the page begins with this item. */
+  /** The page begins with this item. For use without a cursor. */
   fromItemId?: string | null;
 }
 
@@ -195,92 +195,91 @@ export interface ThreadQuery extends PageQuery {
   sortKey: 'createdAt' | 'updatedAt' | 'recencyAt';
   /** Null: every provider. */
   modelProviders: string[] | null;
-  /** Null: every folder. */
+  /** Null: every working directory. */
   cwds: string[] | null;
-  /** Null: every source. Matches the source's kind: its string, or `custom`, or `subAgent…`. */
+  /** Null: every source. Each entry is a kind of source: the source's string, `custom`, or `subAgent…`. */
   sources: string[] | null;
-  /** Null: whoever started them. */
+  /** Null: every originator. */
   originators: string[] | null;
-  /** Null: none is left out. */
+  /** Null: no thread is excluded. */
   excludedIds: string[] | null;
-  /** A part of the name or of the preview, whatever its case. */
+  /** A part of the name or the preview, in any case. Null: every thread. */
   searchTerm: string | null;
 }
 
-/** Where a fork leaves its source. Null: the whole history so far. */
+/** The point of the source's history at which a fork begins. Null: the end. */
 export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | null;
 
 /**
- * The only way to append to a thread. One writer exists for a thread at a time, in all processes that share the store;
- * opening it first settles what a dead writer left: its unfinished turn ends `interrupted`, with the items it had begun.
+ * The only way to append to a thread. A thread has at most one writer at a time, in all processes that share the store.
+ * Opening a writer recovers the thread: the turn that a dead writer left unfinished ends `interrupted`, with its items.
  */
 export interface ThreadWriter {
   readonly threadId: string;
   /**
-   * Appends the entries and applies the patch, in one transaction: when the promise resolves, all of it survives the
-   * death of this process; with `durable`, of the machine. Appending an item removes its partial, unless it is `running`, and
-   * ending a turn every partial of it but for those that are. Rejects with a StoreError, and then nothing was written.
+   * Appends the entries and applies the patch, in one transaction. Once the promise resolves, the write survives the death of
+   * this process, and with `durable` also a power failure. Appending an item that is not `running` removes its partial.
+   * Ending a turn removes all partials of its items that are not `running`. If it rejects with a StoreError, nothing was written.
    */
   append(entries: LogEntry[], options?: { patch?: ThreadPatch; durable?: boolean }): Promise<void>;
-  /** Keeps an item that has begun and not completed, as far as it came; each call replaces what was kept under its id. */
+  /** Saves an unfinished item as a partial. It replaces the partial that was saved for the same id. */
   savePartial(item: StoredItem): Promise<void>;
-  /** Lets go of items that were kept so: they were given up, and the turn goes on without them. */
+  /** Removes the partials of items that were given up, while their turn continues without them. */
   dropPartials(itemIds: readonly string[]): Promise<void>;
-  /** Gives up the thread. Harmless when repeated. */
+  /** Releases the thread. Can be called again. */
   close(): Promise<void>;
 }
 
 /**
- * Where threads are kept. Every method may fail with a StoreError; an unknown thread is `thread_not_found`.
- * Nothing here assumes one process: what another process wrote is seen by the next read.
+ * Stores threads. Every method can reject with a StoreError, for an unknown thread with `thread_not_found`. Several processes
+ * can use a store at once: each read sees everything that other processes have written before it.
  */
 export interface ThreadStore {
-  /** Stores a thread before its first turn, with the entries of an imported history if there are any. */
+  /** Stores a new thread, with the entries of an imported history if there are any. */
   createThread(record: ThreadRecord, entries?: LogEntry[]): Promise<ThreadWriter>;
   /**
-   * Stores `record` as a fork: its history is the source's up to the point, shared and not copied, whatever its length.
-   * A turn that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` when the point names no turn.
+   * Stores `record` as a fork. It shares the source's history up to the point, so a fork costs the same for any length. A turn
+   * that is cut through ends `interrupted` in the fork. Rejects with `turn_not_found` if the point names an unknown turn.
    */
   forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter>;
-  /** Rejects with `active_writer`, naming the process, while another holds the thread, and with `thread_archived`. */
+  /** Rejects with `active_writer`, which names the process, while another writer has the thread, and with `thread_archived`. */
   openWriter(threadId: string): Promise<ThreadWriter>;
   getThread(threadId: string): Promise<ThreadRecord | null>;
-  /** The part of a thread that a process other than its writer may have changed. */
+  /** Reads the fields of a thread that another process than its writer's may have changed. Null if there is no such thread. */
   getMetadata(threadId: string): Promise<ThreadMetadata | null>;
-  /** The thread whose `path` this is, or null. */
+  /** Returns the thread with this `path`, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
   /**
-   * Changes a thread, whoever holds it, by what it says in the same transaction: for what any process may say of it. What
-   * the thread runs with is its writer's to change.
+   * Changes a thread by a patch, or by a function of its current record, in one transaction. Works even if another process
+   * has the thread's writer, so it is for fields that any process may change. Only the writer changes the settings.
    */
   updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**
-   * Puts a thread away: from then on it has no new writer, and only the list of archived threads shows it. Rejects with
-   * `active_writer` while another process holds the thread, and with `thread_archived`.
+   * Archives a thread: from then on it gets no new writer, and only lists of archived threads have it. Rejects with
+   * `active_writer` while another process has the thread, and with `thread_archived`.
    */
   archiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
-  /** Brings it back, as updated at that time. Rejects with `thread_not_archived`. */
+  /** Unarchives a thread, and sets when it was updated. Rejects with `thread_not_archived`. */
   unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord>;
   /**
-   * Cuts the history off before this turn and applies the patch, in one transaction. The thread goes on as if the turn and
-   * what came after had never been, with its writer if this store has one; forks keep what they have. Cursors into what was
-   * cut off are refused from then on. Rejects with `turn_not_found`, with `active_writer` while another process holds the
-   * thread, and with `thread_archived`.
+   * Removes this turn and everything after it, and applies the patch, in one transaction. The thread's writer stays open if
+   * this store has it. Forks keep their histories. Cursors into the removed part become invalid. Rejects with `turn_not_found`,
+   * with `active_writer` while another process has the thread, and with `thread_archived`.
    */
   revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord>;
   /**
-   * Takes a thread away for good, with its writer if this store has one; it takes the same time for any history. Forks keep
-   * theirs. Rejects with `active_writer` while another process holds the thread.
+   * Deletes a thread and closes its writer if this store has it. Takes the same time for any length of the history. Forks
+   * keep their histories. Rejects with `active_writer` while another process has the thread.
    */
   deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
-  /** With view `summary` a turn's items are its first user message and its last agent message. */
+  /** With the view `summary` a turn has only its first user message and its last agent message. */
   listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>>;
-  /** Of a turn in progress, what is under way comes last, as far as it was saved. Rejects with `turn_not_found` and `item_not_found`. */
+  /** The unfinished items of a running turn come last, as they were last saved. Rejects with `turn_not_found`, `item_not_found`. */
   listItems(threadId: string, query: ItemQuery): Promise<Page<StoredItem>>;
-  /** Those of the items that the turn has, in its order; none where the thread has no such turn. */
+  /** Reads those of the items that the turn has, in its order; none if the thread has no such turn. */
   readItems(threadId: string, wanted: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]>;
-  /** What the model has read and said so far, oldest first. */
+  /** Reads all items of the model's context so far, oldest first. */
   readModelItems(threadId: string): Promise<ResponseItem[]>;
   /** Closes every writer and the store itself. */
   close(): Promise<void>;

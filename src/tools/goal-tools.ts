@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ThreadGoal } from '../protocol/generated/types.ts';
-import type { Tool, ToolResult } from './tool.ts';
+import { type ActionOutcome, plainAction } from './action.ts';
+import type { Tool } from './tool.ts';
 
 /** The statuses that the model may give a goal; the others are for users and for the server. */
 const MODEL_STATUSES = ['complete', 'blocked', 'paused'] as const;
@@ -18,33 +19,31 @@ export function goalTools(goal: GoalAccess): Tool[] {
   return [
     {
       spec: { type: 'function', name: 'get_goal', description: GET, parameters: parameters({}, []) },
-      run: async () => said(goal.current()),
+      onlyRecords: true,
+      prepare: async () => plainAction(() => said(goal.current())),
     },
     {
       spec: { type: 'function', name: 'create_goal', description: CREATE, parameters: parameters(CREATE_PARAMETERS, ['objective']) },
-      async run(args, { turnId }) {
+      onlyRecords: true,
+      async prepare(args, { turnId }) {
         const { objective, token_budget: budget = null } = isObject(args) ? args : {};
         if (typeof objective !== 'string') return refused('create_goal needs an `objective`: a text.');
         if (budget !== null && (typeof budget !== 'number' || !Number.isInteger(budget)))
           return refused('create_goal: `token_budget` is a whole number; leave it out for no limit.');
-        return said(await goal.create({ objective, tokenBudget: budget, turnId }));
+        return plainAction(async () => said(await goal.create({ objective, tokenBudget: budget, turnId })));
       },
     },
     {
       spec: { type: 'function', name: 'update_goal', description: UPDATE, parameters: parameters(UPDATE_PARAMETERS, ['status']) },
-      async run(args, { turnId }) {
+      onlyRecords: true,
+      async prepare(args, { turnId }) {
         const status = MODEL_STATUSES.find((known) => isObject(args) && known === args.status);
         if (status === undefined)
           return refused(`update_goal needs a \`status\`: ${MODEL_STATUSES.join(', ')}. Others are not yours to set.`);
-        return said(await goal.mark(status, turnId));
+        return plainAction(async () => said(await goal.mark(status, turnId)));
       },
     },
   ];
-}
-
-/** Whether a tool only speaks of the goal, and does nothing for it. */
-export function isGoalTool(name: string): boolean {
-  return name === 'get_goal' || name === 'create_goal' || name === 'update_goal';
 }
 
 const GET = "Reads the thread's goal: its objective, its status, and the tokens and the time that it has taken. Null: there is none.";
@@ -75,7 +74,7 @@ function parameters(properties: JsonProperties, required: string[]) {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-function said(result: ThreadGoal | { refused: string } | null): ToolResult {
+function said(result: ThreadGoal | { refused: string } | null): ActionOutcome {
   if (result !== null && 'refused' in result) return refused(result.refused);
   const remainingTokens = result?.tokenBudget == null ? null : Math.max(0, result.tokenBudget - result.tokensUsed);
   const completionBudgetReport = result?.status === 'complete' ? REPORT : null;
@@ -85,6 +84,6 @@ function said(result: ThreadGoal | { refused: string } | null): ToolResult {
 const REPORT =
   'Tell the user that the goal is reached, and in a few words what it took: the tokens (of how many, if there was a budget) and the time.';
 
-function refused(output: string): ToolResult {
+function refused(output: string): ActionOutcome {
   return { output, success: false };
 }

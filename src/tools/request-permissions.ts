@@ -2,11 +2,13 @@ import { isObject } from '../base/json-value.ts';
 import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
-import type { PermissionGrantScope, PermissionsRequestApprovalResponse } from '../protocol/generated/types.ts';
-import type { Tool, ToolContext, ToolResult } from './tool.ts';
+import type { PermissionGrantScope } from '../protocol/generated/types.ts';
+import { type Action, type ActionOutcome, type Allowed, type Ask, UNCONFINED, unanswered } from './action.ts';
+import type { CallContext, Tool } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
+const NOT_ASKED = 'Refused without asking: the approval policy does not allow it. Work within the sandbox.';
 
 export interface RequestPermissionsOptions extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
@@ -31,54 +33,59 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
       },
     },
 
-    async run(args, context, signal) {
-      const { settings } = context;
-      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: settings.cwd });
+    async prepare(args, context) {
+      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: context.settings.cwd });
       if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
-      if (!mayAsk(settings.approvalPolicy, 'request_permissions'))
-        return told(NOTHING, {
-          scope: 'turn',
-          note: 'Refused without asking: the approval policy does not allow it. Work within the sandbox.',
-        });
       const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
-      const answer = await ask(asked, { context, reason, now: options.now() }, signal);
-      if (answer === null) return told(NOTHING, { scope: 'turn' });
-      const answered = realPermissions(answeredPermissions(answer.permissions), settings.cwd);
-      const granted = unprotected(commonPermissions(asked, answered), options.home);
-      const scope = answer.scope ?? 'turn';
-      if (granted.network || granted.read.length + granted.write.length > 0) context.approvals.grants.grant(granted, scope);
-      return told(granted, { scope });
+      return permissionsAction({ asked, reason }, context, options);
     },
   };
 }
 
-/** Null: nothing is granted. */
-async function ask(
-  asked: GrantedPermissions,
-  { context, reason, now }: { context: ToolContext; reason: string | null; now: number },
-  signal: AbortSignal,
-): Promise<PermissionsRequestApprovalResponse | null> {
-  const { threadId, turnId, callId, settings, approvals } = context;
-  const answer = await approvals.ask(
-    {
-      method: 'item/permissions/requestApproval',
-      params: {
-        threadId,
-        turnId,
-        itemId: callId,
-        environmentId: 'local',
-        startedAtMs: now,
-        cwd: settings.cwd,
-        reason,
-        permissions: shownPermissions(asked),
-      },
-    },
-    signal,
-  );
-  return answer.type === 'result' ? answer.result : null;
+interface PermissionsRequest {
+  asked: GrantedPermissions;
+  /** For the user; null: the model gave none. */
+  reason: string | null;
 }
 
-function told({ read, write, network }: GrantedPermissions, more: { scope: PermissionGrantScope; note?: string }): ToolResult {
+function permissionsAction(request: PermissionsRequest, context: CallContext, options: RequestPermissionsOptions): Action {
+  return {
+    kind: 'permissions',
+    item: null,
+    judge: ({ approvalPolicy }) =>
+      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, options) } : { refuse: NOT_ASKED },
+    perform: async ({ granted }) => told(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
+    refused: (denial) => told(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
+  };
+}
+
+function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsOptions): Ask {
+  const { threadId, turnId, callId, settings, grants } = context;
+  const granting = (permissions: GrantedPermissions, scope: PermissionGrantScope): Allowed => ({
+    allow: { ...UNCONFINED, granted: { permissions, scope } },
+    scope,
+  });
+  return {
+    permit: granting(asked, 'turn').allow,
+    async askPerson(ask) {
+      const params = { threadId, turnId, itemId: callId, environmentId: 'local', startedAtMs: now(), cwd: settings.cwd, reason };
+      const answer = await ask({
+        method: 'item/permissions/requestApproval',
+        params: { ...params, permissions: shownPermissions(asked) },
+      });
+      if (answer.type !== 'result') return unanswered(answer);
+      const answered = realPermissions(answeredPermissions(answer.result.permissions), settings.cwd);
+      return granting(unprotected(commonPermissions(asked, answered), home), answer.result.scope ?? 'turn');
+    },
+    async keep({ allow: { granted } }) {
+      if (granted === undefined) return;
+      const { permissions, scope } = granted;
+      if (permissions.network || permissions.read.length + permissions.write.length > 0) grants.grant(permissions, scope);
+    },
+  };
+}
+
+function told({ read, write, network }: GrantedPermissions, more: { scope: PermissionGrantScope; note?: string }): ActionOutcome {
   const files = { ...(read.length > 0 && { read }), ...(write.length > 0 && { write }) };
   const permissions = {
     network: network ? { enabled: true } : null,

@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
-import type { Tool, ToolResult } from './tool.ts';
+import { type ActionOutcome, plainAction } from './action.ts';
+import type { Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
@@ -48,16 +49,18 @@ export const requestUserInput: Tool = {
     },
   },
 
-  async run(args, { threadId, turnId, callId, settings, approvals }, signal) {
+  async prepare(args, { threadId, turnId, callId, settings }) {
     const { mode } = settings.collaborationMode;
     if (mode !== 'plan') return refused(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
     const questions = readQuestions(args);
     if (typeof questions === 'string') return refused(`request_user_input ${questions}.`);
-    const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: approvals.timeoutMs };
-    const answer = await approvals.ask({ method: 'item/tool/requestUserInput', params }, signal);
-    const given = answer.type === 'result' ? answer.result.answers : {};
-    const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
-    return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
+    return plainAction(async ({ askUser, answerMsMax }) => {
+      const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
+      const answer = await askUser({ method: 'item/tool/requestUserInput', params });
+      const given = answer.type === 'result' ? answer.result.answers : {};
+      const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
+      return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
+    });
   },
 };
 
@@ -95,6 +98,6 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-function refused(output: string): ToolResult {
+function refused(output: string): ActionOutcome {
   return { output, success: false };
 }

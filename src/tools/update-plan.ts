@@ -1,5 +1,6 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
+import { plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 const STATUSES = new Map<string, TurnPlanStepStatus>([
@@ -34,12 +35,14 @@ export const updatePlan: Tool = {
     },
   },
 
-  async run(args, { threadId, turnId, emit }) {
+  async prepare(args, { threadId, turnId }) {
     const plan = planSteps(args);
     if (typeof plan === 'string') return { output: plan, success: false };
     const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;
-    await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });
-    return { output: 'The plan is updated.', success: true };
+    return plainAction(async ({ emit }) => {
+      await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });
+      return { output: 'The plan is updated.', success: true };
+    });
   },
 };
 

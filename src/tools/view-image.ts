@@ -4,9 +4,10 @@ import { isObject, type JsonValue } from '../base/json-value.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import { type ActionOutcome, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';
 import { sandboxFolders } from './sandbox-folders.ts';
-import type { Tool, ToolContext, ToolResult } from './tool.ts';
+import type { CallContext, Tool } from './tool.ts';
 
 interface ViewImageDeps {
   /** Absolute: heddle's home. */
@@ -31,16 +32,15 @@ export function viewImage(deps: ViewImageDeps): Tool {
       },
     },
 
-    async run(args, context) {
+    async prepare(args, context) {
       const given = pathIn(args);
-      if (given === null) return refused('view_image needs a `path`: that of a picture.');
+      if (given === null) return refused('view_image needs `path`: the path of an image file.');
       const path = resolve(context.settings.cwd, given);
       const picture = pictureAt(path, deps, context);
       if (typeof picture === 'string') return refused(picture);
       const item = { type: 'imageView' as const, id: context.itemId, path };
-      const open = await context.items.begin(item);
-      await open.complete(item);
-      return { output: [{ type: 'input_image', image_url: picture.url, detail: 'high' }], success: true };
+      const output = [{ type: 'input_image' as const, image_url: picture.url, detail: 'high' as const }];
+      return { ...plainAction(() => ({ output, success: true, item })), item };
     },
   };
 }
@@ -50,8 +50,8 @@ function pathIn(args: JsonValue): string | null {
 }
 
 /** The picture as a data URL, or why there is none, for the model. */
-function pictureAt(path: string, deps: ViewImageDeps, { settings, approvals }: ToolContext): { url: string } | string {
-  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), approvals.grants.permissions);
+function pictureAt(path: string, deps: ViewImageDeps, { settings, grants }: CallContext): { url: string } | string {
+  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), grants.permissions);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
     if (file === null) return `unable to show ${path}: there is no such file.`;
@@ -64,6 +64,6 @@ function pictureAt(path: string, deps: ViewImageDeps, { settings, approvals }: T
   }
 }
 
-function refused(output: string): ToolResult {
+function refused(output: string): ActionOutcome {
   return { output, success: false };
 }

@@ -1,7 +1,8 @@
+import { resolveLinks } from '../base/follow-path.ts';
 import type { JsonValue } from '../base/json-value.ts';
 import { protectedWrite, readPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
-import { realPath, shownPath } from './real-path.ts';
+import { shownPath } from './shown-path.ts';
 
 export interface PermissionPaths {
   cwd: string;
@@ -19,12 +20,12 @@ export function wantedPermissions(value: JsonValue | undefined, { cwd, home, use
   const named = readPermissions(value, { cwd, userHome });
   if (typeof named === 'string') return named;
   const wanted = realPermissions(named, cwd);
-  return wanted.write.map((path) => protectedWrite(realPath(path), realPath(home))).find((problem) => problem !== null) ?? wanted;
+  return wanted.write.map((path) => protectedWrite(resolveLinks(path), resolveLinks(home))).find((problem) => problem !== null) ?? wanted;
 }
 
 /** The same without what no permission makes writable, which may lie in what was asked for. */
 export function unprotected({ write, ...rest }: GrantedPermissions, home: string): GrantedPermissions {
-  return { ...rest, write: write.filter((path) => protectedWrite(realPath(path), realPath(home)) === null) };
+  return { ...rest, write: write.filter((path) => protectedWrite(resolveLinks(path), resolveLinks(home)) === null) };
 }
 
 /** The same with its links followed. */

@@ -1,23 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import { LINE_BYTES_MAX, type Skipped } from '../base/line-splitter.ts';
 
-/** Longer than any header line: of what is longer only the beginning is looked at. */
+/** More than any header line has. Only the beginning of a longer line is read. */
 const HEADER_LINE_BYTES_MAX = 1024;
 const CONTENT_LENGTH = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i;
 const LF = 0x0a;
 
 /**
- * Cuts the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many bytes
- * as `Content-Length` says. A message that is too long or not UTF-8 costs that message; a header that says no length is
- * passed over, and what follows is taken for the next header. Where messages come as lines, each line is told of.
+ * Splits bytes in the framing of the Language Server Protocol (3.17, base protocol): header lines, a blank line, and as many
+ * bytes as `Content-Length` says. Skips a message that is too long or not UTF-8. Skips a header without a length, and reads the
+ * bytes after it as the next header. If messages come as lines instead, reports each line as skipped.
  */
 export class ContentLengthSplitter {
   #line: Buffer = Buffer.alloc(0);
-  /** What the header has said so far. */
+  /** The length in the header so far; null if none. */
   #length: number | null = null;
   #headerLines = 0;
   #body: Buffer[] | null = null;
-  /** How many bytes of the body are still to come. */
+  /** The number of bytes of the body that are still missing. */
   #missing = 0;
 
   constructor(
@@ -30,7 +30,7 @@ export class ContentLengthSplitter {
     while (rest.length > 0) rest = this.#missing > 0 ? this.#takeBody(rest) : this.#takeHeader(rest);
   }
 
-  /** What is not whole is no message, and is told of. */
+  /** The input has ended. Reports an incomplete message as skipped. */
   end(): void {
     if (this.#missing > 0) {
       if (this.#body !== null) this.onSkipped('cut_off');
@@ -43,7 +43,7 @@ export class ContentLengthSplitter {
     this.#missing = 0;
   }
 
-  /** Takes a header line, or a part of one; gives what is behind it. */
+  /** Takes a header line, or a part of one. Returns the bytes after it. */
   #takeHeader(bytes: Buffer): Buffer {
     const end = bytes.indexOf(LF);
     const part = bytes.subarray(0, end === -1 ? bytes.length : end);
@@ -53,13 +53,13 @@ export class ContentLengthSplitter {
     return bytes.subarray(end + 1);
   }
 
-  /** False where the line is blank. */
+  /** Returns false if the line is blank. */
   #takeHeaderLine(): boolean {
     const line = this.#line.toString('latin1').replace(/\r$/, '');
     this.#line = Buffer.alloc(0);
     if (line === '') return false;
     if (line.startsWith('{')) {
-      // A message of the other framing: no blank line may ever come behind it.
+      // A message in the other framing: a blank line may never follow.
       this.onSkipped('no_content_length');
       return true;
     }
@@ -83,7 +83,7 @@ export class ContentLengthSplitter {
     this.#headerLines = 0;
   }
 
-  /** Takes what is there of a body; gives what is behind it. */
+  /** Takes bytes of the body. Returns the bytes after it. */
   #takeBody(bytes: Buffer): Buffer {
     const part = bytes.subarray(0, this.#missing);
     this.#missing -= part.length;

@@ -1,10 +1,10 @@
 import { LineSplitter, type Skipped } from '../base/line-splitter.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
 
-/** How one message is told from the next: by a line end, or by a header with its length, as language servers do. */
+/** How messages are separated: by line ends, or by a header with the length before each, as language servers do. */
 export type Framing = 'lines' | 'content-length';
 
-/** Cuts bytes into the texts of messages. */
+/** Splits bytes into messages. */
 export interface Splitter {
   push(chunk: Buffer): void;
   /** The input has ended. */
@@ -19,7 +19,7 @@ export function createSplitter(framing: Framing, onMessage: (text: string) => vo
   return framing === 'lines' ? new LineSplitter(onMessage, onSkipped) : new ContentLengthSplitter(onMessage, onSkipped);
 }
 
-/** The bytes of these messages, one after another. */
+/** The messages with their framing, one after another. */
 export function frame(framing: Framing, texts: readonly string[]): string {
   if (framing === 'lines') return `${texts.join('\n')}\n`;
   return texts.map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).join('');

@@ -1,5 +1,5 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
-import { isObject } from '../base/json-value.ts';
+import { isObject, parsedJson } from '../base/json-value.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
 import { idText } from '../protocol/id-text.ts';
@@ -8,7 +8,7 @@ import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
 
-/** A client's answer to a request of ours. `id` is as it came. */
+/** A client's response to a request of the server. `id` has not been validated. */
 export interface ClientResponse {
   id: unknown;
   result?: unknown;
@@ -19,21 +19,21 @@ export interface JsonReaderOptions {
   ids: RequestIds;
   log: Log;
   tap: WireTap | null;
-  /** Answers to requests of ours do not go through vscode-jsonrpc: their ids are the server's, not the connection's. */
+  /** Takes responses to the server's requests, which bypass vscode-jsonrpc: their ids are unique in the server, not per connection. */
   onResponse: (response: ClientResponse) => void;
-  /** Called for a request past the limit, with the JSON text of its id. */
+  /** Called for each request beyond the limit, with the JSON text of its id. */
   onOverload: (idText: string) => void;
-  /** The input has ended; everything that was whole has been handed on. */
+  /** Called when the input has ended and all complete messages have been passed on. */
   onEnd: () => void;
 }
 
-/** How many requests of one client may wait for their answers; what comes beyond is refused at once. */
+/** The maximum number of unanswered requests of a client. Further requests are refused at once. */
 export const REQUESTS_IN_FLIGHT_MAX = 8192;
 
-/** How long their lines may be together before reading stops, in characters. */
+/** The total length of their lines, in characters, beyond which reading stops. */
 const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Reads JSON-RPC messages. What is none (a batch, a scalar, a float or null id, broken JSON) is skipped and logged. */
+/** Reads JSON-RPC messages. Skips and logs everything else: a batch, a scalar, a float or null id, broken JSON. */
 export class JsonReader extends AbstractMessageReader {
   readonly #transport: Transport;
   readonly #options: JsonReaderOptions;
@@ -86,7 +86,7 @@ export class JsonReader extends AbstractMessageReader {
     this.#options.tap?.received(line);
     const message = parse(line);
     if (message === undefined) {
-      if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped what is no JSON-RPC message');
+      if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped an invalid JSON-RPC message');
       return;
     }
     const { method } = message;
@@ -95,7 +95,7 @@ export class JsonReader extends AbstractMessageReader {
       return;
     }
     if (!('id' in message)) {
-      // `$/cancelRequest` and its kin are vscode-jsonrpc's own; this protocol has none, and bad ones make it throw.
+      // vscode-jsonrpc handles `$/cancelRequest` and the like itself, and throws for bad ones. This protocol has none.
       if (!method.startsWith('$/')) callback(wire({ method, params: message.params }));
       return;
     }
@@ -106,21 +106,16 @@ export class JsonReader extends AbstractMessageReader {
     if (this.#options.ids.length > REQUESTS_CHARS_MAX) this.#waitForAnswers();
   }
 
-  /** What a client asks is in memory until it is answered: past the limit, no more of it is read. */
+  /** Stops reading beyond the limit, since requests stay in memory until they are answered. */
   #waitForAnswers(): void {
     this.pause();
     void this.#options.ids.below(REQUESTS_CHARS_MAX / 2).then(() => this.resume());
   }
 }
 
-/** An object with a method or an id; undefined for anything else. */
+/** The message in a line: an object with a method or an id. Returns undefined for anything else. */
 function parse(line: string): Record<string, unknown> | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
   if (!isObject(value)) return undefined;
   return typeof value.method === 'string' || (value.method === undefined && 'id' in value) ? value : undefined;
 }

@@ -5,13 +5,13 @@ import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
 
-/** Above this much unread output, whoever can wait (a streaming turn, the reader) waits for the client. */
+/** With more unread output than this, everything that can wait (a streaming turn, the reader) waits for the client. */
 const BACKLOG_BYTES_HIGH = 4 * 1024 * 1024;
 const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
 
 /**
- * Writes JSON-RPC messages, without the `jsonrpc` member. What is sent within one turn of the event loop goes out in
- * one write, in its order.
+ * Writes JSON-RPC messages, without the `jsonrpc` member. All messages that are sent within one turn of the event loop are
+ * written together, in their order.
  */
 export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #output: Writable;
@@ -38,7 +38,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     });
   }
 
-  /** Takes what vscode-jsonrpc writes: answers to requests. */
+  /** Called by vscode-jsonrpc with its messages, which are responses. */
   write(message: Message): Promise<void> {
     const { id, result, error } = message as { id?: unknown; result?: unknown; error?: unknown };
     const text = typeof id === 'number' ? this.#ids.close(id) : undefined;
@@ -57,7 +57,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     setImmediate(() => this.#flush());
   }
 
-  /** Null while the client keeps up; else resolves when it has caught up, or is gone. */
+  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up, or is gone. */
   drained(): Promise<void> | null {
     if (this.#broken || this.#backlog() < BACKLOG_BYTES_HIGH) return null;
     if (this.#drained === null) {
@@ -70,7 +70,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     return this.#drained.promise;
   }
 
-  /** Resolves when everything that was sent has been taken over by the system, or the client is gone. */
+  /** Resolves when the system has taken all messages, or the client is gone. */
   flushed(): Promise<void> {
     this.#flush();
     if (this.#broken || this.#output.writableLength === 0) return Promise.resolve();
@@ -102,7 +102,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 }
 
-/** An answer's JSON text, around the text of its id. A result too large for one string becomes an error that says so. */
+/** The JSON text of a response, with the id as the client wrote it. A result that is too large for a string becomes an error. */
 function answer(idText: string, result: unknown, error: unknown): string {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
   try {
@@ -111,7 +111,7 @@ function answer(idText: string, result: unknown, error: unknown): string {
     if (!(cause instanceof RangeError)) throw cause;
     return answer(idText, undefined, {
       code: -32603,
-      message: 'the answer is too large for one message: ask for pages',
+      message: 'the response is too large for one message: request it in pages',
       data: { code: 'answer_too_large' },
     });
   }

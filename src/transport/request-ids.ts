@@ -1,7 +1,7 @@
 /**
- * Our own ids for the requests that a client has in flight. vscode-jsonrpc takes ids for map keys: the second of two
- * requests with one id, or with 11 and "11", would be lost, and integers above 2^53 would come back changed. So the
- * reader numbers requests itself and the writer puts back the id's own JSON text.
+ * The server's own numbers for a client's open requests. vscode-jsonrpc uses ids as map keys: of two requests with the same id,
+ * or with 11 and "11", the second would be lost, and integers above 2^53 would come back changed. So the reader numbers the
+ * requests, and the writer puts the JSON text of the client's id back.
  */
 export class RequestIds {
   readonly #open = new Map<number, { idText: string; length: number }>();
@@ -9,17 +9,17 @@ export class RequestIds {
   #length = 0;
   #waiting: { lengthMax: number; resolve: () => void }[] = [];
 
-  /** How many requests wait for their answer. */
+  /** The number of open requests. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** How long their lines are together, in characters. */
+  /** The total length of their lines, in characters. */
   get length(): number {
     return this.#length;
   }
 
-  /** Takes the JSON text of a client's id, and the length of its line; gives the number that stands for it. */
+  /** Opens a request, given the JSON text of its id and the length of its line. Returns the number that stands for it. */
   open(idText: string, length: number): number {
     const id = this.#next++;
     this.#open.set(id, { idText, length });
@@ -27,7 +27,7 @@ export class RequestIds {
     return id;
   }
 
-  /** The JSON text that `id` stands for; undefined when it was closed before. */
+  /** Closes a request. Returns the JSON text of its id, or undefined if it was closed before. */
   close(id: number): string | undefined {
     const request = this.#open.get(id);
     if (request === undefined) return undefined;
@@ -39,7 +39,7 @@ export class RequestIds {
     return request.idText;
   }
 
-  /** Resolves when what waits is no longer than this. */
+  /** Resolves when the total length is at most this. */
   below(lengthMax: number): Promise<void> {
     if (this.#length <= lengthMax) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ lengthMax, resolve }));

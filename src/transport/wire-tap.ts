@@ -1,4 +1,4 @@
-/** Sees every message of a connection, as its JSON text: what came, before it is looked at, and what goes out, in its order. */
+/** Sees every message of a connection as JSON text: incoming ones before they are parsed, outgoing ones in their order. */
 export interface WireTap {
   received(text: string): void;
   sent(text: string): void;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { answer, callThenEnd, PLAN_MODE, QUESTIONS, question } from '../support/asking.ts';
 import { idOf } from '../support/counting-ids.ts';
+import { taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import { functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
@@ -67,7 +68,7 @@ test('a thread that is not followed any more waits too, and a client that has no
   const asked = await question(client, METHOD);
   const stranger = await server.connect();
   answer(stranger, asked, ANSWER);
-  await stranger.request('thread/loaded/list', {});
+  await taken(stranger);
   expect(resolved(client)).toEqual([]);
   await client.request('thread/unsubscribe', { threadId: idOf(1) });
   await client.request('thread/resume', { threadId: idOf(1) });
@@ -122,7 +123,7 @@ test('the end of the server leaves the turn interrupted, and nothing is asked ag
   const { client } = await server.restart();
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
   expect(thread.turns.map(({ status }) => status)).toEqual(['interrupted']);
-  await client.request('thread/loaded/list', {});
+  await taken(client);
   expect(client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 

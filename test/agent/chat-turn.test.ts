@@ -184,7 +184,7 @@ test('a chat model reads what it said, its calls with their outputs, and what th
   expect(messages.slice(2)).toEqual([
     { role: 'assistant', content: 'Two.', tool_calls: [call('a', args), call('b', '{"arguments":"{"}')] },
     { role: 'tool', tool_call_id: 'a', content: 'The plan is updated.' },
-    { role: 'tool', tool_call_id: 'b', content: 'The arguments of update_plan are not JSON.' },
+    { role: 'tool', tool_call_id: 'b', content: 'The arguments of update_plan are not valid JSON.' },
     { role: 'assistant', content: 'Done' },
     { role: 'user', content: 'next' },
   ]);

@@ -5,6 +5,7 @@ import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
+import { settled, taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import { failed, functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
@@ -41,16 +42,6 @@ async function goalOf({ client }: Pick<TestServer, 'client'>) {
   return (await client.request('thread/goal/get', { threadId })).goal;
 }
 
-/** Resolves when the server has taken what was sent so far, though it may not have answered it. */
-async function taken(client: TestClient): Promise<void> {
-  await client.request('thread/loaded/list', {});
-}
-
-/** Resolves when whatever is due has had its chance to begin. */
-async function settled(client: TestClient): Promise<void> {
-  for (let round = 0; round < 4; round++) await client.ask('thread/read', { threadId, includeTurns: true });
-}
-
 function ends(client: TestClient): string[] {
   return client.notifications('turn/completed').map(({ turn }) => turn.status);
 }
@@ -67,7 +58,7 @@ describe('settings that change while a turn for the goal is being begun', () => 
     await client.request('thread/settings/update', { threadId, model: 'second-model' });
     await goal;
     await client.waitFor('thread/goal/updated', ({ goal: { status } }) => status === 'complete');
-    await settled(client);
+    await settled(client, threadId);
     expect(client.notifications('thread/settings/updated').map(({ threadSettings }) => threadSettings.model)).toEqual([
       'test-model',
       'second-model',
@@ -105,7 +96,7 @@ describe('settings that change while a turn for the goal is being begun', () => 
     });
     await client.request('thread/settings/update', { threadId, ...mode('plan') });
     await setGoal(server);
-    await settled(client);
+    await settled(client, threadId);
     expect(server.model.requests).toHaveLength(0);
     await client.request('thread/settings/update', { threadId, ...mode('default') });
     await client.waitFor('thread/goal/updated', ({ goal }) => goal.status === 'complete');
@@ -124,13 +115,13 @@ describe('the goal and the end of a turn that could not be stored', () => {
     const server = await threadOn(responses, atFirst('turnEnded', full));
     await setGoal(server);
     await server.client.waitFor('turn/completed');
-    await settled(server.client);
+    await settled(server.client, threadId);
     expect(ends(server.client)).toEqual(['failed']);
     expect(server.client.notifications('thread/goal/updated').at(-1)?.goal.status).toBe('blocked');
     const again = await server.restart();
     expect(await goalOf(again)).toMatchObject({ status: 'blocked' });
     await again.client.request('thread/resume', { threadId });
-    await settled(again.client);
+    await settled(again.client, threadId);
     expect(again.client.notifications('turn/started')).toEqual([]);
   });
 });
@@ -154,7 +145,7 @@ describe('while a turn ends by itself, no turn for the goal comes between', () =
     await taken(client);
     gate.open();
     expect(await done).toEqual({});
-    await settled(client);
+    await settled(client, threadId);
     expect(ends(client)).toEqual(['completed']);
     expect(client.notifications('warning')).toEqual([]);
     expect(server.model.requests).toHaveLength(2);
@@ -169,7 +160,7 @@ describe('while a turn ends by itself, no turn for the goal comes between', () =
     gate.open();
     expect((await done).thread.status).toEqual({ type: 'idle' });
     await client.request('thread/resume', { threadId });
-    await settled(client);
+    await settled(client, threadId);
     const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
     expect([ends(client), thread.turns, server.model.requests.length]).toEqual([['completed'], [], 2]);
     server.model.push(response(message('hello')), response(COMPLETE), response(message('done')));
@@ -234,7 +225,7 @@ test('a thread whose turn is being begun is not unloaded, however long nobody ha
   await taken(client);
   gate.open();
   await answer;
-  await settled(client);
+  await settled(client, threadId);
   const { thread } = await client.request('thread/read', { threadId, includeTurns: true });
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
   expect(client.notifications('thread/closed')).toEqual([]);

@@ -85,10 +85,10 @@ test('what the model may not do is said to it, and changes nothing', async () =>
   expect(outputs).toEqual([
     'This thread has no goal.',
     'create_goal needs an `objective`: a text.',
-    'The arguments of create_goal are not JSON.',
+    'The arguments of create_goal are not valid JSON.',
     'goal objective must not be empty',
     'goal objective must be at most 4000 characters, not 4001',
-    'goal token budget must be positive: leave it out for none',
+    'goal token budget must be positive: leave it out for no budget',
     'create_goal: `token_budget` is a whole number; leave it out for no limit.',
   ]);
   expect(await server.client.request('thread/goal/get', { threadId })).toEqual({ goal: null });
@@ -106,7 +106,7 @@ test('a goal that is not complete is not replaced, nor does the model give it an
   ]);
   const wrong = 'update_goal needs a `status`: complete, blocked, paused. Others are not yours to set.';
   expect(outputs).toEqual([
-    'There is a goal that is not complete: it has to be, or to be cleared by the user, before there can be another.',
+    'The thread already has a goal that is not complete. Complete it first, or let the user clear it.',
     wrong,
     wrong,
     wrong,
@@ -150,6 +150,6 @@ test('an ephemeral thread has no goal, and its model no tools for one', async ()
   const server = await startServer({ model: new TestModel() });
   await server.client.request('thread/start', { ephemeral: true });
   expect(await outputsOf(server, [['get_goal', {}]])).toEqual([
-    'There is no tool named get_goal. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image.',
+    'There is no tool named get_goal. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image.',
   ]);
 });

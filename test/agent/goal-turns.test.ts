@@ -4,6 +4,7 @@ import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
+import { settled, taken } from '../support/settled.ts';
 import { type TestClient, text } from '../support/test-client.ts';
 import {
   asked,
@@ -47,17 +48,7 @@ async function goalIs(client: TestClient, status: string): Promise<void> {
 async function ended({ client }: Pick<TestServer, 'client'>, turns: number): Promise<void> {
   let count = 0;
   await client.first(`the end of turn ${turns}`, ({ method }) => method === 'turn/completed' && ++count === turns);
-  await settled(client);
-}
-
-async function settled(client: TestClient): Promise<void> {
-  // Each passes through the thread's queue and its store.
-  for (let round = 0; round < 3; round++) await client.request('thread/read', { threadId, includeTurns: true });
-}
-
-/** Resolves when the server has taken what was sent so far, though it may not have answered it. */
-async function taken(client: TestClient): Promise<void> {
-  await client.request('thread/loaded/list', {});
+  await settled(client, threadId);
 }
 
 interface Told {
@@ -138,7 +129,7 @@ describe('an idle thread with an active goal', () => {
     await server.client.request('turn/start', { threadId, input: text('hi') });
     await server.model.asked(1);
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
-    await settled(server.client);
+    await settled(server.client, threadId);
     expect(server.model.requests).toHaveLength(1);
     gate.open();
     await ended(server, 2);
@@ -154,7 +145,7 @@ describe('an idle thread with an active goal', () => {
     await server.client.request('thread/unsubscribe', { threadId });
     gate.open();
     await server.clock.timerOf(IDLE_MS);
-    await settled(server.client);
+    await settled(server.client, threadId);
     const { client, model } = await server.restart();
     expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({ status: 'active', tokensUsed: 22 });
     expect(model.requests).toHaveLength(2);
@@ -193,7 +184,7 @@ describe('an idle thread with an active goal', () => {
     expect(await client.waitFor('thread/goal/cleared')).toEqual({ threadId });
     model.push(response(message('hello')));
     await client.turn(threadId, 'hi');
-    await settled(client);
+    await settled(client, threadId);
     expect(model.requests.map(({ tools }) => tools.filter(({ name }) => name.endsWith('_goal')))).toEqual([[]]);
   });
 
@@ -202,7 +193,7 @@ describe('an idle thread with an active goal', () => {
     const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
     await server.client.turn(threadId, 'plan it', { collaborationMode: { mode: 'plan', settings } });
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
-    await settled(server.client);
+    await settled(server.client, threadId);
     expect(server.model.requests).toHaveLength(1);
   });
 });
@@ -248,10 +239,10 @@ describe('it stops', () => {
     await ended(server, 1);
     await server.client.request('thread/resume', { threadId });
     await server.client.request('thread/goal/set', { threadId, tokenBudget: 900 });
-    await settled(server.client);
+    await settled(server.client, threadId);
     const { client, model } = await server.restart();
     await client.request('thread/resume', { threadId });
-    await settled(client);
+    await settled(client, threadId);
     expect((await client.request('thread/goal/get', { threadId })).goal).toMatchObject({ status: 'active', tokensUsed: 0 });
     expect(model.requests).toHaveLength(1);
     model.push(response(message('hello')), response(COMPLETE), response(message('done')));
@@ -367,10 +358,10 @@ describe('it stops', () => {
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     expect(await server.client.waitFor('warning')).toEqual({
       threadId,
-      message: 'The next turn towards the goal could not be begun: the disk is full',
+      message: 'The thread could not begin its next turn by itself: the disk is full',
     });
     const before = writes;
-    await settled(server.client);
+    await settled(server.client, threadId);
     expect([writes, failedAt]).toEqual([before, 2]);
   });
 });

@@ -134,6 +134,18 @@ describe('reasoning', () => {
     expect(client.notifications('item/reasoning/textDelta').map(({ delta, contentIndex }) => [delta, contentIndex])).toEqual([['raw', 0]]);
   });
 
+  test.each(['', 'show_raw_agent_reasoning = true\n'])(
+    'is not shown at all where it is hidden, and the model has it back (%j)',
+    async (raw) => {
+      const config = `model = "m"\nmodel_provider = "scripted"\nhide_agent_reasoning = true\n${raw}`;
+      const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
+      expect(server.started).toEqual([agentItem('')]);
+      expect(server.items).toEqual([agentItem('ok')]);
+      expect(server.client.messages.filter(({ method }) => method?.startsWith('item/reasoning/'))).toEqual([]);
+      expect((await sentBack(server)).map(({ type }) => type)).toEqual(['reasoning', 'message']);
+    },
+  );
+
   test('of several parts tells of each', async () => {
     const item: ResponseItem & { id: string } = { type: 'reasoning', id: 'rs', summary: [] };
     const { client, items } = await turnWith([

@@ -4,13 +4,14 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
 import { agentItem, brief, START, turnOf, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
+import { taken } from '../support/settled.ts';
 import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, messageBegun, response, type Step, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
 /** Another server on what the disk holds at this moment: what is left when the process dies now. */
 async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
-  await client.request('thread/loaded/list', {});
+  await taken(client);
   const copy = tempFolder();
   cpSync(folder, copy, { recursive: true });
   return startServer({ folder: copy, pid: 4712, ids: new CountingIds(1000) });

@@ -42,14 +42,14 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
     expect(readBack(server)).toEqual([
       calls('no_such_tool', { x: 1 }),
       output(
-        'There is no tool named no_such_tool. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+        'There is no tool named no_such_tool. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
       ),
     ]);
   });
 
   test('arguments that are not JSON', async () => {
     const server = await turnWith(...functionCall('update_plan', '{"plan": ['));
-    expect(readBack(server)).toEqual([calls('update_plan', '{"plan": ['), output('The arguments of update_plan are not JSON.')]);
+    expect(readBack(server)).toEqual([calls('update_plan', '{"plan": ['), output('The arguments of update_plan are not valid JSON.')]);
   });
 
   test('arguments that are JSON of the wrong kind', async () => {
@@ -79,7 +79,7 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
         type: 'custom_tool_call_output',
         call_id: 'c1',
         output:
-          'There is no tool named nobody. There are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
+          'There is no tool named nobody. The tools are: exec_command, write_stdin, apply_patch, update_plan, request_user_input, view_image, get_goal, create_goal, update_goal.',
       },
     ]);
   });
@@ -147,7 +147,7 @@ test('a model that never stops calling is stopped after 1000 requests, and the t
   await server.client.request('thread/start', {});
   expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
     status: 'failed',
-    error: { message: 'The turn asked the model 1000 times and came to no end.', codexErrorInfo: 'other', additionalDetails: null },
+    error: { message: 'The turn asked the model 1000 times without coming to an end.', codexErrorInfo: 'other', additionalDetails: null },
   });
   expect(model.count).toBe(1000);
 });

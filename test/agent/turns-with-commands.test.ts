@@ -90,8 +90,8 @@ test('of calls that wait for others, none begins once the turn is interrupted, a
   await server.client.turnCompleted(turn.id);
   expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'commandExecution']);
   await server.client.turn(THREAD, 'on');
-  expect(told(server, 'call_2')).toBe('The turn was interrupted before this call had begun.');
-  expect(told(server, 'call_3')).toBe('The turn was interrupted before this call had begun.');
+  expect(told(server, 'call_2')).toBe('The turn was interrupted before this call began.');
+  expect(told(server, 'call_3')).toBe('The turn was interrupted before this call began.');
 });
 
 test('a call id that a model gives again when the server was started anew is not that of the earlier item', async () => {

@@ -39,7 +39,7 @@ test('both directions, in their order, with the time', () => {
   expect(entries()).toEqual([
     { at, direction: 'in', message: { id: 1, method: 'initialize' } },
     { at, direction: 'out', message: { id: 1, result: {} } },
-    { at, direction: 'in', reason: 'no JSON', length: 7 },
+    { at, direction: 'in', reason: 'not JSON', length: 7 },
   ]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
@@ -96,7 +96,7 @@ describe('secrets are hidden', () => {
     log.received('{"method":"account/login/start","params":{"apiKey":"plain"');
     log.close();
     expect(readFileSync(file, 'utf8')).not.toMatch(/sk-|plain/);
-    expect(entries()[1]).toEqual({ at: expect.any(String), direction: 'in', reason: 'no JSON', length: 58 });
+    expect(entries()[1]).toEqual({ at: expect.any(String), direction: 'in', reason: 'not JSON', length: 58 });
   });
 
   test.each([

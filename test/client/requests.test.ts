@@ -38,9 +38,9 @@ describe('a request', () => {
   });
 
   test.each([
-    [null, 'refused without a text: null'],
-    ['no', 'refused without a text: "no"'],
-    [{ code: 'x' }, 'refused without a text: {"code":"x"}'],
+    [null, 'refused without a message: null'],
+    ['no', 'refused without a message: "no"'],
+    [{ code: 'x' }, 'refused without a message: {"code":"x"}'],
   ])('that is refused in an odd form rejects all the same: %j', async (error, message) => {
     const server = new FakeServer();
     const answer = server.client.call('some/method');
@@ -112,11 +112,11 @@ describe('what is no message', () => {
     server.send({ id: 4, result: 'for nobody' }, { id: 1, result: 'here' });
     expect(await answer).toBe('here');
     expect(server.skipped).toEqual([
-      'a line is no JSON object: starting up',
-      'a line is no JSON object: ',
-      'a line is no JSON object: [1]',
-      'a line is no JSON object: 7',
-      'a line is no JSON object: {"id":1,',
+      'a line is not a JSON object: starting up',
+      'a line is not a JSON object: ',
+      'a line is not a JSON object: [1]',
+      'a line is not a JSON object: 7',
+      'a line is not a JSON object: {"id":1,',
       'a line is not UTF-8',
     ]);
   });
@@ -181,7 +181,7 @@ describe('the end of the connection', () => {
     const server = new FakeServer();
     server.fromClient.removeAllListeners('end');
     const open = expect(server.client.call('some/method')).rejects.toThrow(
-      'some/method: the server has not ended the connection within 5000 ms',
+      'some/method: the server did not end the connection within 5000 ms',
     );
     const closing = server.client.close();
     await vi.advanceTimersByTimeAsync(5000);

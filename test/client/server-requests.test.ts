@@ -55,12 +55,20 @@ test.each<[string, () => unknown, unknown]>([
   ['throws nothing at all', () => Promise.reject(undefined), { error: { code: -32603, message: 'undefined' } }],
   ['throws what has no text', () => Promise.reject(Object.create(null)), { error: { code: -32603, message: 'the handler failed' } }],
   ['gives nothing', () => undefined, { result: null }],
-  ['gives a function', () => () => 1, { error: { code: -32603, message: 'what the handler gave is no JSON: function' } }],
-  ['gives a symbol', () => Symbol('a'), { error: { code: -32603, message: 'what the handler gave is no JSON: symbol' } }],
+  [
+    'gives a function',
+    () => () => 1,
+    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: function' } },
+  ],
+  [
+    'gives a symbol',
+    () => Symbol('a'),
+    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: symbol' } },
+  ],
   [
     'gives what has no JSON',
     () => ({ toJSON: () => undefined }),
-    { error: { code: -32603, message: 'what the handler gave is no JSON: object' } },
+    { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: object' } },
   ],
   ['gives what is no JSON', () => 1n, { error: { code: -32603, message: 'Do not know how to serialize a BigInt' } }],
 ])('a handler that %s answers all the same', async (_what, handler, answer) => {
@@ -123,10 +131,10 @@ test('the end of the connection aborts the handlers', async () => {
 test('a method has one handler at a time', () => {
   const { client } = new FakeServer();
   const remove = client.handle(METHOD, () => ({ decision: 'accept' }));
-  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow(`${METHOD} has a handler already: remove that first`);
+  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow(`${METHOD} already has a handler: remove that first`);
   remove();
   const again = client.handle(METHOD, () => ({ decision: 'decline' }));
   remove();
-  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow('has a handler already');
+  expect(() => client.handle(METHOD, () => ({ decision: 'decline' }))).toThrow('already has a handler');
   again();
 });

@@ -74,6 +74,12 @@ describe('a wrong value is refused with file, line, key, what was expected and w
   });
 });
 
+test('hide_agent_reasoning is read, and so is the thread request that sets it', async () => {
+  expect((await load('hide_agent_reasoning = true\n')).get('hide_agent_reasoning')).toBe(true);
+  const config = await load('hide_agent_reasoning = true\n', { request: { hide_agent_reasoning: false } });
+  expect(config.get('hide_agent_reasoning')).toBe(false);
+});
+
 test('a value where a table is due is refused under its own key', async () => {
   const config = await load('model = "m"\nsandbox_workspace_write = true\n');
   const error = await configErrorOf(() => config.get('sandbox_workspace_write.network_access'));

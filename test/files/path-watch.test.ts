@@ -41,6 +41,6 @@ test('a file that can no longer be followed is told of as changed, and in the lo
   await clock.timerOf(100);
   clock.advance(100);
   expect(await client.waitFor('fs/changed')).toEqual({ watchId: 'w', changedPaths: [path] });
-  expect(log.warnings()).toEqual(['a watched path cannot be followed']);
+  expect(log.warnings()).toEqual(['a watched path can no longer be followed']);
   system.refuses = null;
 });

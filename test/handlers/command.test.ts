@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandExecParams } from '../../src/protocol/generated/types.ts';
 import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
+import { base64 } from '../support/base64.ts';
 import type { TestClient } from '../support/test-client.ts';
 import { startServer } from '../support/test-server.ts';
 
@@ -25,7 +26,6 @@ function told(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'):
 }
 
 const says = (client: TestClient, text: string) => client.waitFor('command/exec/outputDelta', () => told(client, 'stdout').includes(text));
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 describe('command/exec', () => {
   test('answers with exit code and both streams, in the folder of the server', async () => {
@@ -177,7 +177,9 @@ describe('command/exec', () => {
       data: { code: 'stdin_not_streamed' },
     });
     expect(await client.refusal('command/exec/write', { processId: 'p' })).toMatchObject({ code: -32602 });
-    expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64: '*' })).toMatchObject({ code: -32602 });
+    for (const deltaBase64 of ['*', 'eA']) {
+      expect(await client.refusal('command/exec/write', { processId: 'p', deltaBase64 })).toMatchObject({ code: -32602 });
+    }
     expect(await client.refusal('command/exec/resize', { processId: 'p', size: { rows: 1, cols: 1 } })).toMatchObject({
       data: { code: 'no_terminal' },
     });

@@ -17,9 +17,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { writeFiles } from '../config/temp-folder.ts';
+import { base64 } from '../support/base64.ts';
 import { startServer } from '../support/test-server.ts';
 
-const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
 /** A server with files in its working folder, and `at` for paths in it. */

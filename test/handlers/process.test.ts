@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ProcessSpawnParams } from '../../src/protocol/generated/types.ts';
 import { livingWith, uniqueSleep } from '../sandbox/living-with.ts';
+import { base64 } from '../support/base64.ts';
 import type { TestClient } from '../support/test-client.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 function spawn({ client, cwd }: TestServer, script: string, params: Partial<ProcessSpawnParams> = {}) {
   return client.request('process/spawn', { command: ['sh', '-c', script], cwd, processHandle: 'h', ...params });

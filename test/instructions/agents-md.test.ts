@@ -134,7 +134,7 @@ describe('the files of a project share one limit in bytes', () => {
     const { text, sources } = read(tempFolder(), join(folder, 'a', 'b'), { projectBytesMax: 7 });
     expect(sources).toEqual([join(folder, 'AGENTS.md'), join(folder, 'a', 'AGENTS.md')]);
     expect(text).toBe(
-      `From ${join(folder, 'AGENTS.md')}:\n\n1234\n\nFrom ${join(folder, 'a', 'AGENTS.md')}:\n\nä\n\n[cut after 3 of 6 bytes]`,
+      `From ${join(folder, 'AGENTS.md')}:\n\n1234\n\nFrom ${join(folder, 'a', 'AGENTS.md')}:\n\nä\n\n[truncated after 3 of 6 bytes]`,
     );
   });
 

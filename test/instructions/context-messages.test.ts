@@ -119,12 +119,7 @@ describe('a later turn is told what has changed, and only that', () => {
     ],
     ['the day', {}, { environment: { ...INPUT.environment, date: '2026-02-01' } }, [expect.stringMatching(/^user: <env[\s\S]*2026-02-01/)]],
     ['new developer instructions', { developerInstructions: 'OLD' }, { developerInstructions: 'NEW' }, ['developer: NEW']],
-    [
-      'no developer instructions',
-      { developerInstructions: 'OLD' },
-      {},
-      ['developer: The developer instructions given earlier no longer hold.'],
-    ],
+    ['no developer instructions', { developerInstructions: 'OLD' }, {}, ['developer: The earlier developer instructions no longer apply.']],
     ['a skill', {}, { skills: [SKILL] }, [expect.stringMatching(/^developer: Skills\n/)]],
     ['no skill', { skills: [SKILL] }, {}, ['developer: The skills listed earlier are no longer available.']],
     ['plan mode', {}, { collaborationMode: mode('plan') }, [expect.stringMatching(/^developer: Plan mode\n/)]],
@@ -141,13 +136,13 @@ describe('a later turn is told what has changed, and only that', () => {
       [expect.stringMatching(/^developer: The collaboration mode has changed back/)],
     ],
     ['a tone', {}, { personality: 'pragmatic' }, [expect.stringMatching(/^developer: Tone: be direct/)]],
-    ['no tone', { personality: 'pragmatic' }, { personality: 'none' }, ['developer: The tone asked for earlier no longer holds.']],
+    ['no tone', { personality: 'pragmatic' }, { personality: 'none' }, ['developer: The earlier instructions about tone no longer apply.']],
     ['instruction files', {}, { agentsMd: DOCS }, [expect.stringMatching(/^user: # AGENTS\.md instructions for \/project\n/)]],
     [
       'no instruction files',
       { agentsMd: DOCS },
       {},
-      ['user: # AGENTS.md instructions: none any more\n\nThose given earlier no longer hold.'],
+      ['user: # AGENTS.md instructions: none\n\nThe earlier AGENTS.md instructions no longer apply.'],
     ],
     [
       'several things at once',
@@ -169,16 +164,16 @@ describe('a later turn is told what has changed, and only that', () => {
 describe('the limits, in words', () => {
   const textOf = (limits: Partial<ContextInput>) => partsOf(contextMessages({ ...INPUT, ...limits }))[0];
   const sandboxes: [ContextInput['sandboxPolicy'], RegExp][] = [
-    [{ type: 'readOnly' }, /read files and write nothing\. The network cannot be reached\./],
-    [{ type: 'readOnly', networkAccess: true }, /write nothing\. The network can be reached\./],
-    [{ type: 'externalSandbox' }, /set up outside of heddle[\s\S]*The network cannot be reached\./],
-    [{ type: 'externalSandbox', networkAccess: 'enabled' }, /The network can be reached\./],
+    [{ type: 'readOnly' }, /can read files and cannot write anything\. Commands cannot use the network\./],
+    [{ type: 'readOnly', networkAccess: true }, /cannot write anything\. Commands can use the network\./],
+    [{ type: 'externalSandbox' }, /set up outside heddle[\s\S]*Commands cannot use the network\./],
+    [{ type: 'externalSandbox', networkAccess: 'enabled' }, /Commands can use the network\./],
     [{ type: 'dangerFullAccess' }, /without a sandbox/],
-    [{ type: 'workspaceWrite' }, /only in the working folder, \/tmp and the folder that \$TMPDIR names\. The network cannot/],
-    [{ type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true }, /only in the working folder\. The network cannot/],
+    [{ type: 'workspaceWrite' }, /only in the working directory, \/tmp and the directory in \$TMPDIR\. Commands cannot/],
+    [{ type: 'workspaceWrite', excludeSlashTmp: true, excludeTmpdirEnvVar: true }, /only in the working directory\. Commands cannot/],
     [
       { type: 'workspaceWrite', writableRoots: ['/x', '/y'], excludeSlashTmp: true, excludeTmpdirEnvVar: true, networkAccess: true },
-      /only in the working folder, \/x and \/y\. The network can be reached\. Whatever is named \.git, \.codex or \.agents/,
+      /only in the working directory, \/x and \/y\. Commands can use the network\. Anything named \.git, \.codex or \.agents/,
     ],
     [
       {
@@ -187,11 +182,11 @@ describe('the limits, in words', () => {
         excludeSlashTmp: true,
         excludeTmpdirEnvVar: true,
       },
-      /read only the working folder, \/x and what programs commonly need and write only in the working folder\./,
+      /can read only the working directory, \/x and the system files that programs need and can write only in the working directory\./,
     ],
     [
       { type: 'readOnly', access: { type: 'restricted', readableRoots: ['/x'], includePlatformDefaults: false } },
-      /read only the working folder and \/x and write nothing\./,
+      /can read only the working directory and \/x and cannot write anything\./,
     ],
   ];
   test.each(sandboxes)('%j', (sandboxPolicy, text) => {
@@ -200,16 +195,16 @@ describe('the limits, in words', () => {
 
   const approvals: [ContextInput['approvalPolicy'], RegExp][] = [
     ['untrusted', /not known to be harmless/],
-    ['on-failure', /When the sandbox stops one/],
+    ['on-failure', /If the sandbox blocks a command/],
     ['on-request', /ask for that in the tool call/],
-    ['never', /Nobody is asked/],
+    ['never', /No approval is possible/],
     [
       { granular: { sandbox_approval: true, rules: false, mcp_elicitations: true } },
-      /asked about: commands outside the sandbox, questions of MCP servers\. Refused without asking: commands for which a rule says to ask, requests for permissions, scripts of skills\.\n\nTo run a command outside the sandbox/,
+      /asked about: commands outside the sandbox, questions from MCP servers\. Refused without asking a reviewer: commands for which a rule requires approval, permission requests, skill scripts\.\n\nTo run a command outside the sandbox/,
     ],
     [
       { granular: { sandbox_approval: true, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true } },
-      /scripts of skills\.\n\n/,
+      /skill scripts\.\n\n/,
     ],
   ];
   test.each(approvals)('%j', (approvalPolicy, text) => {
@@ -238,10 +233,10 @@ describe('the limits, in words', () => {
       { read: ['/r'], write: ['/w'], network: true },
       { read: [], write: ['/w', '/v'], network: false },
     ];
-    expect(textOf({ granted })).toMatch(/this session: to read \/r; to write \/w and \/v; to reach the network\./);
+    expect(textOf({ granted })).toMatch(/this session: to read \/r; to write \/w and \/v; to use the network\./);
     expect(textOf({ granted, sandboxPolicy: { type: 'dangerFullAccess' } })).not.toMatch(/Granted/);
     const sandboxPolicy = { type: 'workspaceWrite' as const, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
-    expect(textOf({ sandboxPolicy, workspaceRoots: ['/more'] })).toMatch(/write only in the working folder and \/more\./);
+    expect(textOf({ sandboxPolicy, workspaceRoots: ['/more'] })).toMatch(/write only in the working directory and \/more\./);
   });
 });
 

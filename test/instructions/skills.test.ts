@@ -127,7 +127,7 @@ describe('the list for the model', () => {
     expect(text.length).toBeLessThan(20_000);
     const listed = text.match(/^- skill-/gm)?.length ?? 0;
     expect(listed).toBeGreaterThan(100);
-    expect(text).toContain(`(${1000 - listed} more are not listed)`);
+    expect(text).toContain(`(${1000 - listed} more skills are not listed)`);
   });
 });
 
@@ -164,7 +164,7 @@ describe('the body of a skill', () => {
     ['no SKILL.md', '/etc/passwd', /is not the absolute path of a SKILL\.md/],
     ['a relative path', 'x/SKILL.md', /is not the absolute path of a SKILL\.md/],
     ['a path with a zero byte', '/x\0/SKILL.md', /cannot be read/],
-    ['not there', '/nowhere/SKILL.md', /there is no \/nowhere\/SKILL\.md/],
+    ['not there', '/nowhere/SKILL.md', /\/nowhere\/SKILL\.md does not exist/],
   ])('%s is a warning', (_, path, warning) => {
     expect(skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(warning) });
   });
@@ -194,7 +194,7 @@ describe('the body of a skill', () => {
     const path = join(tempFolder({ 'SKILL.md': 'ä'.repeat(50_000) }), 'SKILL.md');
     const body = skillBody({ name: 'x', path });
     const text = JSON.stringify(body);
-    expect(text).toContain('[cut after 65536 of 100000 bytes]');
+    expect(text).toContain('[truncated after 65536 of 100000 bytes]');
     expect(text.length).toBeLessThan(40_000);
     expect(text).not.toContain('\uFFFD');
   });

@@ -158,9 +158,9 @@ describe('calls, as servers give them', () => {
 
   test.each<[string, object, string]>([
     ['without a name', one({ index: 0, id: 'a', function: { arguments: '{}' } }), 'sent a tool call without a name'],
-    ['that is no object', delta({ tool_calls: [7] }), 'sent a tool call in a form that is not known'],
-    ['whose name is a number', one({ index: 0, function: { name: 7 } }), 'sent a tool call in a form that is not known'],
-    ['in no list', delta({ tool_calls: {} }), 'sent "tool_calls" that are not a list'],
+    ['that is no object', delta({ tool_calls: [7] }), 'sent a tool call in an unknown form'],
+    ['whose name is a number', one({ index: 0, function: { name: 7 } }), 'sent a tool call in an unknown form'],
+    ['in no list', delta({ tool_calls: {} }), 'sent "tool_calls" that are not an array'],
     [
       'more than any model means',
       one(...Array.from({ length: 1001 }, (_each, index) => ({ index, ...fn('f', '') }))),
@@ -203,8 +203,8 @@ describe('texts, as servers give them', () => {
   });
 
   test.each([
-    ['content', 'sent a "content" that is not a text'],
-    ['refusal', 'sent a "refusal" that is not a text'],
+    ['content', 'sent a "content" that is not a string'],
+    ['refusal', 'sent a "refusal" that is not a string'],
   ])('a %s that is a number fails the stream', async (name, text) => {
     expect((await answer(chatStream(delta({ [name]: 7 })))).at(-1)).toEqual(failed(`P (URL) ${text}.`));
   });
@@ -260,12 +260,12 @@ describe('an end', () => {
     [
       'at the limit of tokens',
       chatStream(hello, finish('length'), DONE),
-      failed('P (URL) left its response incomplete: the limit of tokens of the model or the server is reached.'),
+      failed('P (URL) left its response incomplete: the token limit of the model or the server was reached.'),
     ],
     [
       'by a filter',
       chatStream(hello, finish('content_filter'), DONE),
-      failed('P (URL) left its response incomplete: the provider held back the rest for its content (content_filter).'),
+      failed('P (URL) left its response incomplete: the provider withheld the rest because of its content (content_filter).'),
     ],
     [
       'by an error in the stream',
@@ -417,5 +417,5 @@ test('requests one after another use the same connections again, and leave no ti
   for (let n = 0; n < 20; n++) expect((await collect(model.stream(request, never))).at(-1)).toMatchObject({ type: 'completed' });
   // The end of an answer may still be under way when the next request leaves, on a second connection.
   expect(server.connectionsUsed).toBeLessThanOrEqual(2);
-  await expect.poll(() => clock.timers).toEqual([]);
+  await clock.idle();
 });

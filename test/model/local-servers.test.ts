@@ -129,7 +129,7 @@ describe('Ollama', () => {
       'a full context',
       ollama({ answers: [{ text: ['a'], doneReason: 'length' }] }),
       { model: 'llama3.2' },
-      'Ollama (URL) left its response incomplete: the limit of tokens of the model or the server is reached.',
+      'Ollama (URL) left its response incomplete: the token limit of the model or the server was reached.',
       'other',
     ],
   ])('%s', async (_, reply, changes, ...error) => {

@@ -175,31 +175,31 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
   [
     'a delta that is a number',
     streaming({ type: 'response.output_text.delta', delta: 7 }),
-    'P (URL) sent a "response.output_text.delta" without a text.',
+    'P (URL) sent a "response.output_text.delta" without a string in "delta".',
     'other',
   ],
   [
     'an item_id that is a number',
     streaming({ type: 'response.output_text.delta', item_id: 7, delta: 'x' }),
-    'P (URL) sent a "response.output_text.delta" with a wrong "item_id".',
+    'P (URL) sent a "response.output_text.delta" whose "item_id" is not a string.',
     'other',
   ],
   [
     'a message whose content is a text',
     streaming(done({ type: 'message', role: 'assistant', content: 'x' })),
-    'P (URL) sent an item "message" with a wrong "content".',
+    'P (URL) sent an invalid "message" item: content: "x" is not an array.',
     'other',
   ],
   [
     'a call without a name',
     streaming(done({ type: 'function_call', call_id: 'c', arguments: '{}' })),
-    'P (URL) sent an item "function_call" with a wrong "name".',
+    'P (URL) sent an invalid "function_call" item: name is missing: a string is expected.',
     'other',
   ],
   [
     'a call whose arguments are an object',
     streaming(done({ type: 'function_call', call_id: 'c', name: 'n', arguments: {} })),
-    'P (URL) sent an item "function_call" with a wrong "arguments".',
+    'P (URL) sent an invalid "function_call" item: arguments: an object is not a string.',
     'other',
   ],
   [

@@ -182,13 +182,15 @@ test('an error whose body never ends is told without it', async () => {
   const { model, clock } = modelAt(server.port);
   const events = collect(model.stream(request, never));
   await begun;
-  await expect.poll(() => clock.timers).toEqual([IDLE_MS]);
-  await expect
-    .poll(() => {
-      clock.advance(IDLE_MS);
-      return clock.timers;
-    })
-    .toEqual([]);
+  let over = false;
+  const ended = events.then(() => {
+    over = true;
+  });
+  while (!over) {
+    const armed = clock.nextTimer();
+    clock.advance(IDLE_MS);
+    await Promise.race([armed, ended]);
+  }
   expect((await events).at(-1)).toMatchObject({ type: 'failed', error: { codexErrorInfo: expect.anything() } });
 });
 
@@ -291,11 +293,12 @@ test.each(phases)('an abort $name ends the events quietly and the connection at 
   const { model, clock } = modelAt(server.port, { requestMaxRetries: 3, streamMaxRetries: 3 });
   const abort = new AbortController();
   const types: string[] = [];
+  const { promise: allSeen, resolve } = withResolvers<void>();
   const ended = (async () => {
-    for await (const event of model.stream(request, abort.signal)) types.push(event.type);
+    for await (const event of model.stream(request, abort.signal)) if (types.push(event.type) === seen.length) resolve();
   })();
   await reached;
-  await expect.poll(() => types).toEqual(seen);
+  await allSeen;
   const closing = closed();
   abort.abort();
   await ended;

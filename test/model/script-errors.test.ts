@@ -20,7 +20,7 @@ function errorOf(script: string | ModelScript): ScriptError {
 }
 
 const STEPS = 'message, reasoning, call, plan, item, wait, hang, error, cut';
-const RESPONSE = `a text, a list or an object with one of ${STEPS}, reply`;
+const RESPONSE = `a text, an array or an object with one of ${STEPS}, reply`;
 
 function besideReply(key: string, tag: string): string {
   return `"${key}" goes beside "reply", and the step under it: { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
@@ -28,9 +28,9 @@ function besideReply(key: string, tag: string): string {
 
 describe('a mistake is told with file, line, column and what was expected', () => {
   test.each([
-    ['', `s.yaml:1:1: expected a list or an object with responses, found nothing`],
-    ['Hello', `s.yaml:1:1: expected a list or an object with responses, found "Hello"`],
-    ['[]', 's.yaml:1:1: expected a list that is not empty'],
+    ['', `s.yaml:1:1: expected an array or an object with responses, found nothing`],
+    ['Hello', `s.yaml:1:1: expected an array or an object with responses, found "Hello"`],
+    ['[]', 's.yaml:1:1: expected an array that is not empty'],
     ['respones:\n- a', 's.yaml:1:1: unknown key "respones": expected one of responses, order, chunk, delay'],
     ['responses: [a]\norder: strikt', 's.yaml:2:8: order: expected one of any, strict, found "strikt"'],
     ['responses: [a]\nchunk: 0', 's.yaml:2:8: chunk: expected a whole number from 1 to 1000000, found 0'],
@@ -51,11 +51,11 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- [{ match: { user: a } }]', `s.yaml:1:6: response 1, step 1: ${besideReply('match', '')}`],
     ['- message: a\n  call: b', 's.yaml:2:3: response 1: "call" cannot stand beside "message": make each an entry of its own'],
     ['- message: a\n  reply: b', 's.yaml:2:3: response 1: "reply" cannot stand beside "message": make each an entry of its own'],
-    ['- reply: []', 's.yaml:1:10: response 1, reply: expected a list that is not empty'],
+    ['- reply: []', 's.yaml:1:10: response 1, reply: expected an array that is not empty'],
     ['- reply: a\n  time: 2', 's.yaml:2:3: response 1: unknown key "time": expected one of name, match, reply, times, optional, usage'],
-    ['- [a, [b]]', `s.yaml:1:7: response 1, step 2: expected a text or an object with one of ${STEPS}, found a list`],
+    ['- [a, [b]]', `s.yaml:1:7: response 1, step 2: expected a text or an object with one of ${STEPS}, found an array`],
     ['-\n  - call: t\n    argument: {}', 's.yaml:3:5: response 1, step 1: unknown key "argument": expected one of call, arguments, id'],
-    ['- call: t\n  arguments: [1]', 's.yaml:2:14: response 1, arguments: expected a text or an object, found a list'],
+    ['- call: t\n  arguments: [1]', 's.yaml:2:14: response 1, arguments: expected a text or an object, found an array'],
     ['- call: t\n  input: a\n  arguments: {}', 's.yaml:3:3: response 1: unknown key "arguments": expected one of call, input, id'],
     ['- call: ""', 's.yaml:1:9: response 1, call: expected a text that is not empty, found ""'],
     ['- plan: {a: done}', 's.yaml:1:13: response 1, plan, a: expected one of pending, in_progress, completed, found "done"'],
@@ -82,7 +82,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
       's.yaml:3:5: response 1, reply, step 2: nothing can come after the step before, which ends the response',
     ],
     ['- [{error: other}, never]', 's.yaml:1:20: response 1, step 2: nothing can come after'],
-    ['- item: {type: function_call, name: a}', 's.yaml:1:9: response 1, item: an item "function_call" with a wrong "call_id"'],
+    ['- item: {type: function_call, name: a}', 's.yaml:1:9: response 1, item: an invalid "function_call" item: call_id is missing'],
     ['- a: b: c', 's.yaml:1:6: this is neither YAML nor JSON: '],
     ['- reply: a\n  reply: b', 's.yaml:2:3: this is neither YAML nor JSON: Map keys must be unique'],
     ['[\n\t"a",\n\t{"mesage": "b"}\n]', 's.yaml:3:3: response 2: unknown key "mesage"'],

@@ -45,6 +45,13 @@ test('of a secret that stands where the text is cut, no part is shown', async ()
   expect(text).toBe(`answered HTTP 401. ${'x '.repeat(995)}… tail. ${NO_KEY}`);
 });
 
+test('of a secret that an invalid item repeats where it is cut, no part is shown', async () => {
+  const item = { type: 'message', role: 'assistant', content: `${'x'.repeat(55)}queryvalue456` };
+  const reply = streaming({ type: 'response.output_item.done', item });
+  const text = await errorText(reply, () => ({ queryParams: { key: 'queryvalue456' } }));
+  expect(text.replace(/^P \(.*?\) /, '')).toBe(`sent an invalid "message" item: content: "${'x'.repeat(55)}…" is not an array.`);
+});
+
 test.each<[string, (key: string) => string]>([
   ['as JSON writes it', (key) => JSON.stringify(key).slice(1, -1)],
   ['as JSON writes it, slashes too', (key) => JSON.stringify(key).slice(1, -1).replaceAll('/', '\\/')],

@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { resolveLinks } from '../../src/base/follow-path.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
-import { realPath, shownPath } from '../../src/tools/real-path.ts';
+import { shownPath } from '../../src/tools/shown-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 test('what is granted for the turn ends with it, what is granted for the session does not', () => {
@@ -21,7 +22,7 @@ test('a place that has become a link, or lies behind one, is not granted any mor
   const folder = tempFolder();
   const [build, below, other] = [join(folder, 'build'), join(folder, 'build', 'new', 'one'), join(folder, 'other')];
   for (const path of [build, other]) mkdirSync(path);
-  const grants = new Grants(realPath);
+  const grants = new Grants(resolveLinks);
   grants.grant({ read: [below], write: [build, other], network: true }, 'session');
   expect(grants.permissions).toEqual([{ read: [below], write: [build, other], network: true }]);
   rmSync(build, { recursive: true });
@@ -36,9 +37,9 @@ test('links are followed to where nothing is yet, and circles end', () => {
   symlinkSync('loop', join(folder, 'loop'));
   mkdirSync(join(folder, 'work'));
   symlinkSync('work', join(folder, 'by-link'));
-  expect(realPath(join(folder, 'a', 'x'))).toBe(join(folder, 'c', 'd', 'x'));
-  expect(realPath(join(folder, 'loop', 'x'))).toBe(join(folder, 'loop', 'x'));
-  expect(realPath('/')).toBe('/');
+  expect(resolveLinks(join(folder, 'a', 'x'))).toBe(join(folder, 'c', 'd', 'x'));
+  expect(resolveLinks(join(folder, 'loop', 'x'))).toBe(join(folder, 'loop', 'x'));
+  expect(resolveLinks('/')).toBe('/');
   expect(shownPath(join(folder, 'by-link', 'x'), join(folder, 'by-link'))).toBe(join(folder, 'by-link', 'x'));
   expect(shownPath(join(folder, 'by-link', 'x'), folder)).toBe(join(folder, 'work', 'x'));
 });

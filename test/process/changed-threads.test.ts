@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import type { ThreadItem, Turn } from '../../src/protocol/generated/types.ts';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { answered, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { type Message, text } from '../support/test-client.ts';
@@ -74,7 +74,7 @@ describe.each([1, 2, 3, 4])('kill -9 at message %i that comes', (count) => {
 
     if (isThere) await next.request('thread/delete', { threadId });
     else await next.request('thread/start', {});
-    const db = keepAlive(new Database(join(where.home, 'heddle.db'), { readonly: true }));
+    const db = neverCollect(new Database(join(where.home, 'heddle.db'), { readonly: true }));
     const rest = db.prepare('SELECT (SELECT count(*) FROM entry) + (SELECT count(*) FROM discarded_log)').pluck();
     await vi.waitFor(() => expect(rest.get()).toBe(0), { timeout: 15_000, interval: 100 });
     db.close();

@@ -66,7 +66,7 @@ describe.each([
       where,
       status: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^heddle: cannot write .*: a file is in the place of .*\n$/),
+      stderr: expect.stringMatching(/^heddle: cannot write .*: a file is in place of .*\n$/),
     });
     expect(readFileSync(out, 'utf8')).toBe('mine');
   });
@@ -76,7 +76,13 @@ describe.each([
     mkdirSync(join(where.work, 'out', index), { recursive: true });
     const { status, stderr } = run([command, '--out', 'out'], where);
     expect(status).toBe(1);
-    expect(stderr).toBe(`heddle: cannot write ${join(where.work, 'out', index)}: a folder is in the place of the file\n`);
+    expect(stderr).toBe(`heddle: cannot write ${join(where.work, 'out', index)}: a folder is in place of the file\n`);
+  });
+
+  test.runIf(process.platform === 'linux')('a folder that the system cannot make fails at once, with what to do', () => {
+    const { status, stdout, stderr } = run([command, '--out', '/proc/x']);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe('heddle: cannot write /proc/x: the system allows no new folder there; choose another folder with --out\n');
   });
 
   test.skipIf(process.getuid?.() === 0)('a folder that may not be written to is told of', () => {
@@ -95,7 +101,7 @@ test.each([
 ])('%s is refused beside it, and nothing is written', (option, args) => {
   const { where, status, stdout, stderr } = run(['generate-ts', '--out', 'out', ...args]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^heddle: ${option} is not for generate-ts: its options are --out and --experimental\n`));
+  expect(stderr).toMatch(new RegExp(`^heddle: ${option} cannot be used with generate-ts, whose options are --out and --experimental\n`));
   expect(readdirSync(where.work)).toEqual([]);
 });
 
@@ -103,6 +109,6 @@ test('its options are refused where nothing is generated', () => {
   for (const option of [['--out', 'x'], ['--experimental']]) {
     const { status, stderr } = run(['app-server', ...option]);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^heddle: --out and --experimental are for generate-json-schema and generate-ts\n/);
+    expect(stderr).toMatch(/^heddle: --out and --experimental can only be used with generate-json-schema and generate-ts\n/);
   }
 });

@@ -24,12 +24,12 @@ async function threadStarted(options: ProcessOptions, where = place()): Promise<
 
 describe('what cannot be served is told in a line', () => {
   test.each([
-    ['an unknown command', ['serve'], "there is no command 'serve'"],
-    ['a command too many', ['app-server', 'proxy'], "there is no command 'app-server proxy'"],
+    ['an unknown command', ['serve'], "unknown command 'serve'"],
+    ['a command too many', ['app-server', 'proxy'], "unknown command 'app-server proxy'"],
     ['an unknown option', ['app-server', '--port', '1'], "Unknown option '--port'"],
     ['an option without its value', ['app-server', '-c'], "Option '-c, --config <value>' argument missing"],
-    ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: only stdio:// is served'],
-    ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: only stdio:// is served'],
+    ['a socket to listen on', ['app-server', '--listen', 'unix:///tmp/x.sock'], '--listen unix:///tmp/x.sock: expected stdio://'],
+    ['an address to listen on', ['--listen', 'ws://127.0.0.1:0'], '--listen ws://127.0.0.1:0: expected stdio://'],
   ])('%s', (_name, args, problem) => {
     const where = place();
     const { status, stdout, stderr } = run(args, { where });

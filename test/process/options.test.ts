@@ -224,7 +224,7 @@ describe('logs', () => {
 
   test('--log-level wins over HEDDLE_LOG; off says nothing', () => {
     expect(run(['--log-level', 'off'], noMessage, { env: { HEDDLE_LOG: 'debug' } }).stderr).toBe('');
-    expect(run([], noMessage).stderr).toContain('skipped what is no JSON-RPC message');
+    expect(run([], noMessage).stderr).toContain('skipped an invalid JSON-RPC message');
     expect(run([], noMessage, { env: { HEDDLE_LOG: 'error' } }).stderr).toBe('');
   });
 
@@ -233,7 +233,7 @@ describe('logs', () => {
       status: 2,
       stderr: expect.stringContaining('heddle: --log-level loud: expected off, error,'),
     });
-    expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain('HEDDLE_LOG is no log level');
+    expect(run([], '', { env: { HEDDLE_LOG: 'loud' } }).stderr).toContain('HEDDLE_LOG is not a log level');
   });
 
   test('--log-file takes the log, for its user alone, behind what is there', () => {
@@ -245,14 +245,14 @@ describe('logs', () => {
         .trimEnd()
         .split('\n')
         .map((line) => JSON.parse(line).msg),
-    ).toEqual(Array.from({ length: 2 }, () => 'skipped what is no JSON-RPC message'));
+    ).toEqual(Array.from({ length: 2 }, () => 'skipped an invalid JSON-RPC message'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test.each(['--log-file', '--wire-log'])('%s in a folder that is not there ends the start in a line', (option) => {
     const { status, stdout, stderr } = run([option, 'none/x.log'], '');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toBe(`heddle: ${option} none/x.log: the file cannot be opened: there is no such folder\n`);
+    expect(stderr).toBe(`heddle: ${option} none/x.log: the file cannot be opened: the folder does not exist\n`);
   });
 
   test('--wire-log has every message of both directions, without secrets', () => {

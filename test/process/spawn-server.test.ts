@@ -64,7 +64,7 @@ describe('a server that is gone tells whoever waits why:', () => {
     const client = running('process.stdin.resume()');
     const answer = client.request('thread/list');
     expect(await client.kill()).toEqual({ code: null, signal: 'SIGKILL' });
-    await expect(answer).rejects.toThrow('thread/list: the server has ended (SIGKILL)');
+    await expect(answer).rejects.toThrow('thread/list: the server exited (SIGKILL)');
     expect(await client.kill()).toEqual({ code: null, signal: 'SIGKILL' });
   });
 
@@ -78,9 +78,13 @@ describe('a server that is gone tells whoever waits why:', () => {
   });
 
   test.each<[string, SpawnOptions, string]>([
-    ['its folder is not there', { cwd: '/no/such/folder' }, 'its working folder is no folder: /no/such/folder'],
-    ['its folder is a file', { cwd: import.meta.filename }, `its working folder is no folder: ${import.meta.filename}`],
-    ['its folder lies in a file', { cwd: join(import.meta.filename, 'a') }, `its working folder is no folder: ${import.meta.filename}/a`],
+    ['its folder is not there', { cwd: '/no/such/folder' }, 'its working directory is not a directory: /no/such/folder'],
+    ['its folder is a file', { cwd: import.meta.filename }, `its working directory is not a directory: ${import.meta.filename}`],
+    [
+      'its folder lies in a file',
+      { cwd: join(import.meta.filename, 'a') },
+      `its working directory is not a directory: ${import.meta.filename}/a`,
+    ],
     ['its command is empty', { command: '' }, "The argument 'file' cannot be empty. Received ''"],
     ['its environment is too large', { env: { LARGE: 'x'.repeat(2 ** 22) } }, 'spawn E2BIG'],
     ['an argument has a zero byte', { args: ['a\0b'] }, "The argument 'args[1]' must be a string without null bytes. Received 'a\\x00b'"],
@@ -96,7 +100,7 @@ describe('a server that is gone tells whoever waits why:', () => {
 
   test('that it has closed its output, though it lives on: it is ended then', { timeout: 30_000 }, async () => {
     const client = running("require('node:fs').closeSync(1); new MessageChannel().port1.onmessage = () => {}");
-    await expect(client.request('thread/list')).rejects.toThrow('the server has ended (SIGTERM)');
+    await expect(client.request('thread/list')).rejects.toThrow('the server exited (SIGTERM)');
   });
 });
 
@@ -120,7 +124,7 @@ test('pipes that a process of the server holds open do not hold up the end', asy
     process.kill(pid);
   });
   process.kill(client.pid ?? 0);
-  await expect(client.request('thread/list')).rejects.toThrow('the server has ended (SIGTERM)');
+  await expect(client.request('thread/list')).rejects.toThrow('the server exited (SIGTERM)');
 });
 
 test.each([

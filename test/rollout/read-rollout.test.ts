@@ -83,7 +83,7 @@ describe('a file is refused, with what is wrong', () => {
     ['none of its first lines is a record of a rollout', `${'x\n'.repeat(100)}${sessionMeta(THREAD)}\n`],
     ['its first record is "event_msg", not "session_meta"', text([event(0, 'task_started'), sessionMeta(THREAD)])],
     ['its session_meta has no thread id', text([sessionMeta('thread-1')])],
-    ['its session_meta has no time', '{"type":"session_meta","payload":{"id":"019b7900-1180-7000-8000-00000000000a"}}'],
+    ['its session_meta has no timestamp', '{"type":"session_meta","payload":{"id":"019b7900-1180-7000-8000-00000000000a"}}'],
   ])('%s', async (problem, content) => {
     const path = join(tempFolder({ 'x.jsonl': content }), 'x.jsonl');
     expect(await refusal(path)).toEqual(['rollout_invalid', `FILE cannot be read as a rollout: ${problem}`]);
@@ -97,7 +97,7 @@ describe('a file is refused, with what is wrong', () => {
     const begin = text([sessionMeta(rolloutId(2))]);
     writeFiles(folder, { [`rollout-${rolloutId(2)}.jsonl`]: begin });
     expect([without, await refusal(path)]).toEqual([
-      ['rollout_invalid', `FILE cannot be read as a rollout: its history begins in the rollout of ${rolloutId(2)}, which is not there`],
+      ['rollout_invalid', `FILE cannot be read as a rollout: its history begins in the rollout of ${rolloutId(2)}, which is missing`],
       ['rollout_invalid', `FILE cannot be read as a rollout: it ends after ${begin.length} of 100000 bytes`],
     ]);
   });
@@ -107,7 +107,7 @@ describe('a file is refused, with what is wrong', () => {
     const folder = tempFolder({ [name]: text([sessionMeta(THREAD, { history_base: { thread_id: THREAD, end_byte_offset: 1 } })]) });
     expect(await refusal(join(folder, name))).toEqual([
       'rollout_invalid',
-      'FILE cannot be read as a rollout: its history lies in more than 64 files',
+      'FILE cannot be read as a rollout: its history has more than 64 files',
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeepAlive } from '../../src/base/keep-alive.ts';
 import type { Answer } from '../../src/protocol/answer.ts';
@@ -144,7 +145,58 @@ test('two questions have two ids in the whole server', async () => {
   );
 });
 
-test('an error is an answer', async () => {
+test('an error of an observer does not settle a question that another client can answer', async () => {
+  const { clients, connected } = await connectedClients(2);
+  const [observer, person] = connected as [TestClient, TestClient];
+  const answer = ask(clients);
+  const { id } = await asked(observer);
+  await asked(person);
+  observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+  await answered(observer);
+  expect(person.notifications('serverRequest/resolved')).toEqual([]);
+  person.send(JSON.stringify({ id, result: RESULT }));
+  expect(await answer).toEqual({ type: 'result', result: RESULT });
+});
+
+test('an error settles a question once the other clients are gone', async () => {
+  const { clients, connected } = await connectedClients(2);
+  const [left, last] = connected as [TestClient, TestClient];
+  const answer = ask(clients);
+  const { id } = await asked(last);
+  left.input.end();
+  last.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+  expect(await answer).toEqual({ type: 'error', message: 'method not found' });
+});
+
+const REPLIES = {
+  result: (index: number) => [{ result: { answers: { q: { answers: [String(index)] } } } }],
+  error: (index: number) => [{ error: { code: 0, message: String(index) } }],
+  malformed: () => [{ result: 5 }],
+  silent: () => [],
+};
+
+test('however clients answer, the first result counts, and without one the last refusal', async () => {
+  const reply = fc.constantFrom(...(Object.keys(REPLIES) as (keyof typeof REPLIES)[]));
+  await fc.assert(
+    fc.asyncProperty(fc.array(reply, { minLength: 1, maxLength: 5 }), async (replies) => {
+      const { clients, connected } = await connectedClients(replies.length);
+      const answer = ask(clients);
+      for (const [index, kind] of replies.entries()) {
+        const client = connected[index] as TestClient;
+        const { id } = await asked(client);
+        for (const sent of REPLIES[kind](index)) client.send(JSON.stringify({ id, ...sent }));
+        await answered(client);
+      }
+      const first = replies.indexOf('result');
+      if (first !== -1) expect(await answer).toEqual({ type: 'result', result: { answers: { q: { answers: [String(first)] } } } });
+      else if (!replies.includes('silent')) expect(await answer).toMatchObject({ type: 'error' });
+      else expect(connected[0]?.notifications('serverRequest/resolved')).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('an error of the only client is an answer', async () => {
   const { clients, connected } = await connectedClients(1);
   const answer = ask(clients);
   const [client] = connected as [TestClient];
@@ -208,7 +260,7 @@ test.each<[string, unknown]>([
   const { id } = await asked(client);
   client.send(JSON.stringify({ id, result }));
   expect(await answer).toEqual({ type: 'error', message: expect.stringMatching(/^the answer is malformed: /) });
-  expect(log.warnings()).toEqual(["a client's answer is malformed, and counts as a refusal"]);
+  expect(log.warnings()).toEqual(["a client's answer is malformed and counts as a refusal"]);
 });
 
 test('who has not been asked cannot answer', async () => {
@@ -234,7 +286,7 @@ test('when nobody will come any more, what is open and what is asked later count
   expect(await first).toEqual({ type: 'result', result: RESULT });
   const second = ask(clients);
   client.input.end();
-  const refused = { type: 'error', message: 'nobody is left who could answer' };
+  const refused = { type: 'error', message: 'no client is left that could answer' };
   expect(await second).toEqual(refused);
   expect(await ask(clients)).toEqual(refused);
 });

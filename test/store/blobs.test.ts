@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/database/migrate.ts';
 import { Blobs } from '../../src/store/sqlite/history/blobs.ts';
 import { migrationsDir } from './temp-home.ts';
 
 test('any JSON comes back exactly, whatever its strings look like and however long they are', () => {
-  const db = keepAlive(new Database(':memory:'));
+  const db = neverCollect(new Database(':memory:'));
   migrate(db, migrationsDir);
   db.exec('INSERT INTO log (id) VALUES (1)');
   const blobs = new Blobs(db);

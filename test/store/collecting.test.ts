@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
@@ -53,7 +53,7 @@ const NOTHING = { logs: [], entries: [], uses: [], blobs: [], discarded: [], par
 function openSpied(home: TempHome): { store: ThreadStore; db: () => Database.Database } {
   const connections: Database.Database[] = [];
   const store = home.open((file, options) => {
-    const connection = keepAlive(new Database(file, options));
+    const connection = neverCollect(new Database(file, options));
     if (file.endsWith('heddle.db')) connections.push(connection);
     return connection;
   });
@@ -142,7 +142,7 @@ test('where nothing can be written, collecting is given up, told once, and tried
   await store.deleteThread(idOf(1));
   db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.entry BEGIN SELECT RAISE(ABORT, 'full'); END");
   home.clock.advance(LONG_MS);
-  expect(home.warnings).toEqual(['what deleted threads left in the database stays there for now']);
+  expect(home.warnings).toEqual(['the data of deleted threads could not be removed; it stays in the database for now']);
   expect(home.count('entry')).toBe(14);
   db().exec('DROP TRIGGER full');
   await store.deleteThread(idOf(2));
@@ -229,7 +229,7 @@ test('a fork finds its source whole or not at all, when another process deletes 
       void other.deleteThread(idOf(1));
       home.clock.advance(LONG_MS);
     };
-    return keepAlive(new Database(file, { ...options, verbose: onStatement }));
+    return neverCollect(new Database(file, { ...options, verbose: onStatement }));
   });
   await store.getThread(idOf(1));
   armed = true;

@@ -42,5 +42,5 @@ test('a database that takes up its log while it is copied is copied again, witho
 test('a database that changes whenever it is copied is given up', () => {
   const { file, folder } = files();
   afterCopy.call = () => appendFileSync(file, ' and on');
-  expect(() => copyDatabase(file, folder)).toThrow(`${file} cannot be used (it changed whenever it was copied)`);
+  expect(() => copyDatabase(file, folder)).toThrow(`${file} cannot be used (it changed during each of 5 attempts to copy it)`);
 });

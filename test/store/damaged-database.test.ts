@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {
@@ -103,7 +103,7 @@ describe('a file that holds no database of heddle is refused by every call, and 
   test('from a newer version', async () => {
     const home = await homeWithThreads();
     home.sql((db) => db.pragma('user_version = 99'));
-    const message = `${home.file} is of version 99, this heddle knows up to ${SCHEMA_VERSION}: update heddle, or use another home`;
+    const message = `${home.file} has version 99, but this heddle supports versions up to ${SCHEMA_VERSION}: update heddle, or use another home`;
     await expect(home.open().listThreads(everyThread)).rejects.toMatchObject({ code: 'store_newer', message });
   });
 });
@@ -180,7 +180,7 @@ test.each([
 
 function replaceDatabase(home: TempHome, fill: (db: Database.Database) => void): void {
   rmSync(home.file);
-  const db = keepAlive(new Database(home.file));
+  const db = neverCollect(new Database(home.file));
   fill(db);
   db.close();
 }

@@ -1,13 +1,13 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { migrationsDir, type TempHome } from './temp-home.ts';
 
 /** Makes a home's database, which no store has open, one that the first version left: its tables, with what they hold. */
 export function asFirstVersion(home: TempHome): void {
   const draft = `${home.file}.first`;
-  const first = keepAlive(new Database(draft));
+  const first = neverCollect(new Database(draft));
   first.pragma('foreign_keys = OFF');
   first.exec(readFileSync(join(migrationsDir, '0001_threads.sql'), 'utf8'));
   const tables = first

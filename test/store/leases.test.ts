@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
@@ -16,7 +16,7 @@ function failOnce(end: string, at: 'opening' | 'locking'): { connect: Connect; c
     failed ||= fails;
     const error = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
     if (fails && at === 'opening') throw error;
-    const db = keepAlive(new Database(file, options));
+    const db = neverCollect(new Database(file, options));
     connections.push(db);
     if (!fails) return db;
     return Object.assign(db, {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
@@ -157,7 +157,7 @@ test('is no longer taken for one once what kept the database from being opened h
   let refusals = 1;
   const store = home.open((file, options) => {
     if (file === home.file && refusals-- > 0) throw Object.assign(new Error('unable to open'), { code: 'SQLITE_CANTOPEN' });
-    return keepAlive(new Database(file, options));
+    return neverCollect(new Database(file, options));
   });
   await expectReadable(store);
   expect(refusals).toBe(0);

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync } from 'n
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import { asFirstVersion } from './first-version.ts';
 import { describeLateItems } from './late-items.contract.ts';
@@ -42,7 +42,7 @@ function listen(onStatement: (sql: string) => void): Connect {
 function spy(): { connect: Connect; db: () => Database.Database } {
   const connections: Database.Database[] = [];
   const connect: Connect = (file, options) => {
-    const db = keepAlive(new Database(file, options));
+    const db = neverCollect(new Database(file, options));
     if (file.endsWith('heddle.db')) connections.push(db);
     return db;
   };
@@ -63,7 +63,7 @@ describe('a full disk', () => {
     const store = home.open(connect);
     const writer = await threadWithTurns(store, 1, ['t1']);
     const big = [turnStarted('t2'), itemEntry('t2', agentMessage('a', 'x'.repeat(50_000)))];
-    const full = { code: 'store_full', message: expect.stringMatching(/heddle\.db cannot grow.*free some space; nothing was written/) };
+    const full = { code: 'store_full', message: expect.stringMatching(/heddle\.db cannot grow.*Nothing was written\. Free some space/) };
 
     db().pragma(`max_page_count = ${db().pragma('page_count', { simple: true })}`);
     await expect(writer.append(big, { patch: { name: 'not yet' }, durable: true })).rejects.toMatchObject(full);
@@ -83,7 +83,7 @@ describe('a full disk', () => {
     const home = tempHome();
     let pages = 3;
     const store = home.open((file, options) => {
-      const db = keepAlive(new Database(file, options));
+      const db = neverCollect(new Database(file, options));
       db.pragma(`max_page_count = ${pages}`);
       return db;
     });
@@ -100,7 +100,7 @@ describe('a full disk', () => {
     const writer = await threadWithTurns(store, 1, ['t1']);
     db().exec("CREATE TEMP TRIGGER full BEFORE DELETE ON main.lease BEGIN SELECT RAISE(ABORT, 'full'); END");
     await writer.close();
-    expect(home.warnings).toEqual(['what a thread held is kept for now']);
+    expect(home.warnings).toEqual(['a lease or logs could not be released; the next release tries again']);
     const again = await store.openWriter(idOf(1));
     db().exec('DROP TRIGGER full');
     await again.append(turnEntries('t2'));
@@ -234,7 +234,7 @@ describe('the file', () => {
     const home = tempHome();
     const store = home.open((file, options) => {
       if (file.endsWith('.new')) copyFileSync(other.file, home.file);
-      return keepAlive(new Database(file, options));
+      return neverCollect(new Database(file, options));
     });
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
     await store.close();
@@ -246,7 +246,7 @@ describe('the file', () => {
     let refuses = true;
     const store = home.open((file, options) => {
       if (refuses) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
-      return keepAlive(new Database(file, options));
+      return neverCollect(new Database(file, options));
     });
     const refused = { code: 'store_failed', message: expect.stringMatching(/heddle\.db cannot be used \(disk I\/O error\)/) };
     await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
@@ -258,7 +258,7 @@ describe('the file', () => {
     const home = tempHome();
     await home.open().getThread(idOf(1));
     const store = home.open((file, options) => {
-      const db = keepAlive(new Database(file, options));
+      const db = neverCollect(new Database(file, options));
       db.function('sqlite_version', () => '3.51.2');
       return db;
     });

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -46,7 +46,7 @@ export class TempHome {
 
   /** Looks into the database, or changes it, behind the store's back. */
   sql<T>(work: (db: Database.Database) => T): T {
-    const db = keepAlive(new Database(this.file));
+    const db = neverCollect(new Database(this.file));
     try {
       return work(db);
     } finally {

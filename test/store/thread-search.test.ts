@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { keepAlive } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import type { ThreadQuery, ThreadStore } from '../../src/store/thread-store.ts';
 import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord, turnStarted } from './samples.ts';
@@ -56,7 +56,7 @@ describe('a damaged index', () => {
     ['overwritten', "UPDATE thread_index_data SET block = x'00ff00ff00ff00ff' WHERE id > 10"],
     ['without its pages', 'DELETE FROM thread_index_data WHERE id > 10'],
   ];
-  const anew = 'the index of searches was damaged, and has been made anew';
+  const anew = 'the search index was damaged and has been rebuilt';
 
   /** A home with two named threads whose index is damaged behind the store's back. */
   async function damagedHome(sql: string): Promise<TempHome> {
@@ -133,7 +133,7 @@ describe('no thread is read that is not returned', () => {
     const home = tempHome();
     const statements: string[] = [];
     const store = home.open((file, options) =>
-      keepAlive(new Database(file, { ...options, verbose: (sql) => void statements.push(String(sql)) })),
+      neverCollect(new Database(file, { ...options, verbose: (sql) => void statements.push(String(sql)) })),
     );
     for (let number = 1; number <= 510; number++) await store.createThread(threadRecord(number, { preview: `common ${number}` }));
     const { nextCursor } = await store.listThreads({ ...everyThread, sortKey, limit: 3 });

@@ -12,6 +12,7 @@ export class FakeClock implements Clock {
   readonly #startedAt: number;
   readonly #timers = new Set<Pending>();
   readonly #watchers = new Set<{ ms: number | null; resolve: () => void }>();
+  readonly #idleWatchers: (() => void)[] = [];
 
   constructor(now = Date.UTC(2026, 0, 1)) {
     this.#now = now;
@@ -39,7 +40,7 @@ export class FakeClock implements Clock {
       this.#watchers.delete(watcher);
       watcher.resolve();
     }
-    return { clear: () => this.#timers.delete(timer) };
+    return { clear: () => this.#delete(timer) };
   }
 
   /** Resolves when a timer of exactly `ms` is set, or at once if there is one. */
@@ -53,16 +54,28 @@ export class FakeClock implements Clock {
     return new Promise((resolve) => this.#watchers.add({ ms: null, resolve }));
   }
 
+  /** Resolves when no timer is set, or at once if none is. */
+  idle(): Promise<void> {
+    if (this.#timers.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWatchers.push(resolve));
+  }
+
   /** Moves time on and calls back what falls due meanwhile, in its order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {
       const next = [...this.#timers].filter(({ dueAt }) => dueAt <= end).sort((one, other) => one.dueAt - other.dueAt)[0];
       if (next === undefined) break;
-      this.#timers.delete(next);
+      this.#delete(next);
       this.#now = Math.max(this.#now, next.dueAt);
       next.callback();
     }
     this.#now = end;
+  }
+
+  #delete(timer: Pending): void {
+    this.#timers.delete(timer);
+    if (this.#timers.size > 0) return;
+    for (const resolve of this.#idleWatchers.splice(0)) resolve();
   }
 }

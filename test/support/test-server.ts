@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import type { TurnPartKind } from '../../src/agent/turn/turn-part.ts';
 import { type App, createApp } from '../../src/app.ts';
 import type { Env } from '../../src/base/env.ts';
 import type { Ids } from '../../src/base/ids.ts';
@@ -38,6 +39,8 @@ export interface TestServerOptions {
   residentMemoryBytes?: () => number;
   env?: Env;
   overrides?: string[];
+  /** Further parts of every thread's turns. */
+  partKinds?: readonly TurnPartKind[];
   /** Stands between the server and its store. */
   wrapStore?: (store: ThreadStore) => ThreadStore;
   /** What the client says in its handshake; by default the experimental API is on. */
@@ -85,7 +88,18 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const given = parts(options, { home, folder, clock, log });
   const store = options.wrapStore?.(given.store) ?? given.store;
   const serverModel = options.otherModel ?? (options.model === null ? null : model);
-  const server = createApp({ ...given, store, home, cwd, log, clock, ids, ...(serverModel === null ? {} : { model: serverModel }) });
+  const { partKinds = [] } = options;
+  const server = createApp({
+    ...given,
+    partKinds,
+    store,
+    home,
+    cwd,
+    log,
+    clock,
+    ids,
+    ...(serverModel === null ? {} : { model: serverModel }),
+  });
   const clients: TestClient[] = [];
   const close = once(() => end(server, clients));
   onTestFinished(async () => {

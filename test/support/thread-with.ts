@@ -1,7 +1,7 @@
 import type { Thread, ThreadStartParams, Turn } from '../../src/protocol/generated/types.ts';
 import { turnOf } from './expected.ts';
 import { message, response } from './test-model.ts';
-import type { TestServer } from './test-server.ts';
+import { startServer, type TestServer, type TestServerOptions } from './test-server.ts';
 
 /**
  * Starts a thread with turns behind it, each what the user says and what the agent answers. `turns` is what the thread's
@@ -21,4 +21,35 @@ export async function threadWith(
     turns.push(turnOf({ ...turn, items, itemsView: 'full' }));
   }
   return { thread, turns };
+}
+
+const EXCHANGES: [said: string, answer: string][] = [
+  ['one', 'first'],
+  ['two', 'second'],
+  ['three', 'third'],
+];
+
+/** A server with a thread that has no turn yet. */
+export async function withThread(options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer(options);
+  await server.client.request('thread/start', {});
+  return server;
+}
+
+/** A server with a thread of two turns: `one`, answered by `first`, and `two`, answered by `second`. */
+export async function withTwoTurns(options: TestServerOptions = {}) {
+  const { turnIds, ...server } = await withTurns(2, options);
+  return { ...server, turnIds: turnIds as [string, string] };
+}
+
+/** As `withTwoTurns`, with a third turn: `three`, answered by `third`. */
+export async function withThreeTurns(options: TestServerOptions = {}) {
+  const { turnIds, ...server } = await withTurns(3, options);
+  return { ...server, turnIds: turnIds as [string, string, string] };
+}
+
+async function withTurns(count: number, options: TestServerOptions) {
+  const server = await startServer(options);
+  const { thread, turns } = await threadWith(server, EXCHANGES.slice(0, count));
+  return { ...server, threadId: thread.id, turns, turnIds: turns.map(({ id }) => id) };
 }

@@ -65,7 +65,7 @@ describe('a command that outlives its wait', () => {
     expect(told(server, 'call_2')).toMatch(/^Wall time: .*\nProcess exited with code 0\nOriginal token count: 2\nOutput:\ngot it\n$/);
     expect(await commandsOfTurns(server)).toMatchObject([[{ id: 'call_1', status: 'completed', aggregatedOutput: 'up\ngot it\n' }], []]);
     await server.client.turn(THREAD, 'and now?');
-    expect(told(server, 'call_3')).toMatch(/^write_stdin: there is no session \d+, or it has ended\.$/);
+    expect(told(server, 'call_3')).toMatch(/^write_stdin: session \d+ does not exist, or has ended\.$/);
   });
 
   test('is cut off by the death of the server: it has failed, as far as it came', async () => {
@@ -131,7 +131,7 @@ describe('write_stdin', () => {
   test.each([
     [{}, 'write_stdin: `session_id` is missing: the number that exec_command gave.'],
     [{ session_id: '1' }, 'write_stdin: `session_id` is a number.'],
-    [{ session_id: 7 }, 'write_stdin: there is no session 7, or it has ended.'],
+    [{ session_id: 7 }, 'write_stdin: session 7 does not exist, or has ended.'],
     [{ session_id: 7, chars: 1 }, 'write_stdin: `chars` is a text.'],
   ])('%o is told to be wrong', async (args, problem) => {
     const server = await commandServer([response(functionCall('write_stdin', args)), done]);

@@ -77,7 +77,7 @@ describe('a command in a terminal', () => {
     });
     await server.client.turn(THREAD, 'write');
     expect(told(server, 'call_2')).toContain('\nProcess exited with code 137\n');
-    expect(told(server, 'call_3')).toBe(`write_stdin: there is no session ${processId}, or it has ended.`);
+    expect(told(server, 'call_3')).toBe(`write_stdin: session ${processId} does not exist, or has ended.`);
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
   });
 });
@@ -95,7 +95,7 @@ test('64 commands of a thread can run in the background, and the model is told w
   for (let index = 0; index < 64; index++) await says(server, `up${index}\n`);
   await expect.poll(() => server.clock.advance(WAIT_MS) ?? server.model.requests.length).toBe(3);
   await turn;
-  expect(told(server, 'call_64')).toMatch(/^64 commands of this thread run already, .* sessions (\d+, ){63}\d+\.$/);
+  expect(told(server, 'call_64')).toMatch(/^64 commands of this thread are running, .* sessions (\d+, ){63}\d+\.$/);
   await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
   expect(completed(server)).toHaveLength(64);
 }, 30_000);

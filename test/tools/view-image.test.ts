@@ -64,9 +64,9 @@ test.each([
   ['a device', { path: '/dev/zero' }, /is not a regular file/],
   ['a picture that is too large', { path: 'large.png' }, /large\.png: it has 20971521 bytes, and at most 20971520 are read/],
   ['a path with a NUL byte', { path: 'a\0b' }, /unable to show/],
-  ['no path', {}, /needs a `path`/],
-  ['a path that is none', { path: 5 }, /needs a `path`/],
-  ['an empty path', { path: '' }, /needs a `path`/],
+  ['no path', {}, /needs `path`/],
+  ['a path that is none', { path: 5 }, /needs `path`/],
+  ['an empty path', { path: '' }, /needs `path`/],
 ])('%s is told to the model, and the turn goes on', async (_, args, text) => {
   const { server, output } = await viewing(args, {
     prepare: ({ cwd }) => {

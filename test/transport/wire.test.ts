@@ -4,7 +4,7 @@ import type { TestClient } from '../support/test-client.ts';
 import { asked, conversation, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-const SKIPPED = 'skipped what is no JSON-RPC message';
+const SKIPPED = 'skipped an invalid JSON-RPC message';
 const SKIPPED_ID = 'skipped a request whose id is neither a string nor an integer';
 
 /** The line that answers a request for the loaded threads, of which there are none. */

@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { Tool, ToolContext, ToolResult } from '../../tools/tool.ts';
+import type { Action, ActionOutcome } from '../../tools/action.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
 
-/** A call as the model made it. One of a shell of its own, as older models know it, is answered like that of a function. */
+/** A call as the model made it. `local_shell_call` comes from older models, and is answered like a function call. */
 export type ToolCall =
   | Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>
   | (Extract<ResponseItem, { type: 'local_shell_call' }> & { call_id: string });
@@ -13,81 +14,87 @@ export function isToolCall(item: ResponseItem): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
-/** What the tool is called. */
-export function toolName(call: ToolCall): string {
+/** The name of the tool that a call is for. */
+function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
+export interface ToolCallDeps {
+  /** The tools that were offered with the request that the calls answer. */
+  tools: readonly Tool[];
+  context: (call: ToolCall) => CallContext;
+  perform: (action: Action) => Promise<ActionOutcome>;
+  log: Log;
+}
+
 /**
- * Runs calls that the model made together, beside each other but for those that must be alone, and gives their outputs in the
- * same order. Never rejects.
+ * Runs calls that the model made together, side by side except for those with a lock, and returns their outputs in the order of the
+ * calls. Never rejects.
  */
-export function runToolCalls(
-  calls: readonly ToolCall[],
-  options: { tools: readonly Tool[]; context: (call: ToolCall) => ToolContext; log: Log },
-  signal: AbortSignal,
-): Promise<ResponseItem[]> {
-  const { tools, context, log } = options;
-  let alone: Promise<unknown> = Promise.resolve();
+export function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem[]> {
+  let locked: Promise<unknown> = Promise.resolve();
   let beside: Promise<unknown>[] = [];
   return Promise.all(
     calls.map((call) => {
-      const isAlone = tools.find(({ spec }) => spec.name === toolName(call))?.exclusive === true;
-      const before = isAlone ? Promise.all([alone, ...beside]) : alone;
-      const output = before.then(() => runToolCall(call, { tools, context: context(call), log }, signal));
-      if (isAlone) [alone, beside] = [output, []];
+      const hasLock = findTool(deps.tools, call)?.lock !== undefined;
+      const before = hasLock ? Promise.all([locked, ...beside]) : locked;
+      const output = before.then(() => outputOf(call, deps, signal));
+      if (hasLock) [locked, beside] = [output, []];
       else beside.push(output);
       return output;
     }),
   );
 }
 
-/** Runs one call and gives the output item that goes back to the model. Never rejects. */
-async function runToolCall(
-  call: ToolCall,
-  { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
-  signal: AbortSignal,
-): Promise<ResponseItem> {
-  const { output, success } = await run(call, { tools, context, log }, signal);
+/** Whether all of these calls only keep records. */
+export function onlyRecord(calls: readonly ToolCall[], tools: readonly Tool[]): boolean {
+  return calls.every((call) => findTool(tools, call)?.onlyRecords === true);
+}
+
+/** Runs one call and returns the output item that goes back to the model. Never rejects. */
+async function outputOf(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem> {
+  const { output, success } = await run(call, deps, signal);
   const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   return { type, call_id: call.call_id, output: success ? output : { body: output, success } };
 }
 
-async function run(
-  call: ToolCall,
-  { tools, context, log }: { tools: readonly Tool[]; context: ToolContext; log: Log },
-  signal: AbortSignal,
-): Promise<ToolResult> {
+async function run(call: ToolCall, { tools, context, perform, log }: ToolCallDeps, signal: AbortSignal): Promise<ActionOutcome> {
   const name = toolName(call);
-  const tool = tools.find(({ spec }) => spec.name === name);
-  if (tool === undefined) return { output: `There is no tool named ${name}. There are: ${namesOf(tools).join(', ')}.`, success: false };
+  const tool = findTool(tools, call);
+  if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
   const args = argumentsOf(call);
-  if (args === undefined) return { output: `The arguments of ${name} are not JSON.`, success: false };
+  if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    return await tool.run(args, context, signal);
+    const prepared = await tool.prepare(args, context(call), signal);
+    return 'perform' in prepared ? await perform(prepared) : prepared;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };
   }
 }
 
-/** Of a call whose turn comes when the turn has been interrupted nothing is shown. */
-const NOT_BEGUN: ToolResult = { output: 'The turn was interrupted before this call had begun.', success: false };
+/** Clients see nothing of a call that was still waiting when its turn was interrupted. */
+const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
+
+function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
+  const name = toolName(call);
+  return tools.find(({ spec }) => spec.name === name);
+}
 
 function namesOf(tools: readonly Tool[]): string[] {
   return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
 }
 
-/** Undefined: they are no JSON. */
+/** Undefined if they are not valid JSON. */
 function argumentsOf(call: ToolCall): JsonValue | undefined {
   if (call.type === 'function_call') return parseArguments(call.arguments);
   return call.type === 'custom_tool_call' ? call.input : { ...call.action };
 }
 
-function parseArguments(text: string): JsonValue | undefined {
+function parseArguments(json: string): JsonValue | undefined {
   try {
-    return JSON.parse(text.trim() === '' ? '{}' : text) as JsonValue;
+    return JSON.parse(json.trim() === '' ? '{}' : json) as JsonValue;
   } catch {
     return undefined;
   }

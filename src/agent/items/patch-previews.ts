@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import { streamedChanges, streamedInput } from '../../tools/apply-patch/streamed-changes.ts';
+import { streamedChanges, streamedInput } from '../../tools/apply-patch/diff/streamed-changes.ts';
 
 const PREVIEW_INTERVAL_MS = 100;
 /** From this size on a patch is only told again once it has grown by a quarter, so that all of it is told a few times at most. */

@@ -5,10 +5,9 @@ import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
+import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
-
-/** How old the stored part of a message that still streams may be. */
-const PARTIAL_AGE_MS_MAX = 500;
+import type { ShownReasoning } from './shown-reasoning.ts';
 
 /** How many parts of one item's reasoning are shown as they stream; what a model says of further ones shows at the end. */
 const REASONING_PARTS_MAX = 1000;
@@ -21,7 +20,7 @@ export interface ResponseItemsOptions {
   announce: (announcement: Announcement) => void;
   /** Items get ids of our own: a model's are unique within one response, and not always that. */
   newId: () => string;
-  showRawReasoning: boolean;
+  shownReasoning: ShownReasoning;
   /** In plan mode what stands between the plan's tags becomes an item of its own. */
   planMode: boolean;
   /** Called for every agent message that has completed. */
@@ -72,7 +71,7 @@ export class ResponseItems {
           return { method: 'item/reasoning/summaryTextDelta', params: { ...ids, summaryIndex: event.index, delta: event.delta } };
         });
       case 'reasoningDelta':
-        if (!this.#options.showRawReasoning) return undefined;
+        if (this.#options.shownReasoning !== 'all') return undefined;
         return this.#reasoning(event, (item, ids) => {
           grow(item.content, event.index, event.delta);
           return { method: 'item/reasoning/textDelta', params: { ...ids, contentIndex: event.index, delta: event.delta } };
@@ -104,7 +103,8 @@ export class ResponseItems {
   }
 
   async #begin(source: ResponseItem, sourceId: string): Promise<OpenItem | null> {
-    const { newId, clock, planMode } = this.#options;
+    const { newId, clock, planMode, shownReasoning } = this.#options;
+    if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     const item = beginItem(source, newId());
     if (item === null) return null;
     const open: OpenItem = {
@@ -181,7 +181,7 @@ export class ResponseItems {
     if (open !== null) {
       if (open.splitter !== null) await this.#planText(open, open.splitter.end());
       if (source.type === 'message') await this.#completePlan(source, step);
-      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.showRawReasoning));
+      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.shownReasoning === 'all'));
       if (item !== null) this.#finish(open, item, step);
     }
     step.entries.push({ kind: 'model', turnId, item: source });
@@ -237,7 +237,7 @@ export class ResponseItems {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
-  /** Text is put aside at most every PARTIAL_AGE_MS_MAX, however fast it streams. */
+  /** Stores growing text once in PARTIAL_AGE_MS_MAX, however fast it streams. */
   #saveSoon(open: OpenItem): void {
     open.unsaved = true;
     this.#timer ??= this.#options.clock.setTimer(() => {

@@ -1,14 +1,23 @@
-import type { Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
-import type { OpenToolItem, ToolItems } from '../../tools/tool.ts';
-import type { ThreadToolsDeps } from '../calls/thread-tools-deps.ts';
+import type { OpenItem } from '../../tools/action.ts';
+import type { Outbox } from '../outbox.ts';
+import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 
-/** How old the stored part of an item that still grows may be. */
-const PARTIAL_AGE_MS_MAX = 500;
+export interface ThreadItemsDeps {
+  threadId: string;
+  clock: Clock;
+  outbox: Outbox;
+  /** Tells the thread's clients at once. */
+  announce(announcement: Announcement): void;
+  /** Null while the thread's clients read what they are told; else resolves when they have caught up. */
+  drained(): Promise<void> | null;
+}
 
 /** An item that has begun and not completed. */
-interface OpenItem {
+interface BegunItem {
   turnId: string;
   startedAtMs: number;
   /** The item as it is now, or what gives it. */
@@ -17,69 +26,66 @@ interface OpenItem {
   runsOn: boolean;
 }
 
-/** Shows clients, and stores, what the tools of a thread do. */
+/** Shows clients, and stores, the items of a thread's actions. */
 export class ThreadItems {
-  readonly #surroundings: ThreadToolsDeps;
-  readonly #open = new Set<OpenItem>();
+  readonly #deps: ThreadItemsDeps;
+  readonly #begun = new Set<BegunItem>();
 
-  constructor(surroundings: ThreadToolsDeps) {
-    this.#surroundings = surroundings;
+  constructor(deps: ThreadItemsDeps) {
+    this.#deps = deps;
   }
 
-  /** The items of one turn. */
-  ofTurn(turnId: string): ToolItems {
-    return { begin: (item) => this.#begin(turnId, item) };
+  /** Stores that the item has begun, and tells clients. Rejects with the store's error. */
+  async begin(turnId: string, item: ThreadItem): Promise<OpenItem> {
+    const { threadId, clock, outbox } = this.#deps;
+    const startedMs = clock.monotonic();
+    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, runsOn: false };
+    await outbox.commit({
+      partial: stored(begun),
+      announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: begun.startedAtMs } }],
+    });
+    this.#begun.add(begun);
+    return this.#handle(begun, startedMs);
   }
 
-  /** The items of a turn that ends which have not completed: from now on they complete behind its end. */
+  /** The items of a turn that ends which have not completed: from now on they complete after its end. */
   runOn(turnId: string): StoredItem[] {
-    const running = [...this.#open].filter((open) => open.turnId === turnId);
-    for (const open of running) open.runsOn = true;
+    const running = [...this.#begun].filter((begun) => begun.turnId === turnId);
+    for (const begun of running) begun.runsOn = true;
     return running.map(stored);
   }
 
-  async #begin(turnId: string, item: ThreadItem): Promise<OpenToolItem> {
-    const { state, deps, outbox } = this.#surroundings;
-    const open: OpenItem = { turnId, startedAtMs: deps.clock.now(), current: item, runsOn: false };
-    await outbox.commit({
-      partial: stored(open),
-      announce: [{ method: 'item/started', params: { threadId: state.id, turnId, item, startedAtMs: open.startedAtMs } }],
-    });
-    this.#open.add(open);
-    return this.#handle(open);
-  }
-
-  #handle(open: OpenItem): OpenToolItem {
-    const { state, deps, outbox, announce } = this.#surroundings;
-    const { turnId, startedAtMs } = open;
+  #handle(begun: BegunItem, startedMs: number): OpenItem {
+    const { threadId, clock, outbox, announce, drained } = this.#deps;
+    const { turnId, startedAtMs } = begun;
     let timer: Timer | null = null;
     const save = () => {
       timer = null;
-      // A failure here costs nothing: the item is stored whole when it completes.
-      outbox.commit({ partial: stored(open) }).catch(() => {});
+      // A failure here costs nothing: the whole item is stored when it completes.
+      outbox.commit({ partial: stored(begun) }).catch(() => {});
     };
     return {
-      startedAtMs,
+      startedMs,
       update(item, announcement) {
-        open.current = item;
-        timer ??= deps.clock.setTimer(save, PARTIAL_AGE_MS_MAX);
+        begun.current = item;
+        timer ??= clock.setTimer(save, PARTIAL_AGE_MS_MAX);
         if (announcement !== undefined) announce(announcement);
       },
-      drained: () => deps.publisher.drained({ threadId: state.id }),
+      drained,
       complete: async (item) => {
         timer?.clear();
-        this.#open.delete(open);
-        const completedAtMs = deps.clock.now();
-        const kind = open.runsOn ? ('lateItem' as const) : ('item' as const);
+        this.#begun.delete(begun);
+        const completedAtMs = clock.now();
+        const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
           entries: [{ kind, turnId, item, startedAtMs, completedAtMs }],
-          announce: [{ method: 'item/completed', params: { threadId: state.id, turnId, item, completedAtMs } }],
+          announce: [{ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } }],
         });
       },
     };
   }
 }
 
-function stored({ turnId, startedAtMs, current }: OpenItem): StoredItem {
+function stored({ turnId, startedAtMs, current }: BegunItem): StoredItem {
   return { turnId, item: typeof current === 'function' ? current() : current, startedAtMs, completedAtMs: null };
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Model } from '../../model/model.ts';
 import type { CommandSettings } from '../../tools/command/command-settings.ts';
+import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 
 /** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
@@ -18,7 +19,7 @@ export interface ThreadConfiguration {
   approvalTimeoutMs: number | null;
   /** Whether the model may look at pictures of the machine. */
   viewImage: boolean;
-  showRawReasoning: boolean;
+  shownReasoning: ShownReasoning;
   verbosity: string | null;
   /** In tokens; null: unknown. */
   contextWindow: number | null;

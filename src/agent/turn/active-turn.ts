@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import type { InterruptCause, TurnContext, TurnKind } from './turn-part.ts';
 
 /** What a user gave: as clients see it, and as the model reads it. Both are stored already. */
 export interface TurnInput {
@@ -25,8 +26,9 @@ export interface InputReservation {
  * A turn that runs: its one signal, and the input that comes while it runs. Whether more input can join is decided here,
  * in memory and at once, so that no text is lost and no id is given out that will not run.
  */
-export class ActiveTurn {
+export class ActiveTurn implements TurnContext {
   readonly id: string;
+  readonly kind: TurnKind;
   readonly startedAtMs: number;
   /** What its next model request is made with. What a client changes of the thread meanwhile is for the next turn. */
   settings: ThreadSettings;
@@ -36,7 +38,7 @@ export class ActiveTurn {
   readonly markFinished: () => void;
 
   readonly #abort = new AbortController();
-  #stoppedByUser = false;
+  #interruptCause: InterruptCause | null = null;
   #request: AbortController | null = null;
   #inputs: Arrival[] = [];
   #places = 0;
@@ -44,10 +46,11 @@ export class ActiveTurn {
   #closed = false;
   #onInput: (() => void)[] = [];
 
-  constructor(options: { id: string; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
+  constructor(options: { id: string; kind: TurnKind; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
     // As many wait for its end as commands run in it.
     setMaxListeners(0, this.#abort.signal);
     this.id = options.id;
+    this.kind = options.kind;
     this.startedAtMs = options.startedAtMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
@@ -63,14 +66,15 @@ export class ActiveTurn {
     return this.#abort.signal;
   }
 
-  /** Whether it was a user who interrupted the turn, and not the server for reasons of its own. */
-  get stoppedByUser(): boolean {
-    return this.#stoppedByUser;
+  /** Why the turn was interrupted; null if it was not. */
+  get interruptCause(): InterruptCause | null {
+    return this.#interruptCause;
   }
 
-  /** Ends the turn as interrupted. Harmless when repeated. */
-  interrupt({ byUser }: { byUser: boolean }): void {
-    this.#stoppedByUser ||= byUser;
+  /** Ends the turn as interrupted. The user's cause counts over others; else the first one does. Harmless when repeated. */
+  interrupt(cause: InterruptCause): void {
+    if (cause === 'user') this.#interruptCause = cause;
+    this.#interruptCause ??= cause;
     this.#abort.abort();
     this.#request?.abort();
   }

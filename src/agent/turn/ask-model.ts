@@ -1,6 +1,7 @@
 import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
+import type { Tool } from '../../tools/tool.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
 import { PatchPreviews } from '../items/patch-previews.ts';
 import { ResponseItems } from '../items/response-items.ts';
@@ -18,31 +19,31 @@ export type Response =
   | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
 
 /** Asks the model once and lets clients see what it says. Rejects with the store's error alone. */
-export async function askModel(run: RunningTurn): Promise<Response> {
-  const { host, turn } = run;
-  const request = await host.request(turn);
+export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<Response> {
+  const { deps, turn } = run;
+  const request = await deps.request(turn, tools);
   const signal = turn.beginRequest();
   const items = new ResponseItems({
-    threadId: host.threadId,
+    threadId: deps.threadId,
     turnId: turn.id,
-    clock: host.clock,
-    outbox: host.outbox,
-    announce: (announcement) => host.announce(announcement),
-    newId: () => host.newId(),
-    showRawReasoning: host.showRawReasoning,
+    clock: deps.clock,
+    outbox: deps.outbox,
+    announce: (announcement) => deps.announce(announcement),
+    newId: () => deps.newId(),
+    shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
     onMessage: (item) => {
       run.lastMessage = item;
     },
   });
   const previews = new PatchPreviews({
-    threadId: host.threadId,
+    threadId: deps.threadId,
     turnId: turn.id,
-    clock: host.clock,
-    announce: (announcement) => host.announce(announcement),
+    clock: deps.clock,
+    announce: (announcement) => deps.announce(announcement),
   });
   try {
-    return await listen(run, { items, previews, events: host.model.stream(request, signal), signal });
+    return await listen(run, { items, previews, events: deps.model.stream(request, signal), signal });
   } catch (error) {
     run.cutOff = items.openItems();
     throw error;
@@ -69,7 +70,7 @@ async function listen(run: RunningTurn, { items, previews, events, signal }: Lis
     const taken = take(run, event, { items, previews, calls });
     const ended = taken instanceof Promise ? await taken : taken;
     if (ended !== null) return ended;
-    const backlog = run.host.drained();
+    const backlog = run.deps.drained();
     if (backlog !== null) await orAborted(backlog, signal);
   }
   if (!signal.aborted) return { ended: 'failed', error: otherError('The model said no end of its answer.'), cutOff: items.openItems() };
@@ -125,16 +126,16 @@ function take(
   }
 }
 
-async function announceRetry({ host, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Promise<null> {
-  await host.outbox.commit({
+async function announceRetry({ deps, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Promise<null> {
+  await deps.outbox.commit({
     dropped,
-    announce: [{ method: 'error', params: { error, willRetry: true, threadId: host.threadId, turnId: turn.id } }],
+    announce: [{ method: 'error', params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id } }],
   });
   return null;
 }
 
-async function complete({ host, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
-  if (usage !== null) await host.outbox.commit(host.tokensStep(turn, usage));
+async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
+  if (usage !== null) await deps.outbox.commit(deps.tokensStep(turn, usage));
   return { ended: 'completed', calls };
 }
 

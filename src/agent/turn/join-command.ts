@@ -1,34 +1,38 @@
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import type { ThreadTools } from '../calls/thread-tools.ts';
+import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { modelEntries } from './turn-input.ts';
 
 interface JoinCommandDeps {
-  tools: ThreadTools;
+  threadId: string;
+  calls: ThreadCalls;
   outbox: Outbox;
-  deps: AgentDeps;
+  agent: AgentDeps;
 }
 
-/** A command of the user's as the turn of its own: stores what the model will read of it. */
-export async function openWithCommand({ tools, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<void> {
-  const told = await tools.runUserCommand(turn, command);
+/** Runs a command of the user's in a turn of its own, and stores the message about it for the model. */
+export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<void> {
+  const told = await calls.runUserCommand(turn, command);
   await outbox.commit({ entries: modelEntries(turn.id, [told]) });
 }
 
 /**
- * A command of the user's in a turn that runs, which does not end before it. The model reads of it behind what it is saying.
- * Null: the turn is past taking any. What it gives runs the command.
+ * Returns the function that runs a command of the user's in a running turn, which does not end before the command does; null if the
+ * turn takes no more. The model reads the message about it after its current response.
  */
-export function joinCommand({ tools, outbox, deps }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): (() => void) | null {
+export function joinCommand(
+  { threadId, calls, outbox, agent }: JoinCommandDeps,
+  turn: ActiveTurn,
+  command: UserCommand,
+): (() => void) | null {
   const release = turn.hold();
   if (release === null) return null;
   const run = async () => {
-    const told = await tools.runUserCommand(turn, command);
+    const told = await calls.runUserCommand(turn, command);
     await outbox.commit({ entries: [{ kind: 'model', turnId: turn.id, item: told, deferred: true }] });
   };
-  const failed = (error: unknown) =>
-    deps.log.error({ err: error, threadId: tools.threadId }, 'a command of the user failed inside the server');
-  return () => void deps.keepAlive.during(run().catch(failed).finally(release));
+  const failed = (error: unknown) => agent.log.error({ err: error, threadId }, 'a command of the user failed inside the server');
+  return () => void agent.keepAlive.during(run().catch(failed).finally(release));
 }

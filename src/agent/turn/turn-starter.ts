@@ -1,17 +1,19 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import type { GoalKeeper } from '../goal/goal-keeper.ts';
-import type { Outbox } from '../outbox.ts';
+import { mergedSteps, type Outbox, type Step } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
+import type { TurnBeginning } from './run-turn.ts';
 import type { TurnOpening } from './turn-deps.ts';
 import { inputEntries, modelEntries, turnInput } from './turn-input.ts';
+import type { DueTurn } from './turn-part.ts';
+import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
 /** A request's part in a turn: the answer, and what to do once the answer has left. */
@@ -23,48 +25,57 @@ export interface Joined {
 export interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
-  readonly goal: GoalKeeper;
-  readonly deps: AgentDeps;
-  /** What users have granted for the session. */
+  readonly parts: TurnParts;
+  readonly agent: AgentDeps;
+  /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
   /** Runs a turn that has been begun, to its end. */
-  run(turn: ActiveTurn, opening: TurnOpening | null): void;
+  run(turn: ActiveTurn, beginning: TurnBeginning): void;
+}
+
+/** How a turn is to begin. */
+export interface NewTurn {
+  params: TurnStartParams;
+  settings: ThreadSettings;
+  /** The messages that open a turn which no client asked for; null: a client did. */
+  due?: DueTurn | null;
+  /** What the turn does before the model is asked. */
+  opening?: TurnOpening | null;
 }
 
 /** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
 export class TurnStarter {
-  readonly #host: TurnStarterDeps;
+  readonly #deps: TurnStarterDeps;
 
-  constructor(host: TurnStarterDeps) {
-    this.#host = host;
+  constructor(deps: TurnStarterDeps) {
+    this.#deps = deps;
   }
 
-  /** `opening`: what the model reads first in a turn that nobody asked for; `before`: what the turn does before the model is asked. */
-  async begin(
-    params: TurnStartParams,
-    { settings, opening = null, before = null }: { settings: ThreadSettings; opening?: ResponseItem[] | null; before?: TurnOpening | null },
-  ): Promise<Joined> {
-    const { state, outbox, goal, deps } = this.#host;
-    const { clock, ids } = deps;
+  /** Begins a turn. It is stored when this resolves; it runs once `afterAnswer` is called. */
+  async begin({ params, settings, due = null, opening = null }: NewTurn): Promise<Joined> {
+    const { state, outbox, parts, agent } = this.#deps;
+    const { clock, ids } = agent;
     const now = clock.now();
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
-    const { told, messages } = await instructions.news({ settings, granted: this.#host.granted(), told: state.record.told, now });
+    const { told, messages } = await instructions.news({ settings, granted: this.#deps.granted(), told: state.record.told, now });
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
-    await outbox.commit({
+    const start: Step = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now },
-        ...modelEntries(turnId, [...messages, ...(opening ?? [])]),
+        ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])]),
         ...inputEntries(turnId, input),
       ],
-      patch: { ...patch, ...(opening === null ? goal.heard() : {}) },
-    });
+      patch,
+    };
+    await outbox.commit(due === null ? mergedSteps([start, parts.inputArrived()]) : start);
     state.keep(patch);
     const turn = new ActiveTurn({
       id: turnId,
+      kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
       startedAtMs: now,
       settings: params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings,
       outputSchema: (params.outputSchema ?? null) as JsonValue,
@@ -72,10 +83,10 @@ export class TurnStarter {
     if (input !== null) turn.reserveInput()?.deliver(input);
     state.turn = turn;
     state.status = 'active';
-    goal.turnBegan(turnId, { alone: opening !== null });
+    const step = parts.turnBegan(turn);
     const afterAnswer = () => {
       this.#announce(change.news);
-      this.#host.run(turn, before);
+      this.#deps.run(turn, { opening, step });
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
@@ -85,15 +96,16 @@ export class TurnStarter {
     turn: ActiveTurn,
     { place, params, settings }: { place: InputReservation; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
   ): Promise<Joined> {
-    const { state, outbox, goal, deps } = this.#host;
-    const { clock, ids } = deps;
+    const { state, outbox, parts, agent } = this.#deps;
+    const { clock, ids } = agent;
     const change = this.#settingsChange(settings);
     let input: TurnInput | null;
     try {
       input = await turnInput(params, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
       // What the model was saying has ended here: what was deferred comes before the input that ended it.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
-      await outbox.commit({ entries: [...deferred, ...inputEntries(turn.id, input)], patch: { ...change.patch, ...goal.heard() } });
+      const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };
+      await outbox.commit(mergedSteps([step, parts.inputArrived()]));
     } catch (error) {
       place.release();
       throw error;
@@ -109,12 +121,12 @@ export class TurnStarter {
 
   /** What these settings change of those that the thread has now. */
   #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; news: Announcement[] } {
-    const { state } = this.#host;
+    const { state } = this.#deps;
     return { patch: settings === state.settings ? {} : { settings }, news: settingsChange(state.id, state.settings, settings) };
   }
 
   #announce(news: Announcement[]): void {
-    const { state, deps } = this.#host;
-    for (const { method, params } of news) deps.publisher.publish({ threadId: state.id }, method, params);
+    const { state, agent } = this.#deps;
+    for (const { method, params } of news) agent.publisher.publish({ threadId: state.id }, method, params);
   }
 }

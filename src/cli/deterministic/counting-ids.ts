@@ -1,7 +1,7 @@
 import type { Ids } from '../../base/ids.ts';
 import { EPOCH_MS } from './virtual-clock.ts';
 
-/** Ids that count: UUIDs of version 7, all of the same millisecond. */
+/** Ids that count up: UUIDs of version 7, all with the same millisecond. */
 export class CountingIds implements Ids {
   #count = 0;
 

@@ -3,26 +3,26 @@ import { setImmediate } from 'node:timers/promises';
 import { createSplitter, type Framing, frame } from '../../transport/framing.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-/** What keeps an event loop alive without anything being done: open streams, handlers of signals, and what keeps the process alive. */
+/** Resources that keep an event loop alive although nothing happens: open streams, signal handlers, the timer of `KeepAlive`. */
 const AT_REST = new Set(['PipeWrap', 'TTYWrap', 'TCPSocketWrap', 'SignalWrap', 'Timeout']);
 
 export interface PacedInput {
   from: Readable;
   framing: Framing;
   clock: VirtualClock;
-  /** How many turns run. */
+  /** The number of running turns. */
   turnsRunning: () => number;
-  /** How many requests of the server's wait for an answer. */
+  /** The number of open requests to clients. */
   questionsOpen: () => number;
-  /** The kinds of everything that the process waits for (`process.getActiveResourcesInfo`). */
+  /** The kinds of all resources that keep the process alive (`process.getActiveResourcesInfo`). */
   activeResources: () => string[];
 }
 
 /**
- * Hands messages on one by one, each when the server has done all that it can do without it: so nothing depends on how
- * fast they come. While a turn waits for time to pass, time passes; one that waits for something else (a model that
- * hangs) lets the next message in, and so does a question to the client: the answer may be that message. Time passes for
- * what is still asked when there are no more messages.
+ * Passes messages on one by one, each when the server has done everything that it can do without the message. So nothing
+ * depends on how fast they come. While a turn waits for a timer, the clock advances. If a turn waits for something else (a model
+ * that hangs) or for a client's response, the next message is passed on, since it may be that response. After the last message,
+ * the clock advances for open requests too.
  */
 export function pacedInput(options: PacedInput): Readable {
   return Readable.from(paced(options), { objectMode: false });
@@ -52,7 +52,7 @@ async function* paced({ from, framing, clock, turnsRunning, questionsOpen, activ
   await settle({ mayAnswer: false });
 }
 
-/** What has just been done may lead to more in the next round of the event loop: it has to be at rest in two of them. */
+/** Waits until the process is at rest in two rounds of the event loop in a row: work in one round may lead to more in the next. */
 async function untilTwice(isAtRest: () => boolean): Promise<void> {
   for (let rounds = 0; rounds < 2; rounds = isAtRest() ? rounds + 1 : 0) await setImmediate();
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 
-/** 2026-01-01T00:00:00Z: when every run begins. */
+/** 2026-01-01T00:00:00Z: the time at which every run begins. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 interface VirtualTimer {
@@ -8,7 +8,7 @@ interface VirtualTimer {
   callback: () => void;
 }
 
-/** Time that stands still until somebody lets it go on. */
+/** A clock that stands still until `advance` is called. */
 export class VirtualClock implements Clock {
   #nowMs = EPOCH_MS;
   readonly #timers = new Set<VirtualTimer>();
@@ -27,7 +27,7 @@ export class VirtualClock implements Clock {
     return { clear: () => this.#timers.delete(timer) };
   }
 
-  /** Goes on to the next timer and rings it. False where there is none. */
+  /** Moves the time to the next timer and calls it back. Returns false if there is no timer. */
   advance(): boolean {
     const [next] = [...this.#timers].filter(({ atMs }) => Number.isFinite(atMs)).sort((a, b) => a.atMs - b.atMs);
     if (next === undefined) return false;

@@ -7,20 +7,20 @@ import { writeFiles } from './write-files.ts';
 export interface GenerateOptions {
   /** The folder of the protocol's schema files. */
   schemaDir: string;
-  /** Where to write, made where there is none. */
+  /** The folder to write to. Created if it does not exist. */
   outDir: string;
-  /** With what needs the experimental API. */
+  /** Whether to include the experimental API. */
   experimental: boolean;
 }
 
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
-/** All definitions in one file, under the name that generators of clients look for. */
+/** The file with all definitions, under the name that client generators look for. */
 const BUNDLE = 'codex_app_server_protocol.v2.schemas.json';
 const MESSAGES = ['JSONRPCMessage', 'JSONRPCRequest', 'JSONRPCNotification', 'JSONRPCResponse', 'JSONRPCError', 'JSONRPCErrorError'];
 
 /**
- * Writes the protocol as JSON Schema (draft-07), a file for each message, params, result and notification, which holds
- * all that it refers to; all of them in one bundle; and `openrpc.json`. Throws where it cannot be written.
+ * Writes the protocol as JSON Schema (draft-07): a self-contained file for each message, params, result and notification, a
+ * bundle of them all, and `openrpc.json`. Throws if a file cannot be written.
  */
 export function generateJsonSchema({ schemaDir, outDir, experimental }: GenerateOptions): void {
   const protocol = readProtocolSchemas(schemaDir, experimental);
@@ -34,7 +34,7 @@ export function generateJsonSchema({ schemaDir, outDir, experimental }: Generate
   writeFiles(outDir, files);
 }
 
-/** Each type that has a file of its own, with its folder: as other servers of the protocol lay them out. */
+/** The types that have files of their own, with their folders: the layout of other servers of the protocol. */
 function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string, string> {
   const { initialize, ...requests } = methods.clientRequests;
   const places = new Map<string, string>();
@@ -55,7 +55,7 @@ function filePlaces({ methods }: ProtocolSchemas, unions: string[]): Map<string,
   return places;
 }
 
-/** One definition as a document of its own, with the others that it refers to. */
+/** A definition as a document, with the definitions that it refers to. */
 function standalone(definitions: Definitions, name: string): Schema & { $schema: string; title: string } {
   const { [name]: _itself, ...others } = reachable(definitions, [name]);
   const document = { $schema: DRAFT_07, title: name, ...definitions[name] };

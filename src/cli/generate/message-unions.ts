@@ -1,7 +1,7 @@
 import { type Definitions, definitionName, type Schema } from '../../../schema/bundle.ts';
 import type { ProtocolSchemas } from './protocol-schemas.ts';
 
-/** What each side may send, as one union of messages for requests and one for notifications. */
+/** The messages that each side may send: a union of its requests and one of its notifications. */
 export function messageUnions({ methods }: ProtocolSchemas): Definitions {
   const { clientRequests, clientNotifications, serverRequests, serverNotifications } = methods;
   return {
@@ -16,7 +16,7 @@ export function messageUnions({ methods }: ProtocolSchemas): Definitions {
   };
 }
 
-/** Params and results by method, for whoever writes a typed client. */
+/** Params and results by method, for authors of typed clients. */
 export function methodMaps({ methods }: ProtocolSchemas): Definitions {
   const { clientRequests, serverRequests, serverNotifications } = methods;
   return {
@@ -42,14 +42,14 @@ function exchange(params: string | null, result: string | undefined): Schema {
   return withParams({ result: reference(result ?? '') }, params);
 }
 
-/** Where a method takes no params, they may be empty, null or missing. */
+/** If a method takes no params, they may be an object, null or missing. */
 function withParams(members: Definitions, params: string | null): Schema {
   if (params !== null) return message({ ...members, params: reference(params) });
   const required = message(members);
   return { ...required, properties: { ...required.properties, params: { type: ['object', 'null'] } } };
 }
 
-/** An object that has all of these members. */
+/** An object whose members are all required. */
 function message(properties: Definitions): Schema {
   return { type: 'object', required: Object.keys(properties), properties };
 }

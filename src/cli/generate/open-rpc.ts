@@ -2,15 +2,15 @@ import { type Definitions, definitionName, mapDefinitions, mapSchema, type Schem
 import { PROTOCOL_VERSION } from '../../protocol/protocol-version.ts';
 import { type ProtocolSchemas, reachable } from './protocol-schemas.ts';
 
-/** An OpenRPC 1.3 document, as far as it is written here. */
+/** The parts of an OpenRPC 1.3 document that are used here. */
 export interface OpenRpc {
   openrpc: string;
   info: { title: string; version: string; description: string };
   methods: OpenRpcMethod[];
   components: { schemas: Definitions };
-  /** What the server asks of its client, which OpenRPC has no place for. */
+  /** Requests from the server to its client. OpenRPC has no place for these. */
   'x-serverRequests': OpenRpcMethod[];
-  /** What the server tells its client. */
+  /** Notifications from the server to its client. */
   'x-serverNotifications': OpenRpcMethod[];
 }
 
@@ -19,7 +19,7 @@ export interface OpenRpcMethod {
   description?: string;
   paramStructure: 'by-name';
   params: ContentDescriptor[];
-  /** A method without one is a notification. */
+  /** Missing for notifications. */
   result?: ContentDescriptor;
   /** The schema of the params as a whole. */
   'x-params'?: Schema;
@@ -33,9 +33,9 @@ interface ContentDescriptor {
   schema: Schema;
 }
 
-const DESCRIPTION = `One JSON object a line, without the member \`jsonrpc\`. \`methods\` is what a client may send; \
-\`x-serverRequests\` and \`x-serverNotifications\` are what the server sends, in the same form. \`x-params\` is the schema \
-of a method's params as a whole, and \`x-experimental\` says that it needs the experimental API.`;
+const DESCRIPTION = `One JSON object per line, without the member \`jsonrpc\`. \`methods\` are the methods that a client may send; \
+\`x-serverRequests\` and \`x-serverNotifications\` are those that the server sends, in the same form. \`x-params\` is the \
+schema of a method's params as a whole, and \`x-experimental\` says that the method needs the experimental API.`;
 
 /** The protocol as an OpenRPC document. */
 export function openRpc({ definitions, methods }: ProtocolSchemas): OpenRpc {
@@ -75,7 +75,7 @@ function describeMethod(
   };
 }
 
-/** One for each field of an object, as OpenRPC wants it: the required ones first. */
+/** A descriptor for each field of an object. OpenRPC wants the required ones first. */
 function contentDescriptors({ properties = {}, required = [] }: Schema): ContentDescriptor[] {
   const fields = Object.entries(properties).map(([name, property]) => ({
     name,

@@ -9,14 +9,14 @@ import {
   type Schema,
 } from '../../../schema/bundle.ts';
 
-/** What is published of the protocol: the methods that are served, and the types that they are made of. */
+/** The published part of the protocol: the methods that are served, and their types. */
 export interface ProtocolSchemas {
-  /** By name; each `$ref` is `#/definitions/NAME`. No keywords but those of JSON Schema. */
+  /** By name. Each `$ref` is `#/definitions/NAME`. Only has keywords of JSON Schema. */
   definitions: Definitions;
   methods: MethodTable;
 }
 
-/** Reads the schema files of a folder. Without `experimental`, what needs the experimental API is left out. */
+/** Reads the schema files of a folder. Leaves out the experimental API unless `experimental` is set. */
 export function readProtocolSchemas(folder: string, experimental: boolean): ProtocolSchemas {
   const { clientRequests, ...others } = readMethodTable(folder);
   const served = Object.entries(clientRequests).filter(
@@ -27,7 +27,7 @@ export function readProtocolSchemas(folder: string, experimental: boolean): Prot
   return { definitions: mapDefinitions(allowed, published), methods: { ...others, clientRequests: Object.fromEntries(served) } };
 }
 
-/** The definitions that these names need, themselves among them, sorted. */
+/** The definitions with these names and all that they refer to, sorted by name. */
 export function reachable(definitions: Definitions, names: readonly string[]): Definitions {
   const found = new Set<string>();
   const visit = (name: string): void => {
@@ -49,14 +49,14 @@ export function referencesIn(schema: Schema): string[] {
   return [...names].sort();
 }
 
-/** A field that its type cannot be without stays: it tells one variant of a union from the others. */
+/** Without experimental fields, but for required ones, which tell the variants of a union apart. */
 function withoutExperimental(node: Schema): Schema {
   if (!node.properties) return node;
   const kept = Object.entries(node.properties).filter(([key, property]) => !property['x-experimental'] || node.required?.includes(key));
   return { ...node, properties: Object.fromEntries(kept) };
 }
 
-/** Marks that only this project reads are said in words or left out. */
+/** The schema without keywords that only this project knows. The description tells of the experimental API instead. */
 function published(node: Schema): Schema {
   const { 'x-experimental': experimental, 'x-null-is-absent': nullIsAbsent, discriminator, ...schema } = node;
   if (!experimental) return schema;

@@ -1,6 +1,6 @@
 import { definitionName, type Schema } from '../../../schema/bundle.ts';
 
-/** A schema as a TypeScript type; `indent` stands before each line of it but the first. References are types of that name. */
+/** A schema as a TypeScript type. `indent` precedes each line but the first. A reference becomes the type of that name. */
 export function typeText(schema: Schema | boolean, indent = ''): string {
   if (typeof schema === 'boolean') return schema ? 'unknown' : 'never';
   const { $ref, const: value, enum: values, allOf, anyOf, oneOf, properties } = schema;
@@ -9,12 +9,12 @@ export function typeText(schema: Schema | boolean, indent = ''): string {
   if (values) return either(values.map((each) => JSON.stringify(each)));
   if (allOf) return allOf.map((part) => typeText(part, indent)).join(' & ');
   const variants = oneOf ?? anyOf;
-  // Which of the optional keys must be there is a rule for validation; the type has them all optional.
+  // A rule about which optional keys must be present is for validation only: in the type they are all optional.
   if (variants && !properties) return either(variants.map((variant) => typeText(variant, indent)));
   return either([schema.type ?? (properties ? 'object' : 'unknown')].flat().map((type) => plainType(type, schema, indent)));
 }
 
-/** A description as a doc comment, with its line end; nothing where there is none. */
+/** A description as a doc comment with a line end, or an empty string if there is no description. */
 export function docText(description: string | undefined, indent = ''): string {
   return description === undefined ? '' : `${indent}/** ${description.replaceAll('*/', '* /')} */\n`;
 }

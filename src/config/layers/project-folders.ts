@@ -1,5 +1,6 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { realPathOrSame } from '../../base/real-path.ts';
 
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
@@ -13,7 +14,7 @@ export interface ProjectFolders {
 
 /** Returns the folders of the project that `cwd` is in, with symbolic links resolved. */
 export function projectFolders(cwd: string): ProjectFolders {
-  const real = realPath(cwd);
+  const real = realPathOrSame(cwd);
   const folders: string[] = [];
   for (let folder = real; ; folder = dirname(folder)) {
     folders.unshift(folder);
@@ -26,14 +27,4 @@ export function projectFolders(cwd: string): ProjectFolders {
 function isForEveryone(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & STICKY_AND_WRITABLE_BY_ALL) === STICKY_AND_WRITABLE_BY_ALL;
-}
-
-/** Resolves the symbolic links of a path. Returns the path unchanged if that fails. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // It does not exist or is not accessible. Reading it gives the error.
-    return path;
-  }
 }

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isBelow } from '../../base/is-within.ts';
 import type { JsonObject } from '../../base/json-value.ts';
+import { realPathOrSame } from '../../base/real-path.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
 import { emptyTable, isTable, valueAt } from './config-table.ts';
 import { type Layer, readLayer } from './layer.ts';
-import { projectFolders, realPath } from './project-folders.ts';
+import { projectFolders } from './project-folders.ts';
 import type { Toml } from './toml.ts';
 
 /**
@@ -55,14 +56,14 @@ export const USER_ONLY_KEYS = [
  */
 export function projectLayers({ cwd, home, user }: { cwd: string; home: string; user: JsonObject }, toml: Toml): Layer[] {
   const { root, folders } = projectFolders(cwd);
-  const homeFile = realPath(join(home, 'config.toml'));
+  const homeFile = realPathOrSame(join(home, 'config.toml'));
   return folders.flatMap((folder) => {
     const dotCodexFolder = join(folder, '.codex');
     const file = join(dotCodexFolder, 'config.toml');
-    if (!existsSync(file) || realPath(file) === homeFile) return [];
+    if (!existsSync(file) || realPathOrSame(file) === homeFile) return [];
     const name: ConfigLayerSource = { type: 'project', dotCodexFolder };
     if (!isTrusted(folder, root, user)) return [disabled(name, file, untrustedReason(folder))];
-    if (!isBelow(realPath(file), root)) return [disabled(name, file, `${file} is a symbolic link that leads out of the project`)];
+    if (!isBelow(realPathOrSame(file), root)) return [disabled(name, file, `${file} is a symbolic link that leads out of the project`)];
     return [withoutUserOnlyKeys(readLayer(file, name, toml))];
   });
 }
@@ -80,7 +81,7 @@ function trustLevels(user: JsonObject): Map<string, unknown> {
   const projects = valueAt(user, ['projects']);
   const levels = new Map<string, unknown>();
   for (const [path, entry] of Object.entries(isTable(projects) ? projects : {})) {
-    if (isAbsolute(path) && isTable(entry)) levels.set(realPath(path), entry.trust_level);
+    if (isAbsolute(path) && isTable(entry)) levels.set(realPathOrSame(path), entry.trust_level);
   }
   return levels;
 }

@@ -1,10 +1,9 @@
+import { decodeBase64 } from '../../base/decode-base64.ts';
 import { contradictoryParams, emptyCommand, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';
 
 const SIZE_DEFAULT: TerminalSize = { rows: 24, cols: 80 };
-/** Base64 with or without what fills it up to whole groups of four. */
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 interface RunParams {
   command: string[];
@@ -14,7 +13,7 @@ interface RunParams {
   env?: Record<string, string | null> | null;
 }
 
-/** Throws for what does not go together, or means nothing, whatever `method` runs it. */
+/** Throws if the params of `method` contradict each other or have no meaning. */
 export function checkRunParams(method: string, { command, timeoutMs, tty, size, env }: RunParams): void {
   if (command.length === 0) throw emptyCommand();
   if (timeoutMs !== null && timeoutMs !== undefined && timeoutMs < 0)
@@ -22,11 +21,11 @@ export function checkRunParams(method: string, { command, timeoutMs, tty, size, 
   if (size && tty !== true) throw contradictoryParams(`${method} size requires tty: true`);
   if (size) checkSize(method, size);
   for (const name of Object.keys(env ?? {})) {
-    if (name === '' || /[=\0]/.test(name)) throw contradictoryParams(`${method} env: ${JSON.stringify(name)} cannot be a variable's name`);
+    if (name === '' || /[=\0]/.test(name)) throw contradictoryParams(`${method} env: ${JSON.stringify(name)} is not a valid variable name`);
   }
 }
 
-/** The terminal that the params ask for; null: none. */
+/** The terminal that the params ask for; null if they ask for none. */
 export function terminalOf({ tty, size }: RunParams): TerminalSize | null {
   return tty === true ? (size ?? SIZE_DEFAULT) : null;
 }
@@ -36,7 +35,7 @@ function checkSize(method: string, { rows, cols }: TerminalSize): void {
   if (rows === 0 || cols === 0) throw contradictoryParams(`${method} size: rows and cols must be greater than 0`);
 }
 
-/** An environment with a client's changes: null takes a variable away. */
+/** The environment with a client's changes. A null removes the variable. */
 export function changedEnvironment(env: Readonly<Record<string, string>>, changes: Record<string, string | null>): Record<string, string> {
   const changed: Record<string, string> = { ...env };
   for (const [name, value] of Object.entries(changes)) {
@@ -53,23 +52,27 @@ interface Writing {
   closeStdin?: boolean | null | undefined;
 }
 
-/** Resolves when the process has taken it, or is gone. Throws for what cannot be written. */
+/**
+ * Writes to the process's stdin, or closes it, or both. Resolves when the process has taken the bytes, or is gone. Rejects if
+ * the params are invalid, or if stdin cannot be written to.
+ */
 export async function writeTo(run: ClientProcess, { method, id, deltaBase64, closeStdin }: Writing): Promise<void> {
   const delta = deltaBase64 ?? null;
   if (delta === null && closeStdin !== true) throw contradictoryParams(`${method} needs deltaBase64 or closeStdin`);
-  if (delta !== null && !BASE64.test(delta)) throw contradictoryParams(`${method} deltaBase64: this is no base64`);
+  const bytes = delta === null ? null : decodeBase64(delta);
+  if (delta !== null && bytes === null) throw contradictoryParams(`${method} deltaBase64 is not valid base64`);
   if (!run.spec.input) throw stdinNotStreamed(id);
-  // To close it again changes nothing.
-  if (run.inputClosed && delta === null) return;
+  // Closing stdin again changes nothing.
+  if (run.inputClosed && bytes === null) return;
   if (run.inputClosed) throw stdinClosed(id);
   run.inputClosed = closeStdin === true;
   const running = await run.begun;
-  const written = delta === null ? null : running.write(Buffer.from(delta, 'base64'));
+  const written = bytes === null ? null : running.write(bytes);
   if (closeStdin === true) running.endInput();
   await written;
 }
 
-/** Throws where there is no terminal, or it cannot be so. */
+/** Resizes the process's terminal. Rejects if it has none, or if the size is invalid. */
 export async function resize(run: ClientProcess, { method, id, size }: { method: string; id: string; size: TerminalSize }): Promise<void> {
   checkSize(method, size);
   if (run.spec.terminal === null) throw noTerminal(id);

@@ -12,7 +12,7 @@ import {
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import { type OutputDelta, ProcessOutput } from './process-output.ts';
 
-/** As long as a timer can wait: more is for ever. */
+/** The longest time that a timer can wait. A longer timeout is no timeout. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 export interface ClientProcessDeps {
@@ -21,20 +21,20 @@ export interface ClientProcessDeps {
   clock: Clock;
 }
 
-/** What a client wants to run. */
+/** A process that a client asks for. */
 export interface ClientProcessSpec {
   connection: number;
   argv: readonly string[];
   cwd: string;
   input: boolean;
   terminal: TerminalSize | null;
-  /** Null: as long as it wants. */
+  /** Null: no timeout. */
   timeoutMs: number | null;
-  /** Of each stream; null: none. */
+  /** The limit for each stream. Null: no limit. */
   outputBytesCap: number | null;
-  /** Null: the output is kept for the end. */
+  /** Called with the output as it comes. Null: the output is kept until the process has ended. */
   tell: ((delta: OutputDelta) => void) | null;
-  /** What it is to run with, which may take a moment to find out. */
+  /** Resolves with the environment and the sandbox bounds, which may take a moment to find. */
   rights: Promise<ClientProcessRights>;
 }
 
@@ -46,16 +46,16 @@ export interface ClientProcessRights {
 export interface ClientProcessEnd {
   exitCode: number;
   output: ProcessOutput;
-  /** False: what it started still held its output open. */
+  /** False if another process, which it started, still holds its output open. */
   allRead: boolean;
 }
 
-/** A process of a client's, from when it is asked for. */
+/** A process that a client asked for, before, while and after it runs. */
 export class ClientProcess {
   readonly spec: ClientProcessSpec;
-  /** Resolves when it runs. Rejects with an RpcError when it could not be started. */
+  /** Resolves when the process runs. Rejects with an RpcError if it could not be started. */
   readonly begun: Promise<RunningProcess>;
-  /** Resolves when it has ended and all its output has been told or kept. Rejects as `begun` does. */
+  /** Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does. */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
   readonly #deps: ClientProcessDeps;
@@ -72,7 +72,7 @@ export class ClientProcess {
     this.ended.catch(() => {});
   }
 
-  /** Kills it and all that it started; where it has not begun, it does not. */
+  /** Kills the process and everything that it started. If it has not begun, it will not. */
   async kill(): Promise<void> {
     this.#killed = true;
     await this.#running?.kill();
@@ -81,7 +81,7 @@ export class ClientProcess {
   async #begin(): Promise<RunningProcess> {
     const { argv, cwd, input, terminal, connection } = this.spec;
     const { env, bounds } = await this.spec.rights;
-    if (this.#killed) throw processNotStarted('it was ended before it began');
+    if (this.#killed) throw processNotStarted('the process was ended before it began');
     const spec = { argv, cwd, env, bounds, input, terminal, owner: ownerOf(connection) };
     this.#running = await this.#deps.processes
       .start(spec, (stream, bytes) => {
@@ -106,11 +106,11 @@ export class ClientProcess {
           }, timeoutMs);
     const { exitCode, allRead } = await running.ended;
     timer?.clear();
-    // One that ended by itself in the last moment says so.
+    // A process that ended by itself at the last moment keeps its own exit code.
     return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };
   }
 
-  /** A client that does not read holds the process up: nothing piles up. */
+  /** Pauses the process while its client does not read, so that no output piles up. */
   #waitForReader(): void {
     const running = this.#running;
     const backlog = this.spec.tell === null ? null : this.#deps.publisher.drained({ connection: this.spec.connection });
@@ -120,7 +120,7 @@ export class ClientProcess {
   }
 }
 
-/** Whom the processes of a connection belong to. */
+/** The owner of a connection's processes. */
 export function ownerOf(connection: number): string[] {
   return ['connection', String(connection)];
 }

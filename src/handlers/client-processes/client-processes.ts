@@ -1,27 +1,27 @@
 import { duplicateProcess, processNotFound, processNotStarted, tooManyProcesses } from '../../protocol/rpc-error.ts';
 import { ClientProcess, type ClientProcessDeps, type ClientProcessSpec, ownerOf } from './client-process.ts';
 
-/** How many processes a connection can have at once. */
+/** The maximum number of processes that a connection can have at once. */
 const PROCESSES_MAX = 200;
 
 export interface ClientProcessesDeps extends ClientProcessDeps {
-  /** Whether there still is such a connection. */
+  /** Whether the connection is still open. */
   isConnected: (connection: number) => boolean;
 }
 
-/** What a client calls a process: by which word, and how. */
+/** A client's name for a process, and the word for such names in error messages. */
 export interface ProcessName {
   what: 'process id' | 'process handle';
   id: string;
 }
 
 interface Entry {
-  /** Null: it has none. */
+  /** Null: the process has no name. */
   name: ProcessName | null;
   run: ClientProcess;
 }
 
-/** The processes that clients started by themselves. Each belongs to its connection, and goes with it. */
+/** The processes that clients started themselves. Each belongs to a connection and ends with it. */
 export class ClientProcesses {
   readonly #deps: ClientProcessesDeps;
   readonly #connections = new Map<number, Set<Entry>>();
@@ -30,10 +30,10 @@ export class ClientProcesses {
     this.#deps = deps;
   }
 
-  /** Starts one; its name is taken until it has ended. Throws where it is taken already. */
+  /** Starts a process. Its name is taken until the process has ended. Throws if the name is already taken. */
   start(name: ProcessName | null, spec: ClientProcessSpec): ClientProcess {
     const { connection } = spec;
-    if (!this.#deps.isConnected(connection)) throw processNotStarted('the connection is over');
+    if (!this.#deps.isConnected(connection)) throw processNotStarted('the connection has ended');
     const entries = this.#connections.get(connection) ?? new Set();
     if (name !== null && this.#find(connection, name) !== null) throw duplicateProcess(name.what, name.id);
     if (entries.size >= PROCESSES_MAX) throw tooManyProcesses(PROCESSES_MAX);
@@ -48,19 +48,19 @@ export class ClientProcesses {
     return run;
   }
 
-  /** Throws where none of that name runs. */
+  /** The running process of that name. Throws if there is none. */
   require(connection: number, name: ProcessName): ClientProcess {
     const run = this.#find(connection, name);
     if (run === null) throw processNotFound(name.what, name.id);
     return run;
   }
 
-  /** Resolves when those that a connection has now have ended. */
+  /** Resolves when all processes that the connection has now have ended. */
   async ended(connection: number): Promise<void> {
     await Promise.allSettled([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.ended));
   }
 
-  /** Kills all that a connection has started, and what outlived it. */
+  /** Kills all processes of a connection, and whatever outlived a process that has ended. */
   async kill(connection: number): Promise<void> {
     await Promise.all([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.kill()));
     await this.#deps.processes.killOwned(ownerOf(connection));

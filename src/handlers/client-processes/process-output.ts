@@ -1,6 +1,6 @@
 import type { OutputStream } from '../../sandbox/processes/processes.ts';
 
-/** How much is kept of a stream that is not streamed and has no cap: one line is made of it all, which nobody is answered beside. */
+/** The cap for a stream that is kept and has none of its own: its output becomes one message, and building that blocks the server. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 interface StreamState {
@@ -15,12 +15,12 @@ export interface OutputDelta {
   capReached: boolean;
 }
 
-/** The two output streams of a process, each up to its cap: told as it comes, or kept for the end. */
+/** The two output streams of a process, each up to its cap. Output is announced as it comes, or kept until the process has ended. */
 export class ProcessOutput {
   readonly #streams: Record<OutputStream, StreamState>;
   readonly #tell: ((delta: OutputDelta) => void) | null;
 
-  /** `bytesCap` null: none. `tell` null: the output is kept. */
+  /** If `bytesCap` is null, there is no cap. If `tell` is null, the output is kept. */
   constructor(bytesCap: number | null, tell: ((delta: OutputDelta) => void) | null) {
     const bytesMax = bytesCap ?? (tell === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
     const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [] });
@@ -28,7 +28,7 @@ export class ProcessOutput {
     this.#tell = tell;
   }
 
-  /** Keeps nothing of `bytes` itself. */
+  /** Takes output. Does not hold on to `bytes`. */
   take(stream: OutputStream, bytes: Buffer): void {
     const state = this.#streams[stream];
     if (state.capReached) return;
@@ -39,7 +39,7 @@ export class ProcessOutput {
     else this.#tell({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
   }
 
-  /** What was kept, as UTF-8; a character that the cap cuts is left out. */
+  /** The kept output, decoded as UTF-8. Leaves out a character that the cap has cut. */
   text(stream: OutputStream): string {
     const { kept, capReached } = this.#streams[stream];
     return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(kept), { stream: capReached });

@@ -1,19 +1,23 @@
+import { BuiltInTools } from '../../agent/calls/built-in-tools.ts';
 import { invalidCursor } from '../../protocol/rpc-error.ts';
-import { type MethodTable, pageLimit } from '../method.ts';
+import { listPage, pageLimit } from '../list-page.ts';
+import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-// In no queue: what is to be ended may keep the thread's other requests waiting.
+// No queue: the command to end may be what keeps the thread's other requests waiting.
 export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   return {
     'thread/backgroundTerminals/list': {
       queue: null,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
-        const all = threads.require(threadId).commands.running.filter(({ number }) => number < before);
-        const page = all.slice(0, pageLimit(limit));
-        const last = page.at(-1);
+        const rest = threads
+          .require(threadId)
+          .part(BuiltInTools)
+          .commands.running.filter(({ number }) => number < before);
+        const page = listPage(rest, pageLimit(limit), ({ number }) => `before-${number}`);
         return {
-          data: page.map(({ number, text, cwd, shown, program }) => ({
+          data: page.data.map(({ number, text, cwd, shown, program }) => ({
             itemId: shown.itemId,
             processId: String(number),
             command: text,
@@ -22,7 +26,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
             cpuPercent: null,
             rssKb: null,
           })),
-          nextCursor: last !== undefined && last !== all.at(-1) ? `before-${last.number}` : null,
+          nextCursor: page.nextCursor,
         };
       },
     },
@@ -30,21 +34,21 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
     'thread/backgroundTerminals/terminate': {
       queue: null,
       async handle({ threadId, processId }) {
-        return { terminated: await threads.require(threadId).commands.terminate(processId) };
+        return { terminated: await threads.require(threadId).part(BuiltInTools).commands.terminate(processId) };
       },
     },
 
     'thread/backgroundTerminals/clean': {
       queue: null,
       async handle({ threadId }) {
-        await threads.require(threadId).commands.clean();
+        await threads.require(threadId).part(BuiltInTools).commands.clean();
         return {};
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** The number of the last terminal that was shown; it may have ended since. */
+/** The number of the last terminal on the page before. That terminal may have ended since. */
 function numberIn(cursor: string): number {
   const number = /^before-(\d+)$/.exec(cursor)?.[1];
   if (number === undefined) throw invalidCursor(cursor);

@@ -4,7 +4,7 @@ import { emptyItems, invalidItem, tooManyItems } from '../../protocol/rpc-error.
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** How many items one request may bring: they are checked and stored at once. */
+/** The maximum number of items in a request, since they are all checked and stored together. */
 const INJECTED_ITEMS_MAX = 1_000;
 
 export function injectItemsMethods({ threads }: ThreadDeps) {
@@ -24,7 +24,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** Null for an item of a type that no model here reads. */
+/** Returns null for an item of an unknown type. Throws if the item is invalid. */
 function knownItem(parsed: ReturnType<typeof parseResponseItem>, index: number): ResponseItem | null {
   if ('problem' in parsed) throw invalidItem(index, parsed.problem);
   return parsed.item;

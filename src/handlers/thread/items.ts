@@ -1,10 +1,11 @@
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
 import { StoreError } from '../../store/store-error.ts';
 import type { Page, StoredItem } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit, perThread } from '../method.ts';
+import { pageLimit } from '../list-page.ts';
+import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** How many items one request may name. */
+/** The maximum number of items that a request may name. */
 const ITEM_IDS_MAX = 100;
 
 export function itemsMethods({ store, threads }: ThreadDeps) {
@@ -17,7 +18,7 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
         try {
           return await store.listItems(threadId, { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' });
         } catch (error) {
-          // A turn that is not there has no items.
+          // A turn that does not exist has no items.
           if (error instanceof StoreError && error.code === 'turn_not_found') return { data: [], nextCursor: null, backwardsCursor: null };
           throw error;
         }

@@ -1,21 +1,20 @@
 import { isAbsolute, resolve } from 'node:path';
-import { threadView } from '../../agent/thread-view.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { ThreadListParams, ThreadSortKey } from '../../protocol/generated/types.ts';
 import { invalidParams, invalidThreadId } from '../../protocol/rpc-error.ts';
 import type { ThreadQuery } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit } from '../method.ts';
-import { statusOf } from '../thread.ts';
+import { pageLimit } from '../list-page.ts';
+import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** What a list shows when no source is named: threads that a person works in. */
+/** The sources that are listed if the request names none: those of threads that a person works in. */
 const INTERACTIVE_SOURCES = ['cli', 'vscode'];
 
 const SORT_KEYS: Record<ThreadSortKey, ThreadQuery['sortKey']> = {
   created_at: 'createdAt',
   updated_at: 'updatedAt',
   recency_at: 'recencyAt',
-  // Only asked for within a section, and no thread is in one.
+  // Only allowed within a section, and no thread is in a section.
   section_position: 'createdAt',
 };
 
@@ -27,7 +26,7 @@ export function listMethods(deps: ThreadDeps) {
         check(params);
         if (asksForGroup(params)) return { data: [], nextCursor: null, backwardsCursor: null };
         const page = await deps.store.listThreads(await threadQuery(deps, params));
-        return { ...page, data: page.data.map((record) => threadView(record, statusOf(deps, record.id))) };
+        return { ...page, data: page.data.map((record) => deps.threads.view(record)) };
       },
     },
   } satisfies Partial<MethodTable>;
@@ -49,7 +48,7 @@ function check(params: ThreadListParams): void {
   }
 }
 
-/** Whether the list is of a section or project, or of the threads below another: no thread is in any such group. */
+/** Whether the request lists a section, a project, or the threads below another thread. No thread is in any of these. */
 function asksForGroup({ sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId }: ThreadListParams): boolean {
   return [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId].some((group) => group != null);
 }
@@ -71,7 +70,7 @@ async function threadQuery(deps: ThreadDeps, params: ThreadListParams): Promise<
   };
 }
 
-/** Null: all of them. */
+/** The providers whose threads are listed; null for all providers. */
 async function providers({ defaultProvider }: ThreadDeps, { modelProviders }: ThreadListParams): Promise<string[] | null> {
   if (modelProviders) return modelProviders.length === 0 ? null : modelProviders;
   const configured = await defaultProvider();

@@ -1,11 +1,9 @@
-import { threadView } from '../../agent/thread-view.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
 import { latestCursors } from '../latest-cursors.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
-import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** Takes a turn and what came after it away. Everyone is told: whoever shows the thread has to read it again. */
+/** Removes a turn and all turns after it. Announces that to everyone: clients that show the thread must read it again. */
 export async function revert(
   { threads, publisher }: ThreadDeps,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
@@ -25,7 +23,7 @@ export function revertMethods(deps: ThreadDeps) {
         const { threadId } = params;
         await threads.record(threadId);
         const record = await revert(deps, params, context);
-        return { thread: threadView(record, statusOf(deps, threadId)), ...(await latestCursors(deps, threadId)) };
+        return { thread: threads.view(record), ...(await latestCursors(deps, threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;

@@ -1,12 +1,10 @@
-import { threadView } from '../../agent/thread-view.ts';
 import { invalidParams, turnActive } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
-import { statusOf } from '../thread.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
 import { allTurns } from './turns.ts';
 
-/** The older way to revert, by the number of turns. */
+/** The older form of `thread/revert`, which names the number of turns. */
 export function rollbackMethods(deps: ThreadDeps) {
   const { threads, store } = deps;
   return {
@@ -17,12 +15,12 @@ export function rollbackMethods(deps: ThreadDeps) {
         const before = await threads.record(threadId);
         const loaded = threads.find(threadId);
         await loaded?.turnBegun();
-        // Of a turn that runs it is not clear whether the client counts it.
+        // It is not clear whether the client counts a turn that runs.
         if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
         const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
         const first = data.at(-1);
         const record = first === undefined ? before : await revert(deps, { threadId, beforeTurnId: first.id }, context);
-        return { thread: threadView(record, statusOf(deps, threadId), await allTurns(deps, threadId)) };
+        return { thread: threads.view(record, await allTurns(deps, threadId)) };
       },
     },
   } satisfies Partial<MethodTable>;

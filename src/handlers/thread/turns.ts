@@ -1,12 +1,13 @@
 import { storedTurnViews } from '../../agent/thread-view.ts';
 import type { Turn, TurnsPage } from '../../protocol/generated/types.ts';
 import type { Page, PageQuery, StoredTurn } from '../../store/thread-store.ts';
-import { type MethodTable, pageLimit, perThread } from '../method.ts';
+import { pageLimit } from '../list-page.ts';
+import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 type View = StoredTurn['itemsView'];
 
-/** A page of a thread's turns, as far as they are known. */
+/** A page of a thread's turns, with what a loaded thread knows beyond the store. */
 export async function turnsPage({ store, threads }: ThreadDeps, threadId: string, query: PageQuery & { view: View }): Promise<TurnsPage> {
   const page: Page<StoredTurn> = await store.listTurns(threadId, query);
   return { ...page, data: storedTurnViews(page.data, threads.find(threadId)) };

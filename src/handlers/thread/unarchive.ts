@@ -1,4 +1,3 @@
-import { threadView } from '../../agent/thread-view.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -10,7 +9,7 @@ export function unarchiveMethods({ threads, store, publisher, clock }: ThreadDep
         await threads.record(threadId);
         const record = await store.unarchiveThread(threadId, clock.now());
         after(() => publisher.publish('everyone', 'thread/unarchived', { threadId }));
-        return { thread: threadView(record, { type: 'notLoaded' }) };
+        return { thread: threads.view(record) };
       },
     },
   } satisfies Partial<MethodTable>;

@@ -2,7 +2,7 @@ import type { ProviderApi } from '../http/provider-api.ts';
 import { chatBody } from './chat-body.ts';
 import { ChatTranslator } from './chat-translator.ts';
 
-/** APIs in the form of OpenAI's Chat Completions, which most servers speak, each in its own way. */
+/** The Chat Completions API. Most servers have it, with differences. */
 export const chatApi: ProviderApi = {
   path: 'chat/completions',
   body: chatBody,

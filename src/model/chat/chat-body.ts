@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ReasoningSent } from '../http/provider-api.ts';
+import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
-import { wireServiceTier } from '../responses/request-body.ts';
 import { chatMessages } from './chat-messages.ts';
 
 /**
- * The body of a Chat Completions request. What is not set is absent, and so is what only some servers know: others refuse
- * a field that is strange to them.
+ * The body of a Chat Completions request. Settings without a value are left out, and so are fields that only some servers
+ * know: others refuse unknown fields.
  */
 export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonObject {
   const { effort, verbosity, serviceTier, outputSchema } = request;
@@ -25,7 +25,7 @@ export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonO
   };
 }
 
-/** A tool that takes one text is a function with one argument here. */
+/** A custom tool, which takes one string, becomes a function with one argument. */
 function chatTool(tool: ToolSpec): JsonObject {
   const { name, description } = tool;
   const parameters: JsonObject =

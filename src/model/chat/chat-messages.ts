@@ -1,24 +1,24 @@
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
-/** What stands between two texts that become one. */
+/** Separates texts that are joined into one. */
 const BREAK = '\n\n';
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
- * A conversation in the form of Chat Completions. One system message begins it; further instructions among the turns are
- * the user's, since many models' templates take a system message in the first place only. Neighbours of one role are one
- * message, for the same reason, and what a model said and called in one answer is one message. Reasoning, and what has no
- * form in this API, is left out.
+ * Converts a conversation into the messages of Chat Completions. It begins with one system message; later instructions become
+ * user messages, since many models' templates accept a system message only at the start. For the same reason, adjacent
+ * messages of one role are merged, and a model's text and calls of one response become one message. Reasoning and item types
+ * that this API does not have are left out.
  */
 export function chatMessages(instructions: string, input: readonly ResponseItem[]): JsonObject[] {
-  const conversation = new Conversation();
+  const conversation = new ChatConversation();
   if (instructions !== '') conversation.instruct(instructions);
   for (const item of input) add(item, conversation);
   return conversation.messages();
 }
 
-function add(item: ResponseItem, conversation: Conversation): void {
+function add(item: ResponseItem, conversation: ChatConversation): void {
   switch (item.type) {
     case 'message':
       if (item.role === 'assistant') conversation.say(texts(item.content));
@@ -36,25 +36,25 @@ function add(item: ResponseItem, conversation: Conversation): void {
       break;
     case 'function_call_output':
     case 'custom_tool_call_output':
-      conversation.giveOutput(item.call_id ?? '', outputBody(item.output));
+      conversation.giveOutput(item.call_id ?? '', outputParts(item.output));
       break;
     default:
   }
 }
 
-type Part = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
+type ChatPart = { type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string; detail?: string } };
 
-type Message =
+type ChatMessage =
   | { role: 'system'; texts: string[] }
-  | { role: 'user'; parts: Part[] }
+  | { role: 'user'; parts: ChatPart[] }
   | { role: 'assistant'; texts: string[]; calls: { id: string; name: string; args: string }[] }
   | { role: 'tool'; callId: string; text: string };
 
-/** Puts messages together in the order in which they are said. */
-class Conversation {
-  readonly #messages: Message[] = [];
-  /** Tools give texts alone; their pictures are shown after them. */
-  #pictures: Part[] = [];
+/** Collects the messages in order and merges adjacent ones. */
+class ChatConversation {
+  readonly #messages: ChatMessage[] = [];
+  /** Tool messages hold only text, so images of tools follow in a user message. */
+  #pictures: ChatPart[] = [];
 
   instruct(text: string): void {
     const [first] = this.#messages;
@@ -64,7 +64,7 @@ class Conversation {
     else this.ask([{ type: 'text', text }]);
   }
 
-  ask(said: Part[]): void {
+  ask(said: ChatPart[]): void {
     const parts = [...this.#takePictures(), ...said];
     const last = this.#messages.at(-1);
     if (last?.role === 'user') last.parts.push(...parts);
@@ -79,8 +79,8 @@ class Conversation {
     this.#answer().calls.push({ id, name, args });
   }
 
-  /** Servers refuse the output of a call that they are not shown. */
-  giveOutput(callId: string, body: { text: string; pictures: Part[] }): void {
+  /** Leaves out the output of a call that is not in the conversation: servers refuse it. */
+  giveOutput(callId: string, body: { text: string; pictures: ChatPart[] }): void {
     const answer = this.#messages.findLast(({ role }) => role === 'assistant');
     if (answer?.role !== 'assistant' || !answer.calls.some(({ id }) => id === callId)) return;
     this.#messages.push({ role: 'tool', callId, text: body.text });
@@ -92,23 +92,23 @@ class Conversation {
     return this.#messages.map(wireMessage);
   }
 
-  #answer(): Extract<Message, { role: 'assistant' }> {
+  #answer(): Extract<ChatMessage, { role: 'assistant' }> {
     if (this.#pictures.length > 0) this.ask([]);
     const last = this.#messages.at(-1);
     if (last?.role === 'assistant') return last;
-    const answer: Message = { role: 'assistant', texts: [], calls: [] };
+    const answer: ChatMessage = { role: 'assistant', texts: [], calls: [] };
     this.#messages.push(answer);
     return answer;
   }
 
-  #takePictures(): Part[] {
+  #takePictures(): ChatPart[] {
     const pictures = this.#pictures;
     this.#pictures = [];
     return pictures;
   }
 }
 
-function wireMessage(message: Message): JsonObject {
+function wireMessage(message: ChatMessage): JsonObject {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.texts.join(BREAK) };
@@ -126,8 +126,8 @@ function wireMessage(message: Message): JsonObject {
   }
 }
 
-/** A text where there is nothing else: not every server takes parts. */
-function userContent(parts: Part[]): string | JsonObject[] {
+/** A string if all parts are text: not every server accepts parts. */
+function userContent(parts: ChatPart[]): string | JsonObject[] {
   const said = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return said.length === parts.length ? said.join(BREAK) : parts.map((part) => ({ ...part }));
 }
@@ -138,9 +138,9 @@ function texts(content: readonly ContentItem[]): string {
     .join(BREAK);
 }
 
-/** Audio and files kept by another provider have no form here. */
-function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]): Part[] {
-  return content.flatMap((item): Part[] => {
+/** Leaves out audio and files that another provider stores: this API does not have them. */
+function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]): ChatPart[] {
+  return content.flatMap((item): ChatPart[] => {
     if ('text' in item) return item.text === '' ? [] : [{ type: 'text', text: item.text }];
     if (item.type !== 'input_image' || !item.image_url) return [];
     const detail = DETAILS.has(item.detail) && item.detail ? { detail: item.detail } : {};
@@ -148,7 +148,7 @@ function parts(content: readonly (ContentItem | FunctionCallOutputContentItem)[]
   });
 }
 
-function outputBody(output: FunctionCallOutput): { text: string; pictures: Part[] } {
+function outputParts(output: FunctionCallOutput): { text: string; pictures: ChatPart[] } {
   const body = typeof output === 'object' && !Array.isArray(output) ? output.body : output;
   if (typeof body === 'string') return { text: body, pictures: [] };
   const all = parts(body);
@@ -156,7 +156,7 @@ function outputBody(output: FunctionCallOutput): { text: string; pictures: Part[
   return { text, pictures: all.filter((part) => part.type === 'image_url') };
 }
 
-/** Arguments as servers take them back, which is an object: what a model wrote in another form is put into one. */
+/** Arguments as a JSON object, since servers accept nothing else: arguments in any other form become a member of one. */
 function objectText(args: string): string {
   if (args.trim() === '') return '{}';
   if (isObject(parsedJson(args))) return args;

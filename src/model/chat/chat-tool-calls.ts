@@ -2,7 +2,7 @@ import { isObject, parsedJson } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ModelEvent } from '../model.ts';
 
-/** More calls in one answer than any model means. */
+/** The most calls in one response; no model means to make more. */
 const CALLS_MAX = 1_000;
 
 interface Call {
@@ -12,7 +12,7 @@ interface Call {
   args: string[];
 }
 
-/** One piece of a call as it came; empty where something was not said. */
+/** One received piece of a call; fields that were not sent are empty. */
 interface Fragment {
   index: number | null;
   id: string;
@@ -21,13 +21,13 @@ interface Fragment {
 }
 
 /**
- * Puts the calls of one answer together from their fragments. Servers differ: a call comes whole or in pieces; id and name
+ * Assembles the calls of one response from their fragments. Servers differ: a call comes whole or in pieces; id and name are
  * in the first piece or in each; the index may be missing, or the same for all calls; the id may be missing.
  */
 export class ChatToolCalls {
   readonly #calls: Call[] = [];
   readonly #customNames: ReadonlySet<string>;
-  /** Makes an id, unique in the thread, for the call of this number. */
+  /** Makes an id, unique in the thread, for the call with this number. */
   readonly #makeId: (number: number) => string;
 
   constructor({ customNames, makeId }: { customNames: ReadonlySet<string>; makeId: (number: number) => string }) {
@@ -40,15 +40,15 @@ export class ChatToolCalls {
   }
 
   /**
-   * Takes the `tool_calls` of one delta, and adds what they say of calls to the events; gives what is wrong with them, as a
-   * text without a subject, or null.
+   * Takes the `tool_calls` of one delta and adds the resulting events to `events`. Returns null, or the problem as a sentence
+   * without a subject.
    */
   add(value: unknown, events: ModelEvent[]): string | null {
     if (value === undefined || value === null) return null;
-    if (!Array.isArray(value)) return 'sent "tool_calls" that are not a list';
+    if (!Array.isArray(value)) return 'sent "tool_calls" that are not an array';
     for (const each of value) {
       const fragment = readFragment(each);
-      if (fragment === null) return 'sent a tool call in a form that is not known';
+      if (fragment === null) return 'sent a tool call in an unknown form';
       const call = this.#continued(fragment) ?? this.#begin(fragment);
       if (call === null) return `sent more than ${CALLS_MAX} tool calls`;
       take(call, fragment, events);
@@ -56,7 +56,7 @@ export class ChatToolCalls {
     return null;
   }
 
-  /** The calls as items; or, where one cannot be made, what is wrong, as a text without a subject. */
+  /** Returns the calls as items; or, if one is not valid, the problem as a sentence without a subject. */
   items(): ResponseItem[] | string {
     const ids = new Set<string>();
     const items: ResponseItem[] = [];
@@ -78,7 +78,7 @@ export class ChatToolCalls {
     return call;
   }
 
-  /** The call that a fragment goes on with; undefined: it begins one. */
+  /** Returns the call that a fragment continues; undefined if it begins a new one. */
   #continued(fragment: Fragment): Call | undefined {
     const { index, id, name } = fragment;
     const named = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && (index === null || call.index === index));
@@ -97,7 +97,7 @@ function take(call: Call, { id, name, args }: Fragment, events: ModelEvent[]): v
   if (call.name === '') call.name = name;
   if (args === '') return;
   call.args.push(args);
-  // A call that has no id or name yet is told whole, at its end.
+  // A call without an id or a name so far is reported whole, at its end.
   if (call.id !== '' && call.name !== '') events.push({ type: 'callDelta', callId: call.id, name: call.name, custom: false, delta: args });
 }
 
@@ -128,7 +128,7 @@ function isWhole(args: string): boolean {
   return args.trimEnd().endsWith('}') && parsedJson(args) !== undefined;
 }
 
-/** The one argument; where a model did not keep to that, all that it wrote. */
+/** Returns the one argument; or everything that the model wrote, if it is not an object with that argument. */
 function customInput(args: string): string {
   const value = parsedJson(args);
   return isObject(value) && typeof value.input === 'string' ? value.input : args;

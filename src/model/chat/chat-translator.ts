@@ -2,31 +2,29 @@ import { isObject } from '../../base/json-value.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
-import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { modelFailure } from '../model-failure.ts';
 import { ChatToolCalls } from './chat-tool-calls.ts';
 import { chatUsage } from './chat-usage.ts';
 
-type Fields = Record<string, unknown>;
-
-/** What a finish reason says of an answer that is not whole. */
+/** Finish reasons of incomplete responses, in words. */
 const INCOMPLETE = new Map([
-  ['length', 'the limit of tokens of the model or the server is reached'],
-  ['content_filter', 'the provider held back the rest for its content (content_filter)'],
+  ['length', 'the token limit of the model or the server was reached'],
+  ['content_filter', 'the provider withheld the rest because of its content (content_filter)'],
 ]);
 
-/** A text that grows: a message, or reasoning. */
+/** Text that is still streaming: a message or reasoning. */
 interface OpenText {
   id: string;
   pieces: string[];
 }
 
 /**
- * Translates the chunks of one Chat Completions answer, or the whole of one that did not come as a stream. The API knows no
- * items: reasoning is one until text or calls begin, all text is one message, and calls are told when the answer is over.
+ * Translates the chunks of one Chat Completions response, or a whole response that is not a stream. The API has no items:
+ * reasoning is one item until text or calls begin, all text is one message, and calls are reported at the end.
  */
-export class ChatTranslator implements AnswerTranslator {
+export class ChatTranslator implements EventTranslator {
   readonly takesWhole = true;
   readonly skipsNoise = false;
   readonly #endpoint: Endpoint;
@@ -40,7 +38,7 @@ export class ChatTranslator implements AnswerTranslator {
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-    // A thread's input grows with every answer, so the same id does not come twice.
+    // A thread's input grows with every response, so no id is made twice.
     this.#calls = new ChatToolCalls({ customNames, makeId: (number) => `call_${request.input.length}_${number}` });
   }
 
@@ -48,19 +46,19 @@ export class ChatTranslator implements AnswerTranslator {
     return this.#finished;
   }
 
-  translate(chunk: Fields): Translation[] {
+  translate(chunk: ProviderJson): Translation[] {
     if (isStated(chunk.error)) return [streamFailure(this.#endpoint, chunk.error)];
     const usage = chatUsage(chunk.usage);
     this.#usage = usage ?? this.#usage;
     const events: Translation[] = [];
     const choice = firstChoice(chunk.choices);
     if (choice !== null && !this.#finished) this.#takeChoice(choice, events);
-    // Counts that came before may have been those so far.
+    // Earlier counts may have been intermediate ones.
     if (this.#finished && usage !== null) events.push({ type: 'completed', usage });
     return events;
   }
 
-  /** Some servers say that they are done without a reason; one that just ends has to have given one. */
+  /** Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one to be complete. */
   end(said: boolean): Translation[] {
     if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
     if (!said || (this.#message === null && !this.#calls.any)) return [];
@@ -69,7 +67,7 @@ export class ChatTranslator implements AnswerTranslator {
     return [...events, { type: 'completed', usage: this.#usage }];
   }
 
-  #takeChoice(choice: Fields, events: Translation[]): void {
+  #takeChoice(choice: ProviderJson, events: Translation[]): void {
     const delta = isObject(choice.delta) ? choice.delta : choice.message;
     const problem = isObject(delta) ? this.#takeDelta(delta, events) : null;
     if (problem !== null) {
@@ -84,15 +82,15 @@ export class ChatTranslator implements AnswerTranslator {
     else this.#finish(events);
   }
 
-  /** Gives what is wrong with a delta, as a text without a subject, or null. */
-  #takeDelta(delta: Fields, events: Translation[]): string | null {
+  /** Returns null, or the problem with a delta as a sentence without a subject. */
+  #takeDelta(delta: ProviderJson, events: Translation[]): string | null {
     const reasoning = delta.reasoning_content ?? delta.reasoning ?? '';
     const content = delta.content ?? '';
     const refusal = delta.refusal ?? '';
     if (typeof reasoning === 'string') this.#reason(reasoning, events);
     const text = contentText(content);
-    if (text === null) return 'sent a "content" that is not a text';
-    if (typeof refusal !== 'string') return 'sent a "refusal" that is not a text';
+    if (text === null) return 'sent a "content" that is not a string';
+    if (typeof refusal !== 'string') return 'sent a "refusal" that is not a string';
     this.#say(text + refusal, events);
     const { function_call: legacy } = delta;
     const calledBefore = this.#calls.any;
@@ -132,7 +130,7 @@ export class ChatTranslator implements AnswerTranslator {
     events.push({ type: 'itemCompleted', item: { type: 'reasoning', id, summary: [], content } });
   }
 
-  /** Tells all that was said in full; the counts may still come. */
+  /** Completes all items; the token counts may still follow. */
   #finish(events: Translation[]): void {
     this.#finished = true;
     this.#completeReasoning(events);
@@ -155,13 +153,13 @@ export class ChatTranslator implements AnswerTranslator {
   }
 }
 
-function firstChoice(choices: unknown): Fields | null {
+function firstChoice(choices: unknown): ProviderJson | null {
   if (!Array.isArray(choices)) return null;
   const first: unknown = choices.find((choice) => isObject(choice) && (choice.index ?? 0) === 0);
   return isObject(first) ? first : null;
 }
 
-/** A text, or a list of parts of which those of text count; null: neither. */
+/** Returns a string, or the joined text parts of an array; null for anything else. */
 function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;

@@ -3,8 +3,8 @@ import { cutText } from '../../base/cut-text.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { Model, ModelRequest } from '../model.ts';
 import { AnswerWriter, type Paced, paced, words } from './answer-writer.ts';
+import { type ConversationState, readConversation } from './conversation-state.ts';
 import { type EmbeddedStep, readEmbeddedSteps } from './embedded-step.ts';
-import { readConversation, type ScriptedConversation } from './scripted-conversation.ts';
 
 const LABEL = 'The embedded model';
 const QUOTED_CHARS_MAX = 400;
@@ -14,11 +14,11 @@ const QUOTED_CHARS_MAX = 400;
  * message ask for; docs/scripted-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
-  return { stream: (request, signal) => paced(answer(request), clock, signal) };
+  return { stream: (request, signal) => paced(responseEvents(request), clock, signal) };
 }
 
-/** The whole answer to a request, waits included. */
-function* answer(request: ModelRequest): Generator<Paced, void, undefined> {
+/** All events of the response to a request, waits included. */
+function* responseEvents(request: ModelRequest): Generator<Paced, void, undefined> {
   const conversation = readConversation(request.input);
   const writer = new AnswerWriter(request);
   yield { type: 'started' };
@@ -31,7 +31,7 @@ function* answer(request: ModelRequest): Generator<Paced, void, undefined> {
       };
       return;
     }
-    yield* act(writer, step);
+    yield* stepEvents(writer, step);
   }
   if (!steps.some((step) => step.do === 'say' || step.do === 'repeat' || step.do === 'call')) yield* closing(writer, conversation, steps);
   yield { type: 'completed', usage: writer.usage() };
@@ -47,13 +47,9 @@ function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): Embedded
 }
 
 /** A response always has something to read. */
-function* closing(
-  writer: AnswerWriter,
-  { userText, calls }: ScriptedConversation,
-  steps: EmbeddedStep[],
-): Generator<Paced, void, undefined> {
+function* closing(writer: AnswerWriter, { userText, calls }: ConversationState, steps: EmbeddedStep[]): Generator<Paced, void, undefined> {
   if (calls.length > 0) {
-    yield* writer.message(words(calls.map(({ name, output }) => `${name} answered: ${quoted(output ?? 'nothing')}`).join('\n\n')));
+    yield* writer.message(words(calls.map(({ name, output }) => `${name} answered: ${quote(output ?? 'nothing')}`).join('\n\n')));
     return;
   }
   if (!steps.some((step) => step.do === 'think'))
@@ -64,14 +60,14 @@ function* closing(
 function introduction(userText: string): string {
   return [
     'I am the embedded model: I work offline and do what a message asks for.',
-    userText === '' ? '' : `You wrote: ${quoted(userText)}`,
+    userText === '' ? '' : `You wrote: ${quote(userText)}`,
     'Ask me for more, one request a line: `call NAME {"json": "arguments"}`, `say TEXT`, `think TEXT`, `repeat N WORD`, `wait MS`, `fail CODE`. For a real model, set model_provider in config.toml.',
   ]
     .filter((paragraph) => paragraph !== '')
     .join('\n\n');
 }
 
-function* act(writer: AnswerWriter, step: Exclude<EmbeddedStep, { do: 'fail' }>): Generator<Paced, void, undefined> {
+function* stepEvents(writer: AnswerWriter, step: Exclude<EmbeddedStep, { do: 'fail' }>): Generator<Paced, void, undefined> {
   switch (step.do) {
     case 'say':
       return yield* writer.message(words(step.text));
@@ -92,7 +88,7 @@ function* repeated(word: string, times: number): Generator<string, void, undefin
   for (let index = 0; index < times; index++) yield `${word} `;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   const characters = text.length > QUOTED_CHARS_MAX ? `${cutText(text, QUOTED_CHARS_MAX)}…` : text;
   return `"${characters}"`;
 }

@@ -3,12 +3,12 @@ import { cutText } from '../../base/cut-text.ts';
 import type { Log } from '../../base/log.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
-import { AnswerReader } from './answer-reader.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ReadEvents } from './event-reader.ts';
-import type { AnswerHead, Break, HttpClient, HttpExchange, HttpQuestion } from './http-exchange.ts';
+import type { Break, HttpClient, HttpExchange, HttpRequest, ResponseHead } from './http-exchange.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
-import type { AnswerTranslator, Translation } from './provider-api.ts';
+import type { EventTranslator, Translation } from './provider-api.ts';
+import { ResponseReader } from './response-reader.ts';
 import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts';
 
 const ERROR_BODY_CHARS_MAX = 64 * 1024;
@@ -27,16 +27,16 @@ export interface AttemptOptions {
   client: HttpClient;
   clock: Clock;
   log: Log;
-  question: HttpQuestion;
-  translator: () => AnswerTranslator;
+  httpRequest: HttpRequest;
+  translator: () => EventTranslator;
   signal: AbortSignal;
 }
 
 /** One request for an answer and what came of it. To be closed by its owner. */
 export class Attempt {
   readonly #options: AttemptOptions;
-  readonly #translator: AnswerTranslator;
-  readonly #reader: AnswerReader;
+  readonly #translator: EventTranslator;
+  readonly #reader: ResponseReader;
   #exchange: HttpExchange | null = null;
   #over = false;
   #failure: ModelFailure | null = null;
@@ -44,7 +44,7 @@ export class Attempt {
   constructor(options: AttemptOptions) {
     this.#options = options;
     this.#translator = options.translator();
-    this.#reader = new AnswerReader(this.#translator);
+    this.#reader = new ResponseReader(this.#translator);
   }
 
   /** Why the attempt failed, once `next` gave null; null: it completed, or the signal aborted. */
@@ -55,10 +55,10 @@ export class Attempt {
   /** The next events, as they come from the network; null when the attempt is over. */
   async next(): Promise<ModelEvent[] | null> {
     if (!this.#over && this.#exchange === null) await this.#open();
-    const { clock, question } = this.#options;
+    const { clock, httpRequest } = this.#options;
     const waitingSince = clock.monotonic();
     while (!this.#over && this.#exchange !== null) {
-      const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : question.idleMsMax);
+      const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax);
       const events = typeof chunk === 'string' ? this.#take(this.#reader.feed(chunk)) : this.#end(chunk);
       const found = events.length > 0 ? events : this.#endWhereOverdue(clock.monotonic() - waitingSince);
       if (found.length > 0) return found;
@@ -73,28 +73,28 @@ export class Attempt {
   }
 
   async #open(): Promise<void> {
-    const { client, endpoint, question, signal } = this.#options;
-    this.#exchange = await client.ask(question, signal);
+    const { client, endpoint, httpRequest, signal } = this.#options;
+    this.#exchange = await client.ask(httpRequest, signal);
     const head = await this.#exchange.head();
-    if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, question.idleMsMax));
+    if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest.idleMsMax));
     else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
     else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));
   }
 
-  async #refused(head: AnswerHead, exchange: HttpExchange): Promise<void> {
+  async #refused(head: ResponseHead, exchange: HttpExchange): Promise<void> {
     const body = await this.#shortBody(exchange);
     const { endpoint, model, clock } = this.#options;
     this.#fail(httpFailure(endpoint, { ...head, body, model, now: clock.now() }));
   }
 
   /** A missing type is given the benefit of the doubt, as are servers that call a stream plain text. */
-  #isReadable({ headers }: AnswerHead): boolean {
+  #isReadable({ headers }: ResponseHead): boolean {
     const type = headers['content-type'] ?? '';
     const isJson = JSON_TYPE.test(type);
     return isPlain(headers) && (isJson ? this.#translator.takesWhole : !HTML_TYPE.test(type));
   }
 
-  async #unreadable({ headers }: AnswerHead, exchange: HttpExchange): Promise<ModelFailure> {
+  async #unreadable({ headers }: ResponseHead, exchange: HttpExchange): Promise<ModelFailure> {
     const type = headers['content-type'] ?? '';
     const { endpoint, model } = this.#options;
     if (isPlain(headers) && JSON_TYPE.test(type)) {
@@ -111,10 +111,10 @@ export class Attempt {
 
   /** What can be had of an answer that is no stream: as much as an error needs, in no more than the time of one silence. */
   async #shortBody(exchange: HttpExchange): Promise<string> {
-    const { clock, question } = this.#options;
+    const { clock, httpRequest } = this.#options;
     const startedAt = clock.monotonic();
     let body = '';
-    while (body.length < ERROR_BODY_CHARS_MAX && clock.monotonic() - startedAt < question.idleMsMax) {
+    while (body.length < ERROR_BODY_CHARS_MAX && clock.monotonic() - startedAt < httpRequest.idleMsMax) {
       const chunk = await exchange.read();
       if (typeof chunk !== 'string') break;
       body += chunk;
@@ -152,7 +152,7 @@ export class Attempt {
   #endWhereOverdue(waitedMs: number): ModelEvent[] {
     if (this.#over) return [];
     if (this.#translator.finished) return waitedMs > FINISHED_MS_MAX ? this.#end(null) : [];
-    if (waitedMs > this.#options.question.idleMsMax * EVENTLESS_IDLE_LIMITS_MAX) {
+    if (waitedMs > this.#options.httpRequest.idleMsMax * EVENTLESS_IDLE_LIMITS_MAX) {
       this.#fail(this.#brokenBy('sends on and on without an answer'));
     }
     return [];
@@ -161,7 +161,7 @@ export class Attempt {
   /** Takes the answer for complete, if it is that. */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
-    if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.question.idleMsMax));
+    if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.httpRequest.idleMsMax));
   }
 
   /** Adds what was said to `events`, up to what ends the attempt. */
@@ -189,6 +189,6 @@ export class Attempt {
   }
 }
 
-function isPlain({ 'content-encoding': encoding = 'identity' }: AnswerHead['headers']): boolean {
+function isPlain({ 'content-encoding': encoding = 'identity' }: ResponseHead['headers']): boolean {
   return encoding === 'identity';
 }

@@ -8,7 +8,7 @@ import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { resolveEndpoint } from './endpoint.ts';
-import { HttpClient, type HttpQuestion } from './http-exchange.ts';
+import { HttpClient, type HttpRequest } from './http-exchange.ts';
 import type { ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
@@ -32,7 +32,7 @@ export function createProviderModel(api: ProviderApi, provider: ProviderConfig, 
   return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, request, signal }) };
 }
 
-interface Question {
+interface ModelCall {
   api: ProviderApi;
   provider: ProviderConfig;
   deps: ProviderModelDeps;
@@ -44,7 +44,7 @@ interface Question {
 }
 
 /** What is sent, and what it says about reasoning. */
-interface Asked {
+interface PreparedRequest {
   options: AttemptOptions;
   reasoning: ReasoningSent;
 }
@@ -58,30 +58,30 @@ const PLAINER: Partial<Record<ModelFailure['retry'], readonly ReasoningSent[]>> 
   withoutReasoning: ['asked', 'none'],
 };
 
-async function* stream(question: Question): AsyncGenerator<ModelEvent, void, undefined> {
+async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefined> {
   // Events come in groups, as the network gives them: one wait for each group, not for each event.
-  for await (const events of answer(question)) {
+  for await (const events of eventGroups(call)) {
     for (const event of events) {
-      if (question.signal.aborted) return;
+      if (call.signal.aborted) return;
       yield event;
     }
   }
 }
 
-async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, undefined> {
-  const { provider, deps, signal } = question;
+async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void, undefined> {
+  const { provider, deps, signal } = call;
   if (signal.aborted) return;
-  const reasoning = question.reasoningTaken.get(question.request.model) ?? 'full';
-  const prepared = prepare(question, reasoning);
-  if ('message' in prepared) {
-    yield [{ type: 'failed', error: prepared }];
+  const reasoning = call.reasoningTaken.get(call.request.model) ?? 'full';
+  const options = prepare(call, reasoning);
+  if ('message' in options) {
+    yield [{ type: 'failed', error: options }];
     return;
   }
   const retries = new RetryPlan(provider, deps.clock);
-  const asked: Asked = { options: prepared, reasoning };
+  const prepared: PreparedRequest = { options, reasoning };
   yield [{ type: 'started' }];
   for (;;) {
-    const failure = yield* ask(question, asked);
+    const failure = yield* attemptWithFallbacks(call, prepared);
     if (failure === null || signal.aborted) return;
     const { codexErrorInfo } = failure.error;
     const retry = retries.next(failure);
@@ -98,21 +98,24 @@ async function* answer(question: Question): AsyncGenerator<ModelEvent[], void, u
 }
 
 /** Asks once; or again at once with less about reasoning, where the model refuses that. */
-async function* ask(question: Question, asked: Asked): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+async function* attemptWithFallbacks(
+  call: ModelCall,
+  prepared: PreparedRequest,
+): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   for (;;) {
-    const failure = yield* tryOnce(asked.options);
+    const failure = yield* runAttempt(prepared.options);
     if (failure === null) {
       // Remembered only where it helped: a refusal may have been for something else.
-      question.reasoningTaken.set(question.request.model, asked.reasoning);
+      call.reasoningTaken.set(call.request.model, prepared.reasoning);
       return null;
     }
-    const plainer = prepareWithLess(question, asked, failure.retry);
+    const plainer = prepareWithLess(call, prepared, failure.retry);
     if (plainer === null) return failure;
-    Object.assign(asked, plainer);
+    Object.assign(prepared, plainer);
   }
 }
 
-async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
+async function* runAttempt(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   const attempt = new Attempt(options);
   try {
     for (let events = await attempt.next(); events !== null; events = await attempt.next()) yield events;
@@ -123,24 +126,24 @@ async function* tryOnce(options: AttemptOptions): AsyncGenerator<ModelEvent[], M
 }
 
 /** What every attempt sends; or, where there is nothing to send, why. */
-function prepare({ api, provider, deps, client, request, signal }: Question, reasoning: ReasoningSent): AttemptOptions | TurnError {
+function prepare({ api, provider, deps, client, request, signal }: ModelCall, reasoning: ReasoningSent): AttemptOptions | TurnError {
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
   const body = bytes(api.body(request, reasoning));
   if (body === null) return tooLarge(endpoint.label);
   const { url, headers } = endpoint;
-  const question: HttpQuestion = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
+  const httpRequest: HttpRequest = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
   const translator = () => api.translator(endpoint, request);
-  return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, question, translator, signal };
+  return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }
 
 /** The same with less about reasoning; null: there is nothing to leave out that can have been refused. */
-function prepareWithLess(question: Question, asked: Asked, refused: ModelFailure['retry']): Asked | null {
-  const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(asked.reasoning)) ?? [];
+function prepareWithLess(call: ModelCall, prepared: PreparedRequest, refused: ModelFailure['retry']): PreparedRequest | null {
+  const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
   for (const reasoning of plainer) {
-    const options = prepare(question, reasoning);
+    const options = prepare(call, reasoning);
     if ('message' in options) return null;
-    if (options.question.body.equals(asked.options.question.body)) continue;
+    if (options.httpRequest.body.equals(prepared.options.httpRequest.body)) continue;
     return { options, reasoning };
   }
   return null;

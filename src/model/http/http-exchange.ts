@@ -9,7 +9,7 @@ const WRITE_BYTES_MAX = 64 * 1024;
 /** How long the rest of an answer may take whose end was already understood. */
 const DRAIN_MS_MAX = 1_000;
 
-export interface HttpQuestion {
+export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
@@ -18,7 +18,7 @@ export interface HttpQuestion {
   idleMsMax: number;
 }
 
-export interface AnswerHead {
+export interface ResponseHead {
   status: number;
   headers: IncomingHttpHeaders;
 }
@@ -40,9 +40,9 @@ export class HttpClient {
   }
 
   /** Starts an exchange, which the caller closes. */
-  async ask(question: HttpQuestion, signal: AbortSignal): Promise<HttpExchange> {
-    const send = this.#senders.get(question.url.protocol) ?? (await this.#createSender(question.url.protocol));
-    return new HttpExchange(question, { send, clock: this.#clock, signal });
+  async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
+    const send = this.#senders.get(httpRequest.url.protocol) ?? (await this.#createSender(httpRequest.url.protocol));
+    return new HttpExchange(httpRequest, { send, clock: this.#clock, signal });
   }
 
   async #createSender(protocol: string): Promise<Send> {
@@ -62,7 +62,7 @@ export class HttpClient {
  * only while this side waits. Once broken, it stays so.
  */
 export class HttpExchange {
-  readonly #question: HttpQuestion;
+  readonly #httpRequest: HttpRequest;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #request: ClientRequest;
@@ -71,11 +71,11 @@ export class HttpExchange {
   #ended = false;
   #wake: () => void = () => {};
 
-  constructor(question: HttpQuestion, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
-    this.#question = question;
+  constructor(httpRequest: HttpRequest, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
+    this.#httpRequest = httpRequest;
     this.#clock = clock;
     this.#signal = signal;
-    const { method, url, headers, body } = question;
+    const { method, url, headers, body } = httpRequest;
     this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
@@ -86,8 +86,8 @@ export class HttpExchange {
   }
 
   /** Resolves with the answer's status and headers. */
-  async head(): Promise<AnswerHead | Break> {
-    while (this.#response === null && this.#break === null) await this.#change(this.#question.idleMsMax);
+  async head(): Promise<ResponseHead | Break> {
+    while (this.#response === null && this.#break === null) await this.#change(this.#httpRequest.idleMsMax);
     if (this.#break !== null) return this.#break;
     const { statusCode = 0, headers } = this.#response as unknown as IncomingMessage;
     return { status: statusCode, headers };
@@ -97,7 +97,7 @@ export class HttpExchange {
    * The next piece of the answer's body, whole characters of UTF-8; null at its end. To be called after `head`. `idleMsMax`:
    * how long to wait for it, where that is not what was agreed at the start.
    */
-  async read(idleMsMax = this.#question.idleMsMax): Promise<string | Break | null> {
+  async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
     for (;;) {
       if (this.#break?.broken === 'aborted') return this.#break;
       const chunk: string | null = this.#response?.read() ?? null;
@@ -131,11 +131,11 @@ export class HttpExchange {
   /** Large bodies go out in pieces, so that progress can be told from silence. */
   #write(start: number): void {
     const end = start + WRITE_BYTES_MAX;
-    if (end >= this.#question.body.length) {
-      this.#request.end(this.#question.body.subarray(start));
+    if (end >= this.#httpRequest.body.length) {
+      this.#request.end(this.#httpRequest.body.subarray(start));
       return;
     }
-    this.#request.write(this.#question.body.subarray(start, end), (error) => {
+    this.#request.write(this.#httpRequest.body.subarray(start, end), (error) => {
       if (error || this.#break !== null) return;
       this.#wake();
       this.#write(end);

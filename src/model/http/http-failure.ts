@@ -10,14 +10,14 @@ import { RETRY_WAIT_MS_MAX } from './retry-plan.ts';
 
 const TEXT_CHARS_MAX = 2_000;
 
-interface Meaning {
+interface ErrorMeaning {
   info: TurnError['codexErrorInfo'];
   /** Whether asking again later can help. */
   passes: boolean;
 }
 
 /** What a provider's error codes mean. Codes that are not here may pass. */
-const CODES = new Map<string, Meaning>([
+const CODES = new Map<string, ErrorMeaning>([
   ['context_length_exceeded', { info: 'contextWindowExceeded', passes: false }],
   ['insufficient_quota', { info: 'usageLimitExceeded', passes: false }],
   ['usage_limit_reached', { info: 'usageLimitExceeded', passes: false }],
@@ -101,11 +101,11 @@ function statedStatus(error: unknown): number {
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : 200;
 }
 
-function knownMeaning(codes: string[]): Meaning | undefined {
+function knownMeaning(codes: string[]): ErrorMeaning | undefined {
   return codes.map((code) => CODES.get(code)).find((meaning) => meaning !== undefined);
 }
 
-function statusMeaning(status: number): Meaning {
+function statusMeaning(status: number): ErrorMeaning {
   if (status === 400) return { info: 'other', passes: false };
   if (status === 429) return { info: { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, passes: true };
   if (status === 500) return { info: 'internalServerError', passes: true };

@@ -31,14 +31,14 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
   const { url, headers } = endpoint;
   const tooLate = new AbortController();
   const timer = deps.clock.setTimer(() => tooLate.abort(), LISTING_MS_MAX);
-  const question = {
+  const httpRequest = {
     method: 'GET' as const,
     url,
     headers: { ...headers, accept: 'application/json' },
     body: Buffer.alloc(0),
     idleMsMax: LISTING_MS_MAX,
   };
-  const exchange = await new HttpClient(deps.clock).ask(question, tooLate.signal);
+  const exchange = await new HttpClient(deps.clock).ask(httpRequest, tooLate.signal);
   try {
     return await readListing(endpoint, exchange, deps.clock.now());
   } finally {

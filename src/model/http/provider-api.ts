@@ -16,21 +16,24 @@ export interface ProviderApi {
   /** The body of a request, with as much about reasoning as is said. */
   body(request: ModelRequest, reasoning: ReasoningSent): JsonObject;
   /** Reads one answer to this request. */
-  translator(endpoint: Endpoint, request: ModelRequest): AnswerTranslator;
+  translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }
+
+/** An object of a provider's JSON, such as an event: parsed, and not checked yet. */
+export type ProviderJson = Record<string, unknown>;
 
 /** What an event of an API means, in order. A failure, or `completed`, is the last. */
 export type Translation = ModelEvent | ModelFailure;
 
 /** Translates the events of one answer. */
-export interface AnswerTranslator {
+export interface EventTranslator {
   /** Whether an answer may also be one JSON object in place of a stream. */
   readonly takesWhole: boolean;
   /** Whether events that are no JSON are passed over: what they said is said again as a whole, and the end has an event of its own. */
   readonly skipsNoise: boolean;
   /** Whether all that matters has been said: then neither silence nor a cut makes a failure of it. */
   readonly finished: boolean;
-  translate(event: Record<string, unknown>): Translation[];
+  translate(event: ProviderJson): Translation[];
   /** The stream is over; `said`: it said so itself, by `[DONE]`. Empty: the answer is not complete. */
   end(said: boolean): Translation[];
 }

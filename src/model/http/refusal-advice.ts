@@ -12,7 +12,7 @@ const WRONG_PATH = /\b(?:unexpected|unknown|invalid) (?:endpoint|path|route|url)
 const PROXY_WANTS_CREDENTIALS = 407;
 
 /** A refusal as far as advice needs it. */
-export interface Refused {
+export interface RefusalFacts {
   status: number;
   location: string | string[] | undefined;
   /** The model that was asked for. */
@@ -23,7 +23,7 @@ export interface Refused {
 }
 
 /** What to do about a refusal, as a sentence with a blank before it; empty: the provider's own text has to do. */
-export function refusalAdvice(endpoint: Endpoint, refused: Refused): string {
+export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string {
   const { status, text, codes } = refused;
   if (status === 401 || status === 403 || codes.includes(WRONG_KEY_CODE)) return keyAdvice(endpoint);
   if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);

@@ -1,46 +1,26 @@
 import { isObject } from '../../base/json-value.ts';
+import { explainProblem } from '../../protocol/explain-problem.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { validateProvidedItem } from '../../protocol/generated/validate-provided-item.js';
 
-type Fields = Record<string, unknown>;
-type Check = (value: unknown) => boolean;
-
-const isText: Check = (value) => typeof value === 'string';
-const isTextOrAbsent: Check = (value) => value === undefined || value === null || typeof value === 'string';
-const isPart: Check = (value) => isObject(value) && isText(value.type) && isTextOrAbsent(value.text);
-const isParts: Check = (value) => Array.isArray(value) && value.every(isPart);
-const isActionOrAbsent: Check = (value) => value === undefined || value === null || (isObject(value) && isText(value.type));
-
-/** What the server reads of each type of item; types that are not here are passed on as they are. */
-const CHECKS = new Map<string, Record<string, Check>>([
-  ['message', { id: isTextOrAbsent, role: isText, content: isParts, phase: isTextOrAbsent }],
-  [
-    'reasoning',
-    {
-      id: isTextOrAbsent,
-      summary: isParts,
-      content: (value) => value === undefined || value === null || isParts(value),
-      encrypted_content: isTextOrAbsent,
-    },
-  ],
-  ['function_call', { id: isTextOrAbsent, call_id: isText, name: isText, arguments: isText, namespace: isTextOrAbsent }],
-  ['custom_tool_call', { id: isTextOrAbsent, call_id: isText, name: isText, input: isText }],
-  ['local_shell_call', { id: isTextOrAbsent, call_id: isTextOrAbsent, action: isObject, status: isText }],
-  ['web_search_call', { id: isTextOrAbsent, action: isActionOrAbsent, status: isTextOrAbsent }],
-  ['image_generation_call', { id: isText, result: isTextOrAbsent, status: isTextOrAbsent }],
-]);
-
-/** An item as a provider sent it, or `problem`: which field is wrong; null: it is no item at all. */
+/**
+ * Reads an item as a provider sends it; returns null if the value is not an item. `problem` says which field is wrong, and
+ * why. Types of items and fields that this version does not know are kept.
+ */
 export function readResponseItem(value: unknown): { item: ResponseItem; problem: null } | { item: null; problem: string } | null {
   if (!isObject(value) || typeof value.type !== 'string') return null;
-  const fields = completed(value);
-  const checks = Object.entries(CHECKS.get(value.type) ?? {});
-  const wrong = checks.find(([name, check]) => !check(fields[name]));
-  if (wrong !== undefined) return { item: null, problem: `sent an item "${value.type}" with a wrong "${wrong[0]}"` };
-  return { item: fields as unknown as ResponseItem, problem: null };
+  const item = completed(value);
+  const problem = problemOf(item, value.type);
+  return problem === null ? { item: item as unknown as ResponseItem, problem } : { item: null, problem };
 }
 
-/** Providers leave out lists that are empty, and put a refusal where a text would be. */
-function completed(item: Fields): Fields {
+function problemOf(item: Record<string, unknown>, type: string): string | null {
+  const validate = Object.hasOwn(validateProvidedItem, type) ? validateProvidedItem[type] : undefined;
+  return validate === undefined || validate(item) ? null : `an invalid "${type}" item: ${explainProblem(validate, item, '')}`;
+}
+
+/** Providers leave out empty arrays, and send a refusal in place of text. */
+function completed(item: Record<string, unknown>): Record<string, unknown> {
   if (item.type === 'reasoning') return { ...item, summary: item.summary ?? [] };
   if (item.type !== 'message') return item;
   const content = item.content ?? [];

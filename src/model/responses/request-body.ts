@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ReasoningSent } from '../http/provider-api.ts';
+import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
 
-/** The item types that a Responses API takes; what else a thread keeps is not for it. */
+/** The item types that the Responses API accepts. A thread's other items are not sent. */
 const SENT_TYPES: ReadonlySet<string> = new Set([
   'message',
   'reasoning',
@@ -20,8 +21,8 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The body of a Responses API request. What is not set is absent: some providers refuse a null. Nothing is stored there,
- * so reasoning has to come with the answer for the model to have it again.
+ * The body of a Responses API request. Settings without a value are left out, since some providers refuse null. The provider
+ * stores nothing, so it must return reasoning in its encrypted form for the next request to include it.
  */
 export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
   const reasoning = reasoningSettings(request, reasoningSent);
@@ -50,8 +51,8 @@ export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent)
 }
 
 /**
- * Raw reasoning that only shows what a model thought is refused by providers that did not write it, and of use to others
- * only within the turn that it led to: it stays behind the last message that is not the model's.
+ * Leaves out raw reasoning before the last message that is not the model's. Providers that did not write it refuse it, and
+ * to others it is useful only within its turn.
  */
 function withoutEarlierRawReasoning(input: ResponseItem[]): ResponseItem[] {
   const turnStart = input.findLastIndex((item) => item.type === 'message' && item.role !== 'assistant');
@@ -68,7 +69,7 @@ function reasoningSettings({ effort, summary }: ModelRequest, sent: ReasoningSen
   return { ...(effort === null ? {} : { effort }), ...(summarized === 'none' ? {} : { summary: summarized }) };
 }
 
-/** Without the id: nothing is stored with the provider that an id could name, and ids made elsewhere are refused. */
+/** An item without its id: the provider stores nothing that the id could name, and it refuses ids that it did not make. */
 function inputItem(item: ResponseItem): JsonObject {
   const fields: Record<string, unknown> = { ...item };
   if (item.type !== 'image_generation_call') delete fields.id;
@@ -78,12 +79,7 @@ function inputItem(item: ResponseItem): JsonObject {
   return fields as JsonObject;
 }
 
-/** A tool's output may be kept with its success; the model reads the body. */
+/** A tool's output may be stored with a success flag; only its body is sent. */
 function outputBody(output: unknown): unknown {
   return typeof output === 'object' && output !== null && 'body' in output ? output.body : output;
-}
-
-/** The protocol says `fast` where the API says `priority`. */
-export function wireServiceTier(tier: string): string {
-  return tier === 'fast' ? 'priority' : tier;
 }

@@ -4,17 +4,16 @@ import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated
 import { redact } from '../../secrets/redact.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
-import type { AnswerTranslator, Translation } from '../http/provider-api.ts';
+import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
+import { tokenCount } from '../http/token-count.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import { readResponseItem } from './read-response-item.ts';
 
-type Fields = Record<string, unknown>;
-
 const REASON_CHARS_MAX = 100;
 
-/** Translates the events of one response of a Responses API. It knows the open items, since deltas may only name a place. */
-export class ResponseTranslator implements AnswerTranslator {
+/** Translates the events of one response. It keeps the open items, since a delta may name its item only by index. */
+export class ResponseTranslator implements EventTranslator {
   readonly takesWhole = false;
   readonly skipsNoise = true;
   readonly finished = false;
@@ -26,17 +25,17 @@ export class ResponseTranslator implements AnswerTranslator {
     this.#endpoint = endpoint;
   }
 
-  translate(event: Fields): Translation[] {
+  translate(event: ProviderJson): Translation[] {
     const meaning = this.#meaning(event);
     return meaning === null ? [] : [meaning];
   }
 
-  /** Only an event of its own completes a response. */
+  /** Only a response.completed event completes a response. */
   end(): Translation[] {
     return [];
   }
 
-  #meaning(event: Fields): Translation | null {
+  #meaning(event: ProviderJson): Translation | null {
     switch (event.type) {
       case 'response.output_item.added':
         return this.#itemAdded(event);
@@ -74,9 +73,9 @@ export class ResponseTranslator implements AnswerTranslator {
     }
   }
 
-  #itemAdded(event: Fields): Translation | null {
+  #itemAdded(event: ProviderJson): Translation | null {
     const read = readResponseItem(event.item);
-    // An item may begin unfinished; whether it is sound shows when it is done.
+    // An item may be incomplete when it begins; it is checked when it is done.
     if (read === null || read.problem !== null) return null;
     const id = itemId(read.item) ?? `item_${this.#namesMade++}`;
     if (this.#open.has(id)) return null;
@@ -84,10 +83,10 @@ export class ResponseTranslator implements AnswerTranslator {
     return { type: 'itemStarted', item: { ...read.item, id } };
   }
 
-  #itemDone(event: Fields): Translation | null {
+  #itemDone(event: ProviderJson): Translation | null {
     const read = readResponseItem(event.item);
     if (read === null) return null;
-    if (read.problem !== null) return this.#garbage(read.problem);
+    if (read.problem !== null) return this.#invalidItem(event.item);
     const ownId = itemId(read.item);
     const id = ownId !== null && this.#open.has(ownId) ? ownId : (this.#openAt(place(event, 'output_index'), read.item.type) ?? ownId);
     if (id === null) return { type: 'itemCompleted', item: read.item };
@@ -96,14 +95,14 @@ export class ResponseTranslator implements AnswerTranslator {
     return { type: 'itemCompleted', item };
   }
 
-  #delta(event: Fields, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
+  #delta(event: ProviderJson, make: (itemId: string, delta: string) => ModelEvent): Translation | null {
     const { delta } = event;
-    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a text`);
+    if (typeof delta !== 'string') return this.#garbage(`sent a "${event.type}" without a string in "delta"`);
     return delta === '' ? null : this.#inItem(event, (id) => make(id, delta));
   }
 
-  /** Only shown while it streams, so what is wrong with it is left to the call's end. */
-  #callDelta({ item_id: id, output_index: index, delta, type }: Fields): Translation | null {
+  /** These deltas are only shown, so problems are reported when the call is done. */
+  #callDelta({ item_id: id, output_index: index, delta, type }: ProviderJson): Translation | null {
     const itemType = type === 'response.custom_tool_call_input.delta' ? 'custom_tool_call' : 'function_call';
     const openId = typeof id === 'string' && this.#open.has(id) ? id : this.#openAt(place({ index }, 'index'), itemType);
     const item = this.#open.get(openId ?? '')?.item;
@@ -112,10 +111,10 @@ export class ResponseTranslator implements AnswerTranslator {
     return { type: 'callDelta', callId: item.call_id, name: item.name, custom: item.type === 'custom_tool_call', delta };
   }
 
-  /** A delta for an item that was not begun is skipped: the item's end brings the whole. */
-  #inItem(event: Fields, make: (itemId: string) => ModelEvent): Translation | null {
+  /** Skips a delta of an item that has not begun: the item comes whole when it is done. */
+  #inItem(event: ProviderJson, make: (itemId: string) => ModelEvent): Translation | null {
     const id = event.item_id ?? null;
-    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" with a wrong "item_id"`);
+    if (id !== null && typeof id !== 'string') return this.#garbage(`sent a "${event.type}" whose "item_id" is not a string`);
     if (id !== null && this.#open.has(id)) return make(id);
     const type = event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta' ? 'message' : 'reasoning';
     const found = this.#openAt(place(event, 'output_index'), type);
@@ -134,6 +133,13 @@ export class ResponseTranslator implements AnswerTranslator {
     return modelFailure(`${this.#endpoint.label} left its response incomplete: ${reason}.`, 'other', 'never');
   }
 
+  /** The problem may quote a part of the item, so secrets are removed from the item first. */
+  #invalidItem(item: unknown): ModelFailure {
+    const { secrets } = this.#endpoint;
+    const shown: unknown = JSON.parse(JSON.stringify(item), (_, value) => (typeof value === 'string' ? redact(value, secrets) : value));
+    return this.#garbage(`sent ${readResponseItem(shown)?.problem ?? 'an invalid item'}`);
+  }
+
   #garbage(problem: string): ModelFailure {
     return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
   }
@@ -143,30 +149,26 @@ function itemId(item: ResponseItem): string | null {
   return 'id' in item && typeof item.id === 'string' && item.id !== '' ? item.id : null;
 }
 
-function place(event: Fields, name: string): number {
+function place(event: ProviderJson, name: string): number {
   const value = event[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-/** The counts of a finished response; null where they were not told in a form that can be added up. */
+/** Reads the token counts of a completed response; null if the input or output count is missing or not valid. */
 function tokenUsage(response: unknown): TokenUsageBreakdown | null {
   const usage = isObject(response) ? response.usage : null;
   if (!isObject(usage)) return null;
-  const inputTokens = count(usage.input_tokens);
-  const outputTokens = count(usage.output_tokens);
+  const inputTokens = tokenCount(usage.input_tokens);
+  const outputTokens = tokenCount(usage.output_tokens);
   if (inputTokens === null || outputTokens === null) return null;
   const input = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const output = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
   return {
     inputTokens,
-    cachedInputTokens: count(input.cached_tokens) ?? 0,
-    cacheWriteInputTokens: count(input.cache_write_tokens) ?? 0,
+    cachedInputTokens: tokenCount(input.cached_tokens) ?? 0,
+    cacheWriteInputTokens: tokenCount(input.cache_write_tokens) ?? 0,
     outputTokens,
-    reasoningOutputTokens: count(output.reasoning_tokens) ?? 0,
-    totalTokens: count(usage.total_tokens) ?? inputTokens + outputTokens,
+    reasoningOutputTokens: tokenCount(output.reasoning_tokens) ?? 0,
+    totalTokens: tokenCount(usage.total_tokens) ?? inputTokens + outputTokens,
   };
-}
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }

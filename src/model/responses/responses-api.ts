@@ -2,7 +2,7 @@ import type { ProviderApi } from '../http/provider-api.ts';
 import { requestBody } from './request-body.ts';
 import { ResponseTranslator } from './response-translator.ts';
 
-/** APIs in the form of OpenAI's Responses. */
+/** The Responses API. */
 export const responsesApi: ProviderApi = {
   path: 'responses',
   body: requestBody,

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../model.ts';
 import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
-export interface AnswerSource {
+export interface ScriptAnswerDeps {
   /** The response to give, used up; or why there is none. */
   take(): ScriptedResponse | string;
   /** Unix milliseconds. */
@@ -13,7 +13,7 @@ export interface AnswerSource {
 }
 
 /** The whole answer to a request, retries and waits included. The response is taken when the first event is asked for. */
-export function* answerByScript(request: ModelRequest, { take, now }: AnswerSource): Generator<Paced, void, undefined> {
+export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnswerDeps): Generator<Paced, void, undefined> {
   const writer = new AnswerWriter(request);
   for (let retries = 1; ; retries++) {
     const response = take();
@@ -39,25 +39,25 @@ export function* answerByScript(request: ModelRequest, { take, now }: AnswerSour
   }
 }
 
-type Failure = ErrorStep | CutStep;
+type FailingStep = ErrorStep | CutStep;
 
 /** Gives the steps; of one that fails, the step. */
-function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced, Failure | null, undefined> {
+function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced, FailingStep | null, undefined> {
   for (const step of steps) {
     if ('error' in step || 'cut' in step) return step;
-    yield* act(step, writer);
+    yield* stepEvents(step, writer);
   }
   return null;
 }
 
-function* act(step: Exclude<ScriptedStep, Failure>, writer: AnswerWriter): Generator<Paced, void, undefined> {
+function* stepEvents(step: Exclude<ScriptedStep, FailingStep>, writer: AnswerWriter): Generator<Paced, void, undefined> {
   if ('message' in step) {
     const { message, chunk, delay = 0, phase = null } = step;
     yield* writer.message(Array.isArray(message) ? message : pieces(message, chunk), { delayMs: delay, phase });
   } else if ('reasoning' in step) yield* reasoning(step, writer);
   else if ('plan' in step) yield* writer.call({ name: 'update_plan', arguments: planArguments(step) });
   else if ('input' in step) yield* writer.call({ name: step.call, input: step.input }, step.id);
-  else if ('call' in step) yield* writer.call({ name: step.call, arguments: argumentsText(step.arguments) }, step.id);
+  else if ('call' in step) yield* writer.call({ name: step.call, arguments: argumentsJson(step.arguments) }, step.id);
   else if ('item' in step) yield { type: 'itemCompleted', item: step.item };
   else if ('wait' in step) yield { waitMs: step.wait };
   else yield { waitMs: Number.POSITIVE_INFINITY };
@@ -74,7 +74,7 @@ function planArguments({ plan, explanation }: PlanStep): string {
   return JSON.stringify({ ...(explanation !== undefined && { explanation }), plan: steps });
 }
 
-function argumentsText(given: Record<string, unknown> | string = {}): string {
+function argumentsJson(given: Record<string, unknown> | string = {}): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
 }
 
@@ -98,7 +98,7 @@ function* chunks(text: string, size: number): Generator<string, void, undefined>
 }
 
 /** Null: the failure is the last word. */
-function retryDelay({ retry = false }: Failure): number | null {
+function retryDelay({ retry = false }: FailingStep): number | null {
   if (retry === false) return null;
   return retry === true ? 0 : retry;
 }

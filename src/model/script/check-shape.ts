@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts';
 import { isObject } from '../../base/json-value.ts';
+import { quoteText, showValue } from '../../protocol/show-value.ts';
 
 /** The part of JSON Schema that schema/model-script.schema.json is written in; what is not here is for readers alone. */
 export interface Shape {
@@ -29,8 +29,6 @@ export interface ShapeProblem {
   onKey: boolean;
   text: string;
 }
-
-const SHOWN_CHARS_MAX = 60;
 
 /**
  * What of a value does not fit a schema, in words for whoever wrote it; empty exactly where the value is valid. Of a
@@ -94,7 +92,7 @@ class Checker {
     const strange = Object.keys(value).filter((key) => !known.has(key));
     const besideReply = Object.keys(value).find((key) => this.#isBesideReply(key) && known.has(key));
     for (const key of strange) {
-      const text = this.#isBesideReply(key) ? besideReplyText(key) : `unknown key ${show(key)}: expected ${tags}${colonHint(key)}`;
+      const text = this.#isBesideReply(key) ? besideReplyText(key) : `unknown key ${quoteText(key)}: expected ${tags}${colonHint(key)}`;
       this.#report([...path, key], text, true);
     }
     if (strange.length === 0)
@@ -118,7 +116,7 @@ class Checker {
 
   #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
     if (Array.isArray(value)) {
-      if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected a list that is not empty');
+      if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected an array that is not empty');
       for (const [index, element] of value.entries()) this.check(element, shape.items ?? {}, [...path, index]);
     } else if (isObject(value)) this.#checkObject(value, shape, path);
     else if (!fits(value, shape)) this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
@@ -137,7 +135,7 @@ class Checker {
     if (known !== undefined) this.check(member, known, path);
     else if (additionalProperties === false) {
       const keys = Object.keys(properties);
-      this.#report(path, `unknown key ${show(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`, true);
+      this.#report(path, `unknown key ${quoteText(key)}: expected ${keys.length > 1 ? 'one of ' : ''}${keys.join(', ')}`, true);
     } else if (additionalProperties !== true) this.check(member, additionalProperties, path);
   }
 
@@ -193,7 +191,7 @@ function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, 
     case 'boolean':
       return 'true or false';
     case 'array':
-      return 'a list';
+      return 'an array';
     default:
       return 'a value';
   }
@@ -202,15 +200,9 @@ function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, 
 /** A value as it reads in a sentence. YAML makes numbers and others of what may have been meant as a text. */
 function found(value: unknown, expected: readonly Shape[]): string {
   if (value === null || value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'a list';
-  if (isObject(value)) return 'an object';
-  if (typeof value === 'string') return show(value);
-  const hint = expected.some(({ type }) => type === 'string') ? ' (in quotes it is a text)' : '';
-  return `${String(value)}${hint}`;
-}
-
-function show(text: string): string {
-  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${cutText(text, SHOWN_CHARS_MAX)}…` : text);
+  const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
+  const hint = isUnquoted && expected.some(({ type }) => type === 'string') ? ' (in quotes it is a text)' : '';
+  return `${showValue(value)}${hint}`;
 }
 
 /** What to do about a key that says something of a whole response, and stands in a step; `tag` is the step's own key, if it has one. */

@@ -1,6 +1,6 @@
-import { cutText } from '../../base/cut-text.ts';
 import type { Match, TextMatch } from '../../protocol/generated/model-script.ts';
-import { messageText, outputText, type ScriptedConversation } from '../embedded/scripted-conversation.ts';
+import { quoteText } from '../../protocol/show-value.ts';
+import { type ConversationState, messageText, outputText } from '../embedded/conversation-state.ts';
 import type { ModelRequest } from '../model.ts';
 
 const SHOWN_CHARS_MAX = 300;
@@ -8,7 +8,7 @@ const SHOWN_CHARS_MAX = 300;
 /** A request with what can be asked of it. */
 export interface SeenRequest {
   request: ModelRequest;
-  conversation: ScriptedConversation;
+  conversation: ConversationState;
   /** Which request of the run, and from which thread, both from 1. */
   number: number;
   thread: number;
@@ -25,9 +25,9 @@ export interface Condition {
 
 /** What a request shows for each key, as reports say it. */
 const SHOWN: { [Key in keyof Match]-?: (seen: SeenRequest) => string } = {
-  user: ({ conversation }) => quoted(conversation.userText),
+  user: ({ conversation }) => quote(conversation.userText),
   prompt: ({ request }) => `${promptText(request).length} characters without it`,
-  output: ({ conversation }) => outputs(conversation).map(quoted).join(', ') || 'none',
+  output: ({ conversation }) => outputs(conversation).map(quote).join(', ') || 'none',
   tool: ({ conversation }) => answered(conversation).join(', ') || 'none',
   calls: ({ conversation }) => String(conversation.calls.length),
   model: ({ request }) => request.model,
@@ -61,13 +61,13 @@ export function readConditions(match: Match, report: (key: keyof Match, problem:
 }
 
 /** What a request is for a key of `match`, in words. */
-export function shown(seen: SeenRequest, key: keyof Match): string {
+export function actualValue(seen: SeenRequest, key: keyof Match): string {
   return SHOWN[key](seen);
 }
 
 function textTest(wanted: TextMatch, report: (problem: string) => void): { expected: string; holds: (text: string) => boolean } {
-  if (typeof wanted === 'object') return { expected: quoted(wanted.is), holds: (text) => text === wanted.is };
-  if (!isPattern(wanted)) return { expected: `a text with ${quoted(wanted)}`, holds: (text) => text.includes(wanted) };
+  if (typeof wanted === 'object') return { expected: quote(wanted.is), holds: (text) => text === wanted.is };
+  if (!isPattern(wanted)) return { expected: `a text with ${quote(wanted)}`, holds: (text) => text.includes(wanted) };
   const end = wanted.lastIndexOf('/');
   try {
     const pattern = new RegExp(wanted.slice(1, end), wanted.slice(end + 1).replace(/[gy]/g, ''));
@@ -89,11 +89,11 @@ function offers(request: ModelRequest, names: string[]): boolean {
   return names.length === 0 ? offered.length === 0 : names.every((name) => offered.includes(name));
 }
 
-function outputs({ calls }: ScriptedConversation): string[] {
+function outputs({ calls }: ConversationState): string[] {
   return calls.map(({ output }) => output).filter((output) => output !== null);
 }
 
-function answered({ calls }: ScriptedConversation): string[] {
+function answered({ calls }: ConversationState): string[] {
   return calls.filter(({ output }) => output !== null).map(({ name }) => name);
 }
 
@@ -102,6 +102,6 @@ function promptText({ instructions, input }: ModelRequest): string {
   return [instructions, ...texts].filter((text) => text !== '').join('\n');
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${cutText(text, SHOWN_CHARS_MAX)}…` : text);
+function quote(text: string): string {
+  return quoteText(text, SHOWN_CHARS_MAX);
 }

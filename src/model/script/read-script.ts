@@ -31,7 +31,7 @@ export interface ScriptedResponse {
 /** A step as it stands in the script, but for short forms, and with the script's chunk and delay. */
 export type ScriptedStep = Exclude<Step, string | { item: unknown }> | { item: ResponseItem };
 
-export interface ReadScript {
+export interface RunnableScript {
   /** How reports call the script. */
   file: string;
   strict: boolean;
@@ -42,7 +42,7 @@ export interface ReadScript {
  * Reads a script, given as YAML or JSON text or as data. `file` is how errors and reports call it. Throws a ScriptError
  * that says all that is wrong, in the order of the text, with lines and columns where there is a text.
  */
-export function readScript(source: string | ModelScript, file: string): ReadScript {
+export function readScript(source: string | ModelScript, file: string): RunnableScript {
   const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
   const problems = checkShape(parsed.value, modelScriptSchema);
   const reader = new ScriptReader((path) => parsed.placeOf(path), file);
@@ -81,7 +81,7 @@ class ScriptReader {
   }
 
   /** Leaves out the responses that do not fit the schema, as these problems say. */
-  read(script: ModelScript, problems: readonly ShapeProblem[]): ReadScript {
+  read(script: ModelScript, problems: readonly ShapeProblem[]): RunnableScript {
     const { responses, order = 'any', chunk, delay } = Array.isArray(script) ? { responses: script } : script;
     this.#defaults = { ...(chunk !== undefined && { chunk }), ...(delay !== undefined && { delay }) };
     const path = Array.isArray(script) ? [] : ['responses'];
@@ -125,7 +125,7 @@ class ScriptReader {
     this.#checkJson(step.item, [...path, 'item']);
     const read = readResponseItem(step.item);
     if (read?.problem === null) return { item: read.item };
-    this.#report([...path, 'item'], `${read?.problem.replace('sent ', '') ?? 'this is no item'}`);
+    this.#report([...path, 'item'], read?.problem ?? 'this is no item');
     return null;
   }
 

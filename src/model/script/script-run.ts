@@ -1,7 +1,7 @@
-import { readConversation } from '../embedded/scripted-conversation.ts';
+import { readConversation } from '../embedded/conversation-state.ts';
 import type { ModelRequest } from '../model.ts';
-import { type SeenRequest, shown } from './condition.ts';
-import type { ReadScript, ScriptedResponse } from './read-script.ts';
+import { actualValue, type SeenRequest } from './condition.ts';
+import type { RunnableScript, ScriptedResponse } from './read-script.ts';
 
 /** How many requests without a response, and how many unused responses, a report tells one by one. */
 const SHOWN_MAX = 20;
@@ -10,14 +10,14 @@ const COMPARED_MAX = 3;
 
 /** One way through a script, shared by all threads of a process: which responses are left, and what went wrong. */
 export class ScriptRun {
-  readonly #script: ReadScript;
+  readonly #script: RunnableScript;
   readonly #uses: Map<ScriptedResponse, number>;
   readonly #threads = new Map<string, number>();
   readonly #unmatched: string[] = [];
   #unmatchedCount = 0;
   #requests = 0;
 
-  constructor(script: ReadScript) {
+  constructor(script: RunnableScript) {
     this.#script = script;
     this.#uses = new Map(script.responses.map((response) => [response, 0]));
   }
@@ -28,7 +28,7 @@ export class ScriptRun {
     const candidates = this.#candidates();
     const response = candidates.find(({ conditions }) => conditions.every((condition) => condition.holds(seen)));
     if (response === undefined) {
-      const difference = describe(seen, candidates);
+      const difference = describeMismatch(seen, candidates);
       this.#unmatchedCount++;
       if (this.#unmatched.length < SHOWN_MAX) this.#unmatched.push(difference);
       return `The model script has no response for ${difference}`;
@@ -82,19 +82,21 @@ export class ScriptRun {
 }
 
 /** A request, and how it differs from what the script would have answered: "-" is what was expected, "+" what came. */
-function describe(seen: SeenRequest, candidates: ScriptedResponse[]): string {
+function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): string {
   const { number, thread, conversation } = seen;
   const head = `request ${number} (thread ${thread}, turn ${conversation.userMessages}).`;
   if (candidates.length === 0) {
     const keys = ['user', 'calls', 'output'] as const;
-    return [`${head} All responses are used up.`, ...keys.map((key) => `  + ${key}: ${shown(seen, key)}`)].join('\n');
+    return [`${head} All responses are used up.`, ...keys.map((key) => `  + ${key}: ${actualValue(seen, key)}`)].join('\n');
   }
   const compared = candidates
     .slice(0, COMPARED_MAX)
     .flatMap(({ label, conditions }, index) => [
       `  ${index === 0 ? 'next was' : 'or'} ${label}`,
       ...conditions.flatMap((condition) =>
-        condition.holds(seen) ? [] : [`  - ${condition.key}: ${condition.expected}`, `  + ${condition.key}: ${shown(seen, condition.key)}`],
+        condition.holds(seen)
+          ? []
+          : [`  - ${condition.key}: ${condition.expected}`, `  + ${condition.key}: ${actualValue(seen, condition.key)}`],
       ),
     ]);
   const left = candidates.length - COMPARED_MAX;

@@ -15,7 +15,7 @@ const ENDPOINT: Endpoint = {
   secrets: [],
 };
 
-type Word = Exclude<ErrorStep['error'], number>;
+type ErrorWord = Exclude<ErrorStep['error'], number>;
 
 /** The error that a step stands for. `now` is in Unix milliseconds. */
 export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnError {
@@ -29,7 +29,7 @@ export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnErr
   return { message, codexErrorInfo: errorInfo(step.error), additionalDetails };
 }
 
-function errorInfo(word: Word): TurnError['codexErrorInfo'] {
+function errorInfo(word: ErrorWord): TurnError['codexErrorInfo'] {
   const noStatus = { httpStatusCode: null };
   switch (word) {
     case 'httpConnectionFailed':

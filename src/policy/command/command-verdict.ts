@@ -1,5 +1,6 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
 import type { Grants } from '../permissions/grants.ts';
+import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
 import type { CommandRules } from '../rules/command-rules.ts';
 import type { ParsedCommand } from './parse-command.ts';
@@ -34,17 +35,7 @@ export interface CommandSituation {
  * permissions that the request asks for.
  */
 export type CommandVerdict =
-  | {
-      verdict: 'run';
-      sandboxed: boolean;
-      /**
-       * Whether it runs under the read-only form of the policy (`readingOnly`). The server did not ask because the command
-       * only reads, so the sandbox enforces that, whatever a repository or a configuration file makes it do.
-       */
-      readOnly: boolean;
-      /** Whether to ask, if the sandbox blocks it, to run it again outside. Uses the key of an unsandboxed run. */
-      askIfRefused: boolean;
-    }
+  | ({ verdict: 'run' } & Permit)
   | {
       verdict: 'ask';
       /** The reason for the person who decides. Null: the command needs no further reason. */

@@ -6,14 +6,14 @@ const SHELL_PATH_VARIABLES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];
 
 /**
  * Whether program names can only mean programs that the user installed, and not files in the workspace or in folders that
- * commands can write. `roots` are those folders. `realPath` resolves the links of an absolute path.
+ * commands can write. `roots` are those folders. `resolveLinks` follows the links of an absolute path.
  */
 export function trustsNames(
   env: Readonly<Record<string, string | undefined>>,
   roots: readonly string[],
-  realPath: (path: string) => string,
+  resolveLinks: (path: string) => string,
 ): boolean {
-  const real = roots.map(realPath);
+  const real = roots.map(resolveLinks);
   const paths = [...(env.PATH ?? '').split(':'), ...SHELL_PATH_VARIABLES.flatMap((name) => env[name] ?? [])];
-  return paths.every((path) => isAbsolute(path) && !real.some((root) => isWithin(realPath(path), root)));
+  return paths.every((path) => isAbsolute(path) && !real.some((root) => isWithin(resolveLinks(path), root)));
 }

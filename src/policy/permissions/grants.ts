@@ -8,15 +8,15 @@ interface Granted {
 
 /** The approvals that users gave in a thread, for the session or for the current turn. Kept in memory only. */
 export class Grants {
-  readonly #realPath: (path: string) => string;
+  readonly #resolveLinks: (path: string) => string;
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();
   #session: Granted[] = [];
   #turn: Granted[] = [];
 
-  /** `realPath` resolves the current symbolic links of a path. */
-  constructor(realPath: (path: string) => string = (path) => path) {
-    this.#realPath = realPath;
+  /** `resolveLinks` resolves the current symbolic links of a path. */
+  constructor(resolveLinks: (path: string) => string = (path) => path) {
+    this.#resolveLinks = resolveLinks;
   }
 
   /** Allows a command for the session. `key` identifies the command (`commandKey`). */
@@ -38,7 +38,7 @@ export class Grants {
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {
-    const realPaths = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#realPath(path)]));
+    const realPaths = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#resolveLinks(path)]));
     (scope === 'session' ? this.#session : this.#turn).push({ permissions, realPaths });
   }
 
@@ -48,7 +48,7 @@ export class Grants {
    */
   get permissions(): readonly GrantedPermissions[] {
     return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, realPaths }) => {
-      const isAsGranted = (path: string) => this.#realPath(path) === realPaths.get(path);
+      const isAsGranted = (path: string) => this.#resolveLinks(path) === realPaths.get(path);
       return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
     });
   }

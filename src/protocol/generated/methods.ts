@@ -1,12 +1,12 @@
 // Generated from schema/ by `npm run generate`. Do not edit.
 
 export interface MethodInfo {
-  /** False: the method belongs to the protocol, but this server refuses it. */
+  /** False if the method belongs to the protocol, but this server refuses it. */
   served: boolean;
   stability: 'stable' | 'experimental';
   /** `none`: params may be missing. */
   params: 'object' | 'none';
-  /** What needs the experimental API: the name in the error, and where it stands in the params. */
+  /** Fields that need the experimental API: the name in the error, and the path in the params. */
   experimentalFields: readonly { name: string; path: readonly string[] }[];
 }
 

@@ -52,7 +52,7 @@ export class GuardedPlaces {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       let made = false;
       try {
-        made = makeFolder(path);
+        made = makeGuardFolder(path);
         mkdirSync(join(path, this.#hold), 0o700);
         return true;
       } catch (error) {
@@ -94,8 +94,8 @@ function unlessInUse(remove: () => void): void {
   }
 }
 
-/** Returns whether the folder was created. Returns false if it exists. */
-function makeFolder(path: string): boolean {
+/** Returns whether the folder was created. Returns false if something exists there. */
+function makeGuardFolder(path: string): boolean {
   try {
     mkdirSync(path, 0o755);
     return true;

@@ -1,6 +1,6 @@
 import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../base/make-folder.ts';
+import { makeFolderSync } from '../../base/make-folder.ts';
 
 /**
  * Creates a file with these bytes, removes its name and returns its open descriptor. Opening the descriptor's path in /proc reads
@@ -8,7 +8,7 @@ import { makeFolder } from '../../base/make-folder.ts';
  * Throws the system's error.
  */
 export function makeUnnamedFile(folder: string, bytes: Buffer): number {
-  makeFolder(folder, 0o700);
+  makeFolderSync(folder, 0o700);
   const own = mkdtempSync(join(folder, '.sandbox-'));
   const path = join(own, 'filter');
   try {

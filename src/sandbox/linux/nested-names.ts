@@ -2,9 +2,10 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { statOf } from '../../base/stat-of.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { KERNEL_FOLDERS, statOf } from '../places/follow-path.ts';
+import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;

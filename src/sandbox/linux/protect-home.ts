@@ -1,8 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../../base/real-path.ts';
+import { statOf } from '../../base/stat-of.ts';
 import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
-import { realPath, statOf } from '../places/follow-path.ts';
 import { mountAliases } from './mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';
 

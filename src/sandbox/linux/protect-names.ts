@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
+import { realPath } from '../../base/real-path.ts';
+import { statOf, textOf } from '../../base/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { realPath, statOf, textOf } from '../places/follow-path.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** Files in git's folder that can make git run programs, and may be links to files elsewhere. */

@@ -1,7 +1,10 @@
 import { dirname } from 'node:path';
+import { followPath } from '../../base/follow-path.ts';
 import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../../base/real-path.ts';
+import { statOf } from '../../base/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { followPath, KERNEL_FOLDERS, realPath, statOf } from '../places/follow-path.ts';
+import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import type { MountKind, MountView } from './bubblewrap-mounts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';

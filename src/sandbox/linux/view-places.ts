@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { followPath } from '../../base/follow-path.ts';
+import { realPath } from '../../base/real-path.ts';
+import { statOf } from '../../base/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
-import { firstMissing, followPath, realPath, statOf } from '../places/follow-path.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
@@ -88,4 +90,10 @@ export class ViewPlaces {
       if (!entry.isSymbolicLink() && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
     }
   }
+}
+
+/** The path itself if something is there, else the first part of it that is missing. */
+function firstMissing(path: string): string {
+  const parent = dirname(path);
+  return parent === path || statOf(path) !== null || statOf(parent) !== null ? path : firstMissing(parent);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
-import { asStoreError, itemNotFound, StoreError, threadArchived, turnNotFound } from '../store-error.ts';
+import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
 import type {
   ForkPoint,
   ItemQuery,
@@ -18,11 +18,11 @@ import type {
   ThreadStore,
   ThreadWriter,
 } from '../thread-store.ts';
+import { asStoreError } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
-import { lateEntries, openTurn, settlingEntries } from './history/open-turn.ts';
 import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
 import { readTurns } from './history/read-turns.ts';
 import { StoreConnection } from './store-connection.ts';
@@ -30,24 +30,25 @@ import { archiveThread } from './threads/archive-thread.ts';
 import { beginThread, forkThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
+import { openWriter } from './threads/open-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
 export interface SqliteStoreOptions {
-  /** The database. Its folder is made when it is missing, and holds the files of living writers too. */
+  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
   file: string;
   /** The package's `migrations` folder. */
   migrationsDir: string;
-  /** Where a copy of the database goes when it lies in a folder that cannot be written. */
+  /** The folder for a copy of a database whose own folder cannot be written. */
   tempDir: string;
   clock: Clock;
   log: Log;
-  /** Named to whoever finds a thread taken by this process. */
+  /** Named in `active_writer` errors of other processes. */
   pid: number;
   /** For tests. */
   connect?: Connect;
 }
 
-/** Threads in one SQLite file, which any number of processes may share. Opened at its first use. */
+/** Stores threads in one SQLite file, which any number of processes can share. The file is opened at the first use. */
 export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
   return new SqliteStore(options);
 }
@@ -71,25 +72,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async openWriter(threadId: string): Promise<ThreadWriter> {
-    return this.#use((connection) => {
-      const database = connection.writable(connection.databaseOf(threadId));
-      // Whoever is refused so tries again, and may be the one that clears away what the other leaves.
-      connection.assertNotHeldElsewhere(threadId);
-      const place = connection.writeAsOwner(database, () => {
-        connection.takeThread(database, threadId);
-        if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
-        const { history, tip } = loadHistory(connection, threadId);
-        const turn = openTurn(history, history.end);
-        const partials = database.partials.list(threadId);
-        const late = lateEntries(turn, partials);
-        const entries = turn === null ? late : [...settlingEntries(turn, partials, tip.writtenAtMs), ...late];
-        database.logs.append(tip.logId, tip.tip, entries);
-        database.threads.advance(threadId, tip.tip, { tip: tip.tip + entries.length, writtenAtMs: tip.writtenAtMs });
-        database.partials.clear(threadId);
-        return { threadId, logId: tip.logId, tip: tip.tip + entries.length };
-      });
-      return connection.addWriter(database, place);
-    });
+    return this.#use((connection) => openWriter(connection, threadId));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {
@@ -97,7 +80,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
-    // Read with every look at a thread, and in one statement: it needs no transaction around it.
+    // Called for every thread that is shown, and a single statement: it needs no transaction.
     return this.#use((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
   }
 
@@ -164,13 +147,13 @@ class SqliteStore implements ThreadStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    // What could not be opened needs no closing; whoever wanted it was told why.
+    // A connection that could not be opened needs no closing, and its caller got the error.
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
   }
 
-  /** Reads that belong together see one state of the database. */
+  /** Runs reads that must see one state of the database. */
   #read<T>(work: (connection: StoreConnection) => T): Promise<T> {
     return this.#use((connection) => connection.disk.read(() => work(connection)));
   }
@@ -181,7 +164,7 @@ class SqliteStore implements ThreadStore {
     return connection.call(work);
   }
 
-  /** Whoever asks while the database is being opened waits for the same; after a failure the next one tries again. */
+  /** Concurrent calls share one opening. After a failure the next call opens again. */
   #open(): Promise<StoreConnection> {
     this.#opening ??= this.#connect().finally(() => {
       this.#opening = null;
@@ -208,7 +191,7 @@ function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase
   return null;
 }
 
-/** Whether a place is not within the turn that begins at `turn`. */
-function isOutside(history: History, place: HistoryPosition, turn: HistoryPosition | null): boolean {
-  return turn !== null && (history.compare(place, turn) < 0 || history.compare(place, history.nextTurn(turn)) >= 0);
+/** Whether a position is not within the turn that begins at `turn`. */
+function isOutside(history: History, position: HistoryPosition, turn: HistoryPosition | null): boolean {
+  return turn !== null && (history.compare(position, turn) < 0 || history.compare(position, history.nextTurn(turn)) >= 0);
 }

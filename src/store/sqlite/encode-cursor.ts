@@ -2,12 +2,12 @@ import { invalidCursor } from '../store-error.ts';
 
 type CursorPart = string | number;
 
-/** Writes down a place in a list, in a form that clients pass back unread. */
+/** Encodes a position in a list as a string that is opaque to clients. */
 export function encodeCursor(parts: CursorPart[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** Reads a cursor whose parts are like those of `pattern`, value by value of the same type. Throws `invalid_cursor`. */
+/** Decodes a cursor. Each part must have the type of the value at its index in `pattern`. Throws `invalid_cursor`. */
 export function decodeCursor<const T extends CursorPart[]>(
   cursor: string,
   pattern: T,

@@ -2,19 +2,19 @@ import { activeWriter, StoreError } from '../store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 
-/** What a writer needs of its store. */
+/** The store, as its writers use it. */
 export interface WriterDeps {
   readonly database: ThreadDatabase;
   now(): number;
-  /** Runs a write, in one transaction; its failure is a StoreError. */
+  /** Runs `work` in one transaction. Throws a StoreError. With `durable` the write survives a power failure. */
   write<T>(work: () => T, durable?: boolean): T;
-  /** Throws `active_writer` where the thread has been taken over by another process. */
+  /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
-  /** Takes note that a writer is closed. */
+  /** Tells the store that the thread's writer is closed. */
   release(threadId: string): void;
 }
 
-/** Where a thread's own log is, and its end. */
+/** The log that a thread's writer appends to, and the ordinal of its last entry. */
 export interface LogTail {
   threadId: string;
   logId: number;
@@ -23,30 +23,30 @@ export interface LogTail {
 
 export class SqliteWriter implements ThreadWriter {
   readonly threadId: string;
-  readonly #host: WriterDeps;
+  readonly #deps: WriterDeps;
   #logId: number;
   #tip: number;
   #closed = false;
 
-  constructor(host: WriterDeps, { threadId, logId, tip }: LogTail) {
+  constructor(deps: WriterDeps, { threadId, logId, tip }: LogTail) {
     this.threadId = threadId;
-    this.#host = host;
+    this.#deps = deps;
     this.#logId = logId;
     this.#tip = tip;
   }
 
-  /** Whether its thread is ephemeral. */
+  /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
-    return this.#host.database.inMemory;
+    return this.#deps.database.inMemory;
   }
 
   async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
     this.#assertOpen();
-    const { database } = this.#host;
+    const { database } = this.#deps;
     const tip = this.#tip + entries.length;
-    this.#host.write(() => {
-      this.#host.assertHeld(this.threadId);
-      if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#host.now() })) throw activeWriter(this.threadId, 0);
+    this.#deps.write(() => {
+      this.#deps.assertHeld(this.threadId);
+      if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
       database.logs.append(this.#logId, this.#tip, entries);
       this.#forgetPartials(entries);
       if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
@@ -56,21 +56,21 @@ export class SqliteWriter implements ThreadWriter {
 
   async savePartial(item: StoredItem): Promise<void> {
     this.#assertOpen();
-    this.#host.write(() => {
-      this.#host.assertHeld(this.threadId);
-      this.#host.database.partials.put(this.threadId, { savedAtMs: this.#host.now(), item });
+    this.#deps.write(() => {
+      this.#deps.assertHeld(this.threadId);
+      this.#deps.database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
     });
   }
 
   async dropPartials(itemIds: readonly string[]): Promise<void> {
     this.#assertOpen();
-    this.#host.write(() => {
-      this.#host.assertHeld(this.threadId);
-      for (const itemId of itemIds) this.#host.database.partials.remove(this.threadId, itemId);
+    this.#deps.write(() => {
+      this.#deps.assertHeld(this.threadId);
+      for (const itemId of itemIds) this.#deps.database.partials.remove(this.threadId, itemId);
     });
   }
 
-  /** Goes on in another log. */
+  /** Continues in another log. */
   move({ logId, tip }: LogTail): void {
     this.#logId = logId;
     this.#tip = tip;
@@ -80,15 +80,15 @@ export class SqliteWriter implements ThreadWriter {
     this.end();
   }
 
-  /** Closes it, at once. */
+  /** Closes the writer, synchronously. */
   end(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#host.release(this.threadId);
+    this.#deps.release(this.threadId);
   }
 
   #forgetPartials(entries: LogEntry[]): void {
-    const { partials } = this.#host.database;
+    const { partials } = this.#deps.database;
     const running: string[] = [];
     for (const entry of entries) {
       if (entry.kind === 'item' && entry.running) running.push(entry.item.id);

@@ -1,14 +1,15 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { activeWriter, asStoreError, isReadOnly, readOnly, StoreError, threadNotFound } from '../store-error.ts';
+import { activeWriter, StoreError, threadNotFound } from '../store-error.ts';
+import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
-import { type LogTail, SqliteWriter } from './sqlite-writer.ts';
+import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
 
 export interface StoreConnectionOptions extends DatabaseFiles {
   clock: Clock;
@@ -16,7 +17,7 @@ export interface StoreConnectionOptions extends DatabaseFiles {
   pid: number;
 }
 
-/** An open store: the file, the memory where ephemeral threads are, the leases, and the writers of this process. */
+/** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
 export class StoreConnection {
   readonly #options: StoreConnectionOptions;
   #opened: OpenedDatabase;
@@ -24,7 +25,7 @@ export class StoreConnection {
   #leases: Leases;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
-  /** Ephemeral threads that hold logs of the file. */
+  /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
 
@@ -40,14 +41,14 @@ export class StoreConnection {
     });
   }
 
-  /** The file, or what stands for it where it can only be read. */
+  /** The database of the file, or a copy of it if the file can only be read. */
   get disk(): ThreadDatabase {
     return this.#disk;
   }
 
   /**
-   * Does a call, on a database that is up to date. Before one is refused since the database can only be read, it is
-   * opened again and the call repeated: the database may have been made writable, or what kept it from being opened passed.
+   * Runs a call on a database that is up to date. If the call fails because the database can only be read, opens the
+   * database again and repeats the call: the file may have become writable, or the obstacle may be gone.
    */
   call<T>(work: (connection: StoreConnection) => T): T {
     return this.guard(() => {
@@ -66,15 +67,15 @@ export class StoreConnection {
     return this.#options.clock.now();
   }
 
-  /** The logs among which one is: those in memory have negative numbers. */
+  /** The logs of the database that has this log. Logs in memory have negative ids. */
   readonly logsOf: LogsOf = (logId) => (logId < 0 ? this.#openMemory().logs : this.disk.logs);
 
-  /** Where a new thread goes. Throws `store_read_only`. */
+  /** The database for a new thread. Throws `store_read_only`. */
   databaseFor({ ephemeral }: { ephemeral: boolean }): ThreadDatabase {
     return ephemeral ? this.#openMemory() : this.writable(this.disk);
   }
 
-  /** Where a thread is. Throws `thread_not_found`. */
+  /** The database that has the thread. Throws `thread_not_found`. */
   databaseOf(threadId: string): ThreadDatabase {
     const found = this.databases().find((database) => database.threads.tip(threadId) !== null);
     if (found === undefined) throw threadNotFound(threadId);
@@ -85,20 +86,20 @@ export class StoreConnection {
     return this.#memory === null ? [this.disk] : [this.disk, this.#memory];
   }
 
-  /** Throws `store_read_only` where this database can only be read. */
+  /** Returns the database, or throws `store_read_only` if it can only be read. */
   writable(database: ThreadDatabase): ThreadDatabase {
     if (this.#opened.readOnly && !database.inMemory) throw readOnly(this.#options.file);
     return database;
   }
 
-  /** Does a write in which this process may take threads of the database. */
+  /** Runs a write in which this process may take threads of the database. */
   writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
-    // What dead processes held was let go of.
+    // Dead processes may have held logs, which nothing needs now.
     if (!database.inMemory && this.#leases.enter((clear) => database.write(clear))) this.#idleWork.discarded();
     return this.write(database, work);
   }
 
-  /** Within `writeAsOwner`: makes this process the one that may append. Throws `active_writer`. */
+  /** Gives this process the lease of a thread. Call it within `writeAsOwner`. Throws `active_writer`. */
   takeThread(database: ThreadDatabase, threadId: string): void {
     if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
     if (!database.inMemory) this.#leases.take(threadId);
@@ -109,14 +110,14 @@ export class StoreConnection {
     this.#leases.assertNotElsewhere(threadId);
   }
 
-  /** Within a transaction: nobody has a thread that is gone. */
+  /** Removes the lease of a deleted thread. Call it within a transaction. */
   forgetLease(threadId: string): void {
     this.#leases.forget(threadId);
   }
 
   /**
-   * Gives what `cut` finds, and keeps the logs of the file in it for an ephemeral thread, before any other process can let
-   * go of them. Throws `store_read_only` and `store_full`.
+   * Returns the result of `cut`, and holds its logs of the file for an ephemeral thread, in the same transaction, so that no
+   * other process can discard them in between. Throws `store_read_only` and `store_full`.
    */
   holdLogs<T extends { segments: { logId: number }[] }>(threadId: string, cut: () => T): T {
     return this.guard(() => {
@@ -132,7 +133,7 @@ export class StoreConnection {
     });
   }
 
-  /** Lets go of what an ephemeral thread held beside these logs. */
+  /** Releases all logs that an ephemeral thread holds, except these. */
   keepHeld(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
@@ -145,27 +146,27 @@ export class StoreConnection {
     return this.#writers.has(threadId) || this.#leases.isHeldElsewhere(threadId);
   }
 
-  /** The writer of a thread that has been taken. */
-  addWriter(database: ThreadDatabase, place: LogTail): SqliteWriter {
-    const host = {
+  /** Makes the writer of a thread that this process has taken. */
+  addWriter(database: ThreadDatabase, tail: LogTail): SqliteWriter {
+    const deps: WriterDeps = {
       database,
       now: () => this.now(),
       write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.write(database, work, durable)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
       release: (threadId: string) => this.#release(database, threadId),
     };
-    const writer = new SqliteWriter(host, place);
-    this.#writers.set(place.threadId, writer);
+    const writer = new SqliteWriter(deps, tail);
+    this.#writers.set(tail.threadId, writer);
     return writer;
   }
 
-  /** Tells the writer of a thread, if there is one, that the thread goes on in another log. */
-  moveWriter(place: LogTail): void {
+  /** Moves the writer of a thread to another log, if this process has the writer. */
+  moveWriter(tail: LogTail): void {
     this.#idleWork.discarded();
-    this.#writers.get(place.threadId)?.move(place);
+    this.#writers.get(tail.threadId)?.move(tail);
   }
 
-  /** Ends the writer of a thread that is gone, if there is one. */
+  /** Closes the writer of a deleted thread, if this process has it. */
   closeWriter(threadId: string): void {
     this.#idleWork.discarded();
     this.#writers.get(threadId)?.end();
@@ -177,7 +178,7 @@ export class StoreConnection {
     return result;
   }
 
-  /** What fails inside fails as a StoreError that names the file. */
+  /** Runs `work`. Turns errors of SQLite and the file system into StoreErrors that name the file. */
   guard<T>(work: () => T): T {
     try {
       return work();
@@ -195,11 +196,11 @@ export class StoreConnection {
     this.#opened.db.close();
   }
 
-  /** Ephemeral threads stay as they are. After a failure the next call tries again. */
+  /** Keeps ephemeral threads. If it fails, the next call tries again. */
   #reopen(): void {
     const before = this.#opened;
     this.#leases.close();
-    // While one connection is open, those that are opened beside it share what it could only read.
+    // Connections of one process share the -shm file, which the old one may have opened for reading only.
     if (!before.readOnly) before.db.close();
     const opened = openDatabase(this.#options, before);
     if (opened === before) return;
@@ -222,13 +223,13 @@ export class StoreConnection {
     if (!database.inMemory) this.#orLater({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
   }
 
-  /** Gives something up. On a full disk even this cannot be written: the next time does it, or the end of this process. */
-  #orLater(fields: { threadId?: string }, giveUp: () => void): void {
+  /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
+  #orLater(fields: { threadId?: string }, release: () => void): void {
     try {
-      this.disk.write(giveUp);
+      this.disk.write(release);
     } catch (error) {
       if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
-      this.#options.log.warn({ ...fields, err: error }, 'what a thread held is kept for now');
+      this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
     }
   }
 

@@ -1,203 +1,128 @@
 import { resolve } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
-import { cutText } from '../../base/cut-text.ts';
 import type { Env } from '../../base/env.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
-import { grantedPaths, judgePatch, type PatchVerdict, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
+import { pathOf } from '../../files/file-location.ts';
+import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
+import type { Action, ActionOutcome } from '../action.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
-import type { OpenToolItem, Tool, ToolContext, ToolResult } from '../tool.ts';
-import { fileChanges } from './file-changes.ts';
-import { pathOf } from './file-location.ts';
+import type { CallContext, Tool } from '../tool.ts';
+import { fileChanges } from './diff/file-changes.ts';
+import { TurnDiff } from './diff/turn-diff.ts';
 import { parsePatch } from './parse-patch.ts';
+import { failedPatch, PatchAction, type PatchActionDeps } from './patch-action.ts';
 import { PatchError } from './patch-error.ts';
 import { PATCH_SPEC } from './patch-spec.ts';
 import { PinnedFolders } from './pinned-folders.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
-import { TurnDiff } from './turn-diff.ts';
-import { type Written, writePlan } from './write-plan.ts';
 
-/** The longest text about a failure: a patch may look for lines of a megabyte. */
-const FAILURE_CHARS_MAX = 10_000;
-
-export interface ApplyPatchOptions {
-  clock: Clock;
-  /** Absolute: heddle's home. */
-  home: string;
+export interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
   /** The server's own environment. */
   env: Env;
 }
 
-type Decision = FileChangeApprovalDecision | 'unasked' | 'unanswered';
+interface PatchRequest {
+  patch: string;
+  /** The directory that the patch's paths start from, relative to the thread's working directory. */
+  folder: string;
+}
 
-/** `apply_patch` of one thread: the tool, and what commands that hold a patch do in its place. */
+/** `apply_patch` of one thread: the tool, and the way for commands that only apply a patch. */
 export class ApplyPatch {
-  readonly tool: Tool;
-  readonly #options: ApplyPatchOptions;
-  /** Patches come one after the other, by whichever way they come. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly tool: Tool = {
+    spec: PATCH_SPEC,
+    lock: 'thread',
+    prepare: (args, context) => this.#prepareCall(args, context),
+  };
+  readonly #deps: ApplyPatchDeps;
+  /** Resolves when the last patch of the thread is done: each needs the files as the one before left them. */
+  #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
-  constructor(options: ApplyPatchOptions) {
-    this.#options = options;
-    this.tool = { spec: PATCH_SPEC, exclusive: true, run: (args, context, signal) => this.#run(args, context, signal) };
+  constructor(deps: ApplyPatchDeps) {
+    this.#deps = deps;
   }
 
-  /** Applies a patch whose paths start from `folder`, itself relative to the thread's working folder. */
-  apply({ patch, folder }: { patch: string; folder: string | null }, context: ToolContext, signal: AbortSignal): Promise<ToolResult> {
-    const done = this.#last.then(() => this.#apply(patch, { context, cwd: resolve(context.settings.cwd, folder ?? '.') }, signal));
-    this.#last = done.catch(() => {});
-    return done;
+  /** Waits for the patches before, then verifies this one against the files. Nothing is written yet. */
+  async prepare({ patch, folder }: PatchRequest, context: CallContext): Promise<Action | ActionOutcome> {
+    const release = await this.#lock();
+    const folders = new PinnedFolders();
+    const close = async () => {
+      await folders.close();
+      release();
+    };
+    try {
+      const cwd = resolve(context.settings.cwd, folder);
+      return await this.#plan(patch, { cwd, context, folders, close });
+    } catch (error) {
+      await close();
+      if (error instanceof PatchError) return failedPatch(`apply_patch verification failed: ${error.message}`);
+      throw error;
+    }
   }
 
-  /** Forgets what the patches of the turn that has ended did. */
-  turnEnded(): void {
+  /** Forgets the changes of the turn that has ended. */
+  endTurn(): void {
     this.#turn = null;
   }
 
-  async #run(args: JsonValue, context: ToolContext, signal: AbortSignal): Promise<ToolResult> {
+  async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
     if (typeof patch !== 'string')
-      return { output: 'apply_patch needs the patch as a text, as `input` where it takes JSON.', success: false };
-    return this.apply({ patch, folder: null }, context, signal);
+      return { output: 'apply_patch needs the patch as a string; in JSON arguments, as `input`.', success: false };
+    return this.prepare({ patch, folder: '.' }, context);
   }
 
-  async #apply(patch: string, { context, cwd }: { context: ToolContext; cwd: string }, signal: AbortSignal): Promise<ToolResult> {
-    const folders = new PinnedFolders();
+  async #plan(
+    patch: string,
+    { cwd, context, folders, close }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
+  ): Promise<Action> {
+    const bounds = this.#bounds(context);
     const breaks = new EventLoopYield();
-    try {
-      const bounds = this.#bounds(context);
-      const mayRead = bounds?.mayRead ?? (() => true);
-      const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead, breaks });
-      return await this.#carryOut(changes, { bounds, folders, context, breaks }, signal);
-    } catch (error) {
-      if (error instanceof PatchError) return failed(`apply_patch verification failed: ${error.message}`);
-      throw error;
-    } finally {
-      await folders.close();
-    }
-  }
-
-  async #carryOut(
-    changes: PlannedChange[],
-    {
-      bounds,
-      folders,
-      context,
-      breaks,
-    }: { bounds: ResolvedBounds | null; folders: PinnedFolders; context: ToolContext; breaks: EventLoopYield },
-    signal: AbortSignal,
-  ): Promise<ToolResult> {
-    const files = touchedFiles(changes);
-    const { approvalPolicy } = context.settings;
-    const verdict = judgePatch({ files, bounds, approvalPolicy, grants: context.approvals.grants });
-    if (verdict.verdict === 'refuse') return failed(`The patch was refused, and nothing was written: ${verdict.reason}`);
-    const shown = await fileChanges(changes, breaks);
-    const item = (status: 'inProgress' | 'completed' | 'failed' | 'declined'): ThreadItem => ({
-      type: 'fileChange',
+    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
+    const item = {
+      type: 'fileChange' as const,
       id: context.itemId,
-      changes: shown,
-      status,
-    });
-    const { open, decision } = await this.#decide(verdict, { context, item: item('inProgress') }, signal);
-    const refusal = signal.aborted ? 'The turn was interrupted.' : refusalOf(decision);
-    if (refusal !== null) {
-      await open.complete(item('declined'));
-      if (decision === 'cancel') context.approvals.cancelTurn();
-      return failed(`${refusal} Nothing of the patch was written.`);
-    }
-    if (decision === 'acceptForSession') context.approvals.grants.allowFiles(grantedPaths(files));
-    const written = await writePlan(changes, folders);
-    const output = outcomeText(written);
-    const { threadId, turnId, itemId } = context;
-    open.update(item('inProgress'), { method: 'item/fileChange/outputDelta', params: { threadId, turnId, itemId, delta: output } });
-    await open.complete(item(written.failure === null ? 'completed' : 'failed'));
-    await this.#tellDiff(written, context, breaks);
-    return { output, success: written.failure === null };
+      changes: await fileChanges(changes, breaks),
+      status: 'inProgress' as const,
+    };
+    const deps = { ...this.#deps, turnDiff: (turnId: string) => this.#turnDiff(turnId) };
+    return new PatchAction({ changes, files: touchedFiles(changes), bounds, folders, item, breaks, close }, context, deps);
   }
 
-  /** Begins the item, and asks about it where the verdict says so. */
-  async #decide(
-    verdict: Exclude<PatchVerdict, { verdict: 'refuse' }>,
-    { context, item }: { context: ToolContext; item: ThreadItem },
-    signal: AbortSignal,
-  ): Promise<{ open: OpenToolItem; decision: Decision }> {
-    if (verdict.verdict === 'write') return { open: await context.items.begin(item), decision: 'unasked' };
-    const { threadId, turnId, itemId, approvals, items } = context;
-    const began: OpenToolItem[] = [];
-    const answer = await approvals.ask(
-      {
-        method: 'item/fileChange/requestApproval',
-        params: { threadId, turnId, itemId, startedAtMs: this.#options.clock.now(), reason: verdict.reason, grantRoot: null },
-        opening: async () => began.push(await items.begin(item)),
-      },
-      signal,
-    );
-    const open = began[0] ?? (await items.begin(item));
-    if (answer.type === 'aborted') return { open, decision: 'unanswered' };
-    return { open, decision: answer.type === 'result' ? answer.result.decision : 'decline' };
-  }
-
-  async #tellDiff({ written }: Written, { threadId, turnId, settings, emit }: ToolContext, breaks: EventLoopYield): Promise<void> {
-    if (written.length === 0) return;
+  #turnDiff(turnId: string): TurnDiff {
     if (this.#turn?.id !== turnId) this.#turn = { id: turnId, diff: new TurnDiff() };
-    this.#turn.diff.take(written);
-    const diff = await this.#turn.diff.text(settings.cwd, breaks);
-    await emit({ method: 'turn/diff/updated', params: { threadId, turnId, diff } });
+    return this.#turn.diff;
   }
 
-  #bounds({ settings, approvals }: ToolContext): ResolvedBounds | null {
-    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#options), approvals.grants.permissions);
+  #bounds({ settings, grants }: CallContext): ResolvedBounds | null {
+    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), grants.permissions);
     return bounds === null ? null : resolvePatchBounds(bounds);
+  }
+
+  async #lock(): Promise<() => void> {
+    const before = this.#last;
+    let release = () => {};
+    this.#last = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    return release;
   }
 }
 
-/** Names that go and names that come; a file with further names is shared where it is written as it lies. */
+/** The names that disappear and the names that appear. A file with several hard links is shared if its content changes in place. */
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
-      const place = target ?? entry;
       const shared = target?.found?.isFile() === true && target.found.nlink > 1n;
-      return [{ path, real: pathOf(place), shared }];
+      return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [
       { path, real: pathOf(entry), shared: false },
       { path: moveTo, real: pathOf(target), shared: false },
     ];
   });
-}
-
-function refusalOf(decision: Decision): string | null {
-  switch (decision) {
-    case 'accept':
-    case 'acceptForSession':
-    case 'unasked':
-      return null;
-    case 'decline':
-    case 'cancel':
-      return 'The user declined the patch.';
-    case 'unanswered':
-      return 'Nobody answered whether the patch may be applied.';
-    default:
-      return decision satisfies never;
-  }
-}
-
-const LETTERS = { add: 'A', update: 'M', delete: 'D' } as const;
-
-/** In the words that models know. */
-function outcomeText({ written, failure }: Written): string {
-  const lines = (['add', 'update', 'delete'] as const).flatMap((type) =>
-    written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
-  );
-  if (failure === null) return `Success. Updated the following files:\n${lines.join('')}`;
-  const before = lines.length === 0 ? 'Nothing was written.\n' : `Written before that, and kept:\n${lines.join('')}`;
-  return `apply_patch failed. ${failure}\n${before}`;
-}
-
-function failed(text: string): ToolResult {
-  return { output: cutText(text, FAILURE_CHARS_MAX), success: false };
 }

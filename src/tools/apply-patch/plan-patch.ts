@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
+import { type FileLocation, locateEntry, locateFile, pathOf } from '../../files/file-location.ts';
 import { applyChunks } from './apply-chunks.ts';
-import { type FileLocation, locateEntry, locateFile, pathOf } from './file-location.ts';
 import type { PatchOperation } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -70,13 +70,13 @@ function planned(operation: PatchOperation, options: PlanOptions): Promise<Plann
 }
 
 async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
-  const target = await locateFile(path);
+  const target = await fileAt(path);
   const before = await replacedText(target, path, options);
   return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
 }
 
 async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
-  const [entry, file] = [await locateEntry(path), await locateFile(path)];
+  const [entry, file] = [await locateEntry(path), await fileAt(path)];
   const before = await existingText(file, path, options);
   return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
 }
@@ -86,7 +86,7 @@ async function update(
   path: string,
   options: PlanOptions,
 ): Promise<PlannedChange> {
-  const file = await locateFile(path);
+  const file = await fileAt(path);
   const before = await existingText(file, path, options);
   const after = await applyChunks(before, chunks, { path, breaks: options.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
@@ -100,10 +100,16 @@ async function update(
   return { ...change, shown: moveTo, moveTo: destination, replaced, entry, target };
 }
 
+async function fileAt(path: string): Promise<FileLocation> {
+  const file = await locateFile(path);
+  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
+  return file;
+}
+
 /** What is replaced as a whole is only shown, so it need not be there, nor be text. */
-async function replacedText(place: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
-  if (place.found?.isFile() !== true || !mayRead(pathOf(place))) return null;
-  return readText(folders, place, path).catch(() => null);
+async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
+  if (file.found?.isFile() !== true || !mayRead(pathOf(file))) return null;
+  return readText(folders, file, path).catch(() => null);
 }
 
 /** Without set-user-id and its like: a program that gets new content does not keep those rights. */

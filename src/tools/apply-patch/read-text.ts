@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { FileLocation } from './file-location.ts';
+import type { FileLocation } from '../../files/file-location.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 
@@ -11,11 +11,11 @@ const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The text of a file. Throws a PatchError where it is none, and the system's error. */
-export async function readText(folders: PinnedFolders, place: FileLocation, path: string): Promise<string> {
-  const handle = await open(await folders.entry(place), READING);
+export async function readText(folders: PinnedFolders, location: FileLocation, path: string): Promise<string> {
+  const handle = await open(await folders.entry(location), READING);
   try {
     const { size } = await handle.stat();
-    if (place.found?.isFile() !== true) throw new PatchError(`${path} is not a file`);
+    if (location.found?.isFile() !== true) throw new PatchError(`${path} is not a file`);
     if (size > FILE_BYTES_MAX) throw new PatchError(`${path} has ${size} bytes, more than the ${FILE_BYTES_MAX} that can be changed`);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile());
   } catch (error) {

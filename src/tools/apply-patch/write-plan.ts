@@ -1,11 +1,15 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, rename, unlink } from 'node:fs/promises';
-import { isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
-import { type FileLocation, pathOf } from './file-location.ts';
+import { basename } from 'node:path';
+import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
+import { type FileLocation, pathOf } from '../../files/file-location.ts';
+import { FileChangedError, type NewContents, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
+import { writeAll } from '../../files/write-all.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import type { PlannedChange } from './plan-patch.ts';
-import { putInPlace, replacePatchedFile, writeBeside } from './replace-patched-file.ts';
+
+const CHANGED = 'it has changed since the patch was checked';
 
 /** What became of a plan. What was written before a failure stays. */
 export interface Written {
@@ -74,8 +78,8 @@ class PlanWriter {
       const { moveTo, entry, target, after } = change;
       if (moveTo === null || target === null || after === null || !this.#reached.has(pathOf(entry))) continue;
       const path = await this.#folders.entry(target, { create: true });
-      const beside = await writeBeside(path, entry.found, { ...change, text: after });
-      this.#saved.set(change, { folder: target.folder, name: beside.slice(beside.lastIndexOf('/') + 1), found: null });
+      const draft = await writeMoved(path, change);
+      this.#saved.set(change, { folder: target.folder, name: basename(draft), found: null });
     }
   }
 
@@ -90,38 +94,52 @@ class PlanWriter {
   /** Takes away what was saved and is not needed; says where the rest is. */
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
-    for (const [change, place] of this.#saved) {
-      if (this.#done.has(pathOf(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${pathOf(place)}.`);
-      else await unlink(await this.#folders.entry(place));
+    for (const [change, draft] of this.#saved) {
+      if (this.#done.has(pathOf(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${pathOf(draft)}.`);
+      else await unlink(await this.#folders.entry(draft));
     }
     return kept;
   }
 
   async #put(change: PlannedChange, target: FileLocation): Promise<void> {
-    const { entry, after, moveTo } = change;
+    const { entry, moveTo } = change;
     const path = await this.#unchanged(target, { create: true });
     const saved = this.#saved.get(change);
     if (saved !== undefined) {
       this.#saved.delete(change);
       return putInPlace(await this.#folders.entry(saved), path);
     }
-    const content = { ...change, text: after ?? '' };
-    if (moveTo === null) return replacePatchedFile(path, target, content);
+    if (moveTo === null) return replaceFile(path, target.found, contentsOf(change));
     if (isRespelled(change)) await rename(await this.#folders.entry(entry), path);
-    await putInPlace(await writeBeside(path, entry.found, content), path);
+    await putInPlace(await writeMoved(path, change), path);
   }
 
-  /** The path of a place, once it is sure that what is there is what was judged. */
-  async #unchanged(place: FileLocation, { create = false } = {}): Promise<string> {
-    const path = await this.#folders.entry(place, { create });
-    if (this.#done.has(pathOf(place))) return path;
-    const found = await lstat(path, { bigint: true }).catch((error: unknown) => {
+  /** Returns the path of a location once the entry there is known to be the one that was judged. */
+  async #unchanged(location: FileLocation, { create = false } = {}): Promise<string> {
+    const path = await this.#folders.entry(location, { create });
+    if (this.#done.has(pathOf(location))) return path;
+    const now = await lstat(path, { bigint: true }).catch((error: unknown) => {
       if (isAbsent(error)) return null;
       throw error;
     });
-    const isAsJudged = place.found === null ? found === null : isSame(place.found, found) && isUntouched(place.found, found);
-    if (!isAsJudged) throw new PatchError('it has changed since the patch was checked');
+    const { found } = location;
+    if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now)) throw new PatchError(CHANGED);
     return path;
+  }
+}
+
+function contentsOf({ after, mode, before }: PlannedChange): NewContents {
+  return { fill: (file) => writeAll(file, Buffer.from(after ?? '')), mode, before };
+}
+
+/** Writes a file that gets another name to a draft beside that. It keeps its owner if this process may give files away. */
+async function writeMoved(path: string, change: PlannedChange): Promise<string> {
+  const contents = contentsOf(change);
+  try {
+    return await writeDraft(path, change.entry.found, contents);
+  } catch (error) {
+    if (!hasErrorCode(error, ['EPERM'])) throw error;
+    return writeDraft(path, null, contents);
   }
 }
 
@@ -145,6 +163,7 @@ function kind({ mode }: BigIntStats): bigint {
 /** Null for what is no failure of the file system. */
 function reason(error: unknown): string | null {
   if (error instanceof PatchError) return error.message;
+  if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
   return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its folder is gone' : code));
 }

@@ -1,15 +1,15 @@
+import { resolveLinks } from '../../base/follow-path.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
-import { realPath } from '../real-path.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
-import type { ToolContext } from '../tool.ts';
+import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
 import type { CommandDeps } from './command-deps.ts';
 
 interface CommandBoundsDeps {
-  context: ToolContext;
+  context: CallContext;
   deps: CommandDeps;
 }
 
@@ -18,8 +18,8 @@ interface CommandBoundsDeps {
  * alone; of those, what leads elsewhere by now than when they were asked for is left out. Null: the policy has no bounds.
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
-  const { settings, approvals } = context;
-  const granted = [...approvals.grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
+  const { settings, grants } = context;
+  const granted = [...grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
   return sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), granted);
 }
 
@@ -35,8 +35,8 @@ export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: Grante
   if (named === null) return null;
   const { bounds } = realBounds(named);
   const isCovered =
-    asked.read.every((path) => isReadable(realPath(path), bounds)) &&
-    asked.write.every((path) => isWritable(realPath(path), bounds)) &&
+    asked.read.every((path) => isReadable(resolveLinks(path), bounds)) &&
+    asked.write.every((path) => isWritable(resolveLinks(path), bounds)) &&
     (bounds.network || !asked.network);
   return isCovered ? null : asked;
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
-import type { ToolContext, ToolResult } from '../tool.ts';
+import type { Action, ActionOutcome } from '../action.ts';
+import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import type { CommandLimits } from './command-settings.ts';
 import type { CommandSessions } from './sessions/command-sessions.ts';
@@ -18,6 +19,6 @@ export interface CommandDeps {
   /** What commands find in theirs. */
   environment(): Record<string, string>;
   limits: CommandLimits;
-  /** What is no command but a patch, written as one: gives its result, null for all else. */
-  patchIn: ((call: CommandCall, context: ToolContext, signal: AbortSignal) => Promise<ToolResult | null>) | null;
+  /** Prepares the patch that a command does nothing but apply; null for any other command. */
+  preparePatch: ((call: CommandCall, context: CallContext) => Promise<Action | ActionOutcome | null>) | null;
 }

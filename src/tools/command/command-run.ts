@@ -1,19 +1,23 @@
 import type { ParsedCommand } from '../../policy/command/parse-command.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
-import type { ToolContext } from '../tool.ts';
+import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 
-/** A command that may be run, and what it runs in. */
-export interface CommandRun {
+/** A command that is to be judged and run. */
+export interface PreparedCommand {
   call: CommandCall;
   command: ParsedCommand;
-  context: ToolContext;
+  context: CallContext;
   deps: CommandDeps;
-  /** What goes beyond its sandbox and is allowed to this run alone once it runs; null: nothing. */
+  /** The permissions beyond its sandbox that this run alone has once it is allowed; null: none. */
   permissions: GrantedPermissions | null;
-  /** What the session is known by. */
+}
+
+/** A command that may run. */
+export interface CommandRun extends PreparedCommand {
+  /** The number of its session. */
   number: number;
-  /** Whom its process runs for. */
+  /** The thread, turn and session that its process runs for: everything it starts is found by them. */
   owner: readonly string[];
 }

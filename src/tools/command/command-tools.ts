@@ -1,10 +1,11 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { Tool, ToolContext, ToolResult } from '../tool.ts';
+import type { Action, ActionOutcome } from '../action.ts';
+import type { CallContext, Tool } from '../tool.ts';
 import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
-import { writeToCommand } from './write-to-command.ts';
+import { prepareStdin } from './prepare-stdin.ts';
 
 /** Names that models know for a tool that runs one command to its end. They are taken, and not offered. */
 const OTHER_NAMES = ['shell_command', 'shell', 'container.exec', 'local_shell'];
@@ -14,17 +15,17 @@ export function commandTools(deps: CommandDeps): Tool[] {
   const spec = execCommandSpec(deps.limits);
   const exec: Tool = {
     spec,
-    run: (args, context, signal) => run('exec_command', { read: execArguments, args }, { context, deps, signal }),
+    prepare: (args, context) => prepare('exec_command', { read: execArguments, args }, { context, deps }),
   };
   const write: Tool = {
     spec: writeStdinSpec(deps.limits),
-    run: (args, context, signal) => writeToCommand(args, context, deps, signal),
+    prepare: (args, context) => prepareStdin(args, context, deps),
   };
   const others = OTHER_NAMES.map(
     (name): Tool => ({
       spec: { ...spec, name },
       offered: false,
-      run: (args, context, signal) => run(name, { read: shellArguments, args }, { context, deps, signal }),
+      prepare: (args, context) => prepare(name, { read: shellArguments, args }, { context, deps }),
     }),
   );
   return [exec, write, ...others];
@@ -35,11 +36,11 @@ interface Reading {
   args: JsonValue;
 }
 
-async function run(
+async function prepare(
   name: string,
   { read, args }: Reading,
-  { context, deps, signal }: { context: ToolContext; deps: CommandDeps; signal: AbortSignal },
-): Promise<ToolResult> {
+  { context, deps }: { context: CallContext; deps: CommandDeps },
+): Promise<Action | ActionOutcome> {
   let call: CommandCall;
   try {
     call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
@@ -47,6 +48,6 @@ async function run(
     if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
     throw error;
   }
-  const { runCommand } = await import('./run-command.ts');
-  return runCommand(call, context, deps, signal);
+  const { prepareCommand } = await import('./prepare-command.ts');
+  return prepareCommand(call, context, deps);
 }

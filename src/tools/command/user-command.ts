@@ -1,7 +1,7 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
-import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { ToolContext } from '../tool.ts';
+import { type Action, refusalText, UNCONFINED } from '../action.ts';
+import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -22,32 +22,37 @@ export interface UserCommand {
   timeoutMs: number;
 }
 
-/** Runs a command of the user's, outside any sandbox; gives what the model is to read of it. Rejects with the store's error alone. */
-export async function runUserCommand(
-  { text, timeoutMs }: UserCommand,
-  context: ToolContext,
-  deps: CommandDeps,
-  signal: AbortSignal,
-): Promise<ResponseItem> {
-  const { threadId, turnId, itemId, settings, items } = context;
+/** Prepares a command of the user's. It needs no approval, and runs outside any sandbox; the outcome's output is a string for the model. */
+export async function prepareUserCommand({ text, timeoutMs }: UserCommand, context: CallContext, deps: CommandDeps): Promise<Action> {
+  const { threadId, turnId, itemId, settings } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
   const { number, owner, release } = deps.sessions.takeUserSlot();
+  const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
-  const shown = new ShownCommand({ item, open: await items.begin(item), threadId, turnId, clock: deps.clock });
-  const startedMs = deps.clock.monotonic();
-  try {
-    const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
-    const outcome = await startCommand(run, { shown, sandboxed: false, readOnly: false }, signal);
-    if (outcome.state === 'notStarted') shown.note(outcome.problem);
-    const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
-    const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);
-    await shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
-    return message({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds: (deps.clock.monotonic() - startedMs) / 1000, output });
-  } finally {
-    release();
-  }
+  return {
+    kind: 'command',
+    item,
+    judge: () => ({ run: UNCONFINED }),
+    async perform(permit, open, { signal }) {
+      if (open === null) throw new Error('a command of the user has an item');
+      const shown = new ShownCommand({ item, open, threadId, turnId, clock: deps.clock });
+      const startedMs = deps.clock.monotonic();
+      const outcome = await startCommand(run, { shown, permit }, signal);
+      if (outcome.state === 'notStarted') shown.note(outcome.problem);
+      const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
+      const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);
+      const seconds = (deps.clock.monotonic() - startedMs) / 1000;
+      return {
+        output: report({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds, output }),
+        success: exitCode === 0,
+        item: shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode }),
+      };
+    },
+    refused: (denial) => ({ output: refusalText(denial), success: false, item: { ...item, status: 'declined' } }),
+    close: async () => release(),
+  };
 }
 
 function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeoutMs: number; shell: string }): CommandCall {
@@ -66,9 +71,9 @@ function userCall(text: string, { cwd, timeoutMs, shell }: { cwd: string; timeou
   };
 }
 
-function message({ text, exitCode, seconds, output }: { text: string; exitCode: number; seconds: number; output: string }): ResponseItem {
-  const told = `<user_shell_command>
-The user ran this command in a shell of their own.
+function report({ text, exitCode, seconds, output }: { text: string; exitCode: number; seconds: number; output: string }): string {
+  return `<user_shell_command>
+The user ran this command in their own shell.
 <command>
 ${text}
 </command>
@@ -79,5 +84,4 @@ Output:
 ${output}
 </result>
 </user_shell_command>`;
-  return { type: 'message', role: 'user', content: [{ type: 'input_text', text: told }] };
 }

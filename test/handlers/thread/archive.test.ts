@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
 import { brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
+import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
 import { message, messageBegun, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
@@ -138,7 +139,7 @@ test('who followed a thread when it was archived hears nothing of it when anothe
   const before = client.notifications('turn/completed').length;
   model.push(response(message('second')));
   await other.turn(thread.id, 'two');
-  await client.request('thread/loaded/list', {});
+  await taken(client);
   expect(client.notifications('turn/completed')).toHaveLength(before);
 });
 

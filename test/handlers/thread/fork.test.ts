@@ -7,19 +7,9 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { threadWith, withThreeTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
-
-async function withThreeTurns() {
-  const server = await startServer();
-  const { turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-    ['three', 'third'],
-  ]);
-  return { ...server, turns, turnIds: turns.map(({ id }) => id) as [string, string, string] };
-}
 
 async function sayIn({ client, model }: TestServer, threadId: string, said: string) {
   const count = model.requests.length;

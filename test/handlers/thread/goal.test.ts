@@ -5,8 +5,8 @@ import { idOf } from '../../support/counting-ids.ts';
 import { START } from '../../support/expected.ts';
 import { gatedStore } from '../../support/gated-store.ts';
 import { message, response } from '../../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { startServer, type TestServer } from '../../support/test-server.ts';
+import { threadWith, withThread } from '../../support/thread-with.ts';
 
 const PAUSED = { threadId: idOf(1), objective: 'all green', status: 'paused' } as const;
 
@@ -22,13 +22,6 @@ function goalOf(given: Partial<ThreadGoal> = {}): ThreadGoal {
     updatedAt: START,
     ...given,
   };
-}
-
-/** A server with a thread that has no turn yet. */
-async function withThread(options: TestServerOptions = {}): Promise<TestServer> {
-  const server = await startServer(options);
-  await server.client.request('thread/start', {});
-  return server;
 }
 
 describe('thread/goal/set refuses', () => {
@@ -83,7 +76,7 @@ describe('thread/goal/set refuses', () => {
     ]).toEqual([
       'goal objective must not be empty',
       'goal objective must be at most 4000 characters, not 4001',
-      'goal token budget must be positive: leave it out for none',
+      'goal token budget must be positive: leave it out for no budget',
       `cannot update the goal of thread ${idOf(1)}: no goal exists, and no objective was given`,
     ]);
   });

@@ -50,7 +50,7 @@ describe('thread/inject_items refuses', () => {
     const items = Array.from({ length: 1_001 }, () => fact);
     expect(await server.client.refusal('thread/inject_items', { threadId: idOf(1), items })).toEqual({
       code: -32600,
-      message: 'items must be at most 1000, not 1001: inject them in several requests',
+      message: 'items must have at most 1000 entries, not 1001: inject them in several requests',
       data: { code: 'too_many_items', maxItems: 1000, actualItems: 1001 },
     });
     await inject(server, items.slice(1));

@@ -5,23 +5,17 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { message, messageBegun, response, TestModel } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { withTwoTurns } from '../../support/thread-with.ts';
 
 const at = { startedAtMs: START_MS, completedAtMs: START_MS };
 
-async function withTwoTurns() {
-  const server = await startServer();
-  const { turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-  ]);
-  const entries = turns.flatMap(({ id, items }) => items.map((item) => ({ turnId: id, item, ...at })));
-  const turnIds = turns.map(({ id }) => id) as [string, string];
-  return { ...server, entries, turnIds };
+async function withEntries() {
+  const { turns, ...server } = await withTwoTurns();
+  return { ...server, entries: turns.flatMap(({ id, items }) => items.map((item) => ({ turnId: id, item, ...at }))) };
 }
 
 test('thread/items/list refuses unknown threads and items, and bad cursors', async () => {
-  const { client, entries, turnIds } = await withTwoTurns();
+  const { client, entries, turnIds } = await withEntries();
   const elsewhere = entries[2]?.item.id ?? '';
   expect([
     await client.refusal('thread/items/list', { threadId: 'nope' }),
@@ -39,7 +33,7 @@ test('thread/items/list refuses unknown threads and items, and bad cursors', asy
 });
 
 test('thread/items/list gives the items with their turns and times, oldest first', async () => {
-  const { client, entries } = await withTwoTurns();
+  const { client, entries } = await withEntries();
   expect(await client.request('thread/items/list', { threadId: idOf(1) })).toEqual({
     data: entries,
     nextCursor: null,
@@ -48,7 +42,7 @@ test('thread/items/list gives the items with their turns and times, oldest first
 });
 
 test('thread/items/list in pages, both ways', async () => {
-  const { client, entries } = await withTwoTurns();
+  const { client, entries } = await withEntries();
   const list = (params: object) => client.request('thread/items/list', { threadId: idOf(1), ...params });
   const first = await list({ limit: 3 });
   expect(first.data).toEqual(entries.slice(0, 3));
@@ -59,7 +53,7 @@ test('thread/items/list in pages, both ways', async () => {
 });
 
 test('thread/items/list of one turn', async () => {
-  const { client, entries, turnIds } = await withTwoTurns();
+  const { client, entries, turnIds } = await withEntries();
   const list = (params: object) => client.request('thread/items/list', { threadId: idOf(1), ...params });
   expect((await list({ turnId: turnIds[1] })).data).toEqual(entries.slice(2));
   const first = await list({ turnId: turnIds[0], limit: 1 });
@@ -71,7 +65,7 @@ test('thread/items/list of one turn', async () => {
 });
 
 test('thread/items/list of a turn that is not there is empty', async () => {
-  const { client } = await withTwoTurns();
+  const { client } = await withEntries();
   for (const turnId of [idOf(9), 'zz']) {
     expect(await client.request('thread/items/list', { threadId: idOf(1), turnId })).toEqual({
       data: [],
@@ -82,7 +76,7 @@ test('thread/items/list of a turn that is not there is empty', async () => {
 });
 
 test('thread/items/list can begin at an item', async () => {
-  const { client, entries } = await withTwoTurns();
+  const { client, entries } = await withEntries();
   const { data } = await client.request('thread/items/list', {
     threadId: idOf(1),
     cursor: { type: 'item', itemId: entries[2]?.item.id ?? '' },
@@ -92,7 +86,7 @@ test('thread/items/list can begin at an item', async () => {
 
 describe('thread/items/read', () => {
   test('refuses no ids, too many, and unknown threads', async () => {
-    const { client, turnIds } = await withTwoTurns();
+    const { client, turnIds } = await withEntries();
     const refused = (params: object) =>
       client.refusal('thread/items/read', { threadId: idOf(1), turnId: turnIds[0], itemIds: ['a'], ...params });
     const range = { code: -32600, message: 'itemIds must contain 1 to 100 IDs', data: { code: 'invalid_params' } };
@@ -110,7 +104,7 @@ describe('thread/items/read', () => {
   });
 
   test("gives those that the turn has, once each and in the turn's order, of a thread that is not loaded too", async () => {
-    const server = await withTwoTurns();
+    const server = await withEntries();
     const { entries, turnIds } = server;
     const [one, first, two] = entries.map(({ item }) => item.id) as [string, string, string];
     const { client } = await server.restart();
@@ -124,7 +118,7 @@ describe('thread/items/read', () => {
   });
 
   test('of a fork it finds what the fork shares and what is its own', async () => {
-    const server = await withTwoTurns();
+    const server = await withEntries();
     const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), lastTurnId: server.turnIds[0] });
     server.model.push(response(message('third')));
     const turn = await server.client.turn(thread.id, 'three');
@@ -152,7 +146,7 @@ describe('thread/items/read', () => {
 
 describe('thread/turns/items/list', () => {
   test('refuses unknown threads and turns, and bad cursors', async () => {
-    const { client, turnIds } = await withTwoTurns();
+    const { client, turnIds } = await withEntries();
     const refused = async (params: object) =>
       (await client.refusal('thread/turns/items/list', { threadId: idOf(1), turnId: turnIds[0], ...params })).data.code;
     expect([await refused({ threadId: idOf(9) }), await refused({ turnId: idOf(9) }), await refused({ cursor: 'garbage' })]).toEqual([
@@ -163,7 +157,7 @@ describe('thread/turns/items/list', () => {
   });
 
   test("pages through a turn's items, both ways, of a thread that is not loaded too", async () => {
-    const server = await withTwoTurns();
+    const server = await withEntries();
     const { client } = await server.restart();
     const [one, first] = server.entries.map(({ item }) => item);
     const list = (params: object) => client.request('thread/turns/items/list', { threadId: idOf(1), turnId: server.turnIds[0], ...params });

@@ -29,7 +29,7 @@ test('profiles and environments that there are none of, two policies at once and
   const { client } = await startServer();
   await client.request('thread/start', {});
   const input = text('x');
-  const unknown = 'unknown permission profile `nope`: there are :read-only, :workspace, :danger-full-access';
+  const unknown = 'unknown permission profile `nope`: expected one of :read-only, :workspace, :danger-full-access';
   const relative = 'params.runtimeWorkspaceRoots: "rel" is not an absolute path';
   const environments = [{ environmentId: 'zz', cwd: '/' }];
   const cases: [string, object, string, string][] = [

@@ -4,23 +4,15 @@ import { StoreError } from '../../../src/store/store-error.ts';
 import { CountingIds, idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, START_MS, settingsOf, threadOf, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
+import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said, TestModel, USAGE } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { withTwoTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
 
 const collaborationMode = { mode: 'default', settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } };
-
-async function withTwoTurns() {
-  const server = await startServer();
-  const { turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-  ]);
-  return { ...server, turns };
-}
 
 describe('thread/resume refuses', () => {
   test('an id that is none, an unknown one, an unknown path, and an empty history', async () => {
@@ -257,7 +249,7 @@ describe('while a turn runs', () => {
     const other = await server.connect();
     await other.request('thread/resume', { threadId: idOf(1) });
     await other.waitFor('thread/goal/cleared');
-    await server.client.request('thread/loaded/list', {});
+    await taken(server.client);
     expect(server.client.notifications('thread/goal/cleared')).toEqual([]);
     gate.open();
     expect(await other.turnCompleted(turnId)).toMatchObject({ status: 'completed', items: [agentItem('partial')] });

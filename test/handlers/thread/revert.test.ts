@@ -7,17 +7,7 @@ import { gatedStore } from '../../support/gated-store.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, failed, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
-
-async function withThreeTurns(options: Parameters<typeof startServer>[0] = {}) {
-  const server = await startServer(options);
-  const { thread, turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-    ['three', 'third'],
-  ]);
-  return { ...server, threadId: thread.id, turns, turnIds: turns.map(({ id }) => id) as [string, string, string] };
-}
+import { threadWith, withThreeTurns } from '../../support/thread-with.ts';
 
 async function sayIn({ client, model }: TestServer, threadId: string, said: string) {
   const count = model.requests.length;

@@ -4,17 +4,7 @@ import { threadOf } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said } from '../../support/test-model.ts';
-import { startServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
-
-async function withTwoTurns() {
-  const server = await startServer();
-  const { thread, turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-  ]);
-  return { ...server, threadId: thread.id, turns };
-}
+import { withTwoTurns } from '../../support/thread-with.ts';
 
 test('thread/rollback refuses threads that it does not know, no turns at all, archived threads, and a thread whose turn runs', async () => {
   const { client, model, threadId, turns } = await withTwoTurns();

@@ -4,17 +4,13 @@ import { idOf } from '../../support/counting-ids.ts';
 import { ANY_ID, agentItem, turnOf, userItem } from '../../support/expected.ts';
 import { message, reasoning, response } from '../../support/test-model.ts';
 import { startServer } from '../../support/test-server.ts';
-import { threadWith } from '../../support/thread-with.ts';
+import { threadWith, withTwoTurns } from '../../support/thread-with.ts';
 
 const reasoningItem: ThreadItem = { type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] };
 
 /** A thread of three turns, the last with reasoning and two messages. */
-async function withThreeTurns() {
-  const server = await startServer();
-  const { turns } = await threadWith(server, [
-    ['one', 'first'],
-    ['two', 'second'],
-  ]);
+async function withLongTurn() {
+  const { turns, ...server } = await withTwoTurns();
   server.model.push(response(reasoning('because'), message('on it', { id: 'a' }), message('third', { id: 'b' })));
   const { id } = await server.client.turn(idOf(1), 'three');
   const third = turnOf({ id, items: [userItem('three'), reasoningItem, agentItem('on it'), agentItem('third')] });
@@ -23,7 +19,7 @@ async function withThreeTurns() {
 
 describe('thread/turns/list refuses', () => {
   test('unknown threads, wrong params, and cursors that are none or of another list', async () => {
-    const { client } = await withThreeTurns();
+    const { client } = await withLongTurn();
     const { backwardsCursor } = await client.request('thread/items/list', { threadId: idOf(1) });
     expect([
       await client.refusal('thread/turns/list', { threadId: 'nope' }),
@@ -45,7 +41,7 @@ describe('thread/turns/list refuses', () => {
   });
 
   test('a cursor of another thread', async () => {
-    const server = await withThreeTurns();
+    const server = await withLongTurn();
     const { thread: other } = await threadWith(server, [['a', 'b']]);
     const { backwardsCursor: cursor } = await server.client.request('thread/turns/list', { threadId: other.id });
     expect(await server.client.refusal('thread/turns/list', { threadId: idOf(1), cursor })).toMatchObject({
@@ -55,7 +51,7 @@ describe('thread/turns/list refuses', () => {
 });
 
 test('the three views: the whole, the first user message with the last answer, and nothing', async () => {
-  const { client, full } = await withThreeTurns();
+  const { client, full } = await withLongTurn();
   const view = async (itemsView?: 'full' | 'summary' | 'notLoaded' | null) =>
     (
       await client.request('thread/turns/list', {
@@ -73,7 +69,7 @@ test('the three views: the whole, the first user message with the last answer, a
 });
 
 test('pages begin with the newest turn, and go both ways', async () => {
-  const { client, full } = await withThreeTurns();
+  const { client, full } = await withLongTurn();
   const list = (params: object) => client.request('thread/turns/list', { threadId: idOf(1), itemsView: 'full', ...params });
   const newest = await list({ limit: 2 });
   expect(newest).toEqual({ data: [full[2], full[1]], nextCursor: expect.any(String), backwardsCursor: expect.any(String) });

@@ -170,7 +170,7 @@ test('a skill that is not there is said to be missing', async () => {
   const server = await withThread();
   const path = join(server.home, 'skills', 'nobody', 'SKILL.md');
   const { model } = await sent(server, [{ type: 'skill', name: 'nobody', path }]);
-  expect(model).toEqual([read({ type: 'input_text', text: expect.stringContaining(`there is no ${path}`) })]);
+  expect(model).toEqual([read({ type: 'input_text', text: expect.stringContaining(`${path} does not exist`) })]);
 });
 
 test('a mention is kept for clients', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, turnOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
+import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, type ScriptedResponse, said, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
@@ -81,7 +82,7 @@ test('before the model has said anything', async () => {
   await client.request('turn/interrupt', { threadId: idOf(1), turnId });
   expect(await client.turnCompleted(turnId)).toEqual(interrupted(turnId));
   gate.open();
-  await client.request('thread/loaded/list', {});
+  await taken(client);
   expect(client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage']);
 });
 
@@ -103,7 +104,7 @@ test('twice: both are answered, and there is one end', async () => {
   const answers = await Promise.all([client.request('turn/interrupt', params), client.request('turn/interrupt', params)]);
   expect(answers).toEqual([{}, {}]);
   await client.turnCompleted(turnId);
-  await client.request('thread/loaded/list', {});
+  await taken(client);
   expect(client.notifications('turn/completed')).toHaveLength(1);
 });
 

@@ -8,6 +8,7 @@ import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
+import { taken } from '../../support/settled.ts';
 import { type Message, type TestClient, text } from '../../support/test-client.ts';
 import { asked, conversation, failed, message, response } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
@@ -95,7 +96,7 @@ describe('while input that joins a turn is being written', () => {
     const joined = server.client.call(method, { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
     await written.reached;
     answering.open();
-    await server.client.request('thread/loaded/list', {});
+    await taken(server.client);
     expect(server.client.notifications('turn/completed')).toEqual([]);
     written.open();
     expect(JSON.stringify(await joined)).toContain(turn.id);
@@ -131,7 +132,7 @@ describe('while input that joins a turn is being written', () => {
     const joined = server.client.request('turn/steer', { threadId: idOf(1), expectedTurnId: turn.id, input: text('two') });
     await written.reached;
     answering.open();
-    await server.client.request('thread/loaded/list', {});
+    await taken(server.client);
     written.open();
     expect(await joined).toEqual({ turnId: turn.id });
     expect((await server.client.turnCompleted(turn.id)).status).toBe('failed');

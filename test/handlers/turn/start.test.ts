@@ -5,12 +5,7 @@ import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
-
-async function withThread(model = new TestModel()): Promise<TestServer> {
-  const server = await startServer({ model });
-  await server.client.request('thread/start', {});
-  return server;
-}
+import { withThread } from '../../support/thread-with.ts';
 
 describe('turn/start refuses', () => {
   test('threads that are not loaded', async () => {
@@ -71,14 +66,14 @@ describe('turn/start refuses', () => {
 });
 
 test('exactly 1,048,576 characters are taken, counted as Unicode does', async () => {
-  const { client, model } = await withThread(new TestModel(response(message('ok'))));
+  const { client, model } = await withThread({ model: new TestModel(response(message('ok'))) });
   const long = '🧵'.repeat(1_048_576);
   expect((await client.turn(idOf(1), long)).status).toBe('completed');
   expect(conversation(model.request(1))).toEqual([asked(long)]);
 });
 
 test('turn/start answers with a turn in progress before anything is told of it', async () => {
-  const { client } = await withThread(new TestModel(response(message('ok'))));
+  const { client } = await withThread({ model: new TestModel(response(message('ok'))) });
   const before = client.messages.length;
   const answer = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   expect(answer).toEqual({
@@ -90,7 +85,7 @@ test('turn/start answers with a turn in progress before anything is told of it',
 
 test('turn/completed has the final message alone, and the times of the turn', async () => {
   const gate = new Gate();
-  const { client, clock, model } = await withThread(new TestModel(response(message('working'), [gate], message('done'))));
+  const { client, clock, model } = await withThread({ model: new TestModel(response(message('working'), [gate], message('done'))) });
   const turn = client.turn(idOf(1), 'hi');
   await model.asked(1);
   await gate.reached;
@@ -108,7 +103,7 @@ test('turn/completed has the final message alone, and the times of the turn', as
 });
 
 test('clientUserMessageId comes back as the clientId of the message, also when it is read', async () => {
-  const { client } = await withThread(new TestModel(response(message('ok'))));
+  const { client } = await withThread({ model: new TestModel(response(message('ok'))) });
   await client.turn(idOf(1), 'hi', { clientUserMessageId: 'mine-1' });
   const item = userItem('hi', { clientId: 'mine-1' });
   expect(client.notifications('item/completed')[0]?.item).toEqual(item);
@@ -117,7 +112,7 @@ test('clientUserMessageId comes back as the clientId of the message, also when i
 });
 
 test('a turn without input asks the model with the history alone, and has no message of the user', async () => {
-  const { client, model } = await withThread(new TestModel(response(message('first')), response(message('second'))));
+  const { client, model } = await withThread({ model: new TestModel(response(message('first')), response(message('second'))) });
   await client.turn(idOf(1), 'hi');
   expect(await client.turn(idOf(1), [])).toMatchObject({ status: 'completed', items: [agentItem('second')] });
   expect(conversation(model.request(2))).toEqual([asked('hi'), said('first')]);
@@ -126,7 +121,7 @@ test('a turn without input asks the model with the history alone, and has no mes
 });
 
 test('additionalContext reaches the model under its keys, by role of its kind, and is not shown', async () => {
-  const { client, model } = await withThread(new TestModel(response(message('ok'))));
+  const { client, model } = await withThread({ model: new TestModel(response(message('ok'))) });
   await client.turn(idOf(1), 'hi', {
     additionalContext: {
       editor: { value: 'vim', kind: 'application' },
@@ -143,7 +138,7 @@ test('additionalContext reaches the model under its keys, by role of its kind, a
 
 test('a turn that runs does not hold up other requests, nor another thread’s turn', async () => {
   const gate = new Gate();
-  const { client } = await withThread(new TestModel(response([gate], message('slow')), response(message('quick'))));
+  const { client } = await withThread({ model: new TestModel(response([gate], message('slow')), response(message('quick'))) });
   const { thread } = await client.request('thread/start', {});
   await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
   await gate.reached;
@@ -156,7 +151,7 @@ test('a turn that runs does not hold up other requests, nor another thread’s t
 describe('on a thread whose turn runs, turn/start', () => {
   async function running(): Promise<TestServer & { gate: Gate; turnId: string }> {
     const gate = new Gate();
-    const server = await withThread(new TestModel(response(messageBegun('par'), [gate]), response(message('both'))));
+    const server = await withThread({ model: new TestModel(response(messageBegun('par'), [gate]), response(message('both'))) });
     const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
     await server.client.waitFor('item/agentMessage/delta');
     return { ...server, gate, turnId: turn.id };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { streamedChanges, streamedInput } from '../../../src/tools/apply-patch/streamed-changes.ts';
+import { streamedChanges, streamedInput } from '../../../src/tools/apply-patch/diff/streamed-changes.ts';
 
 const PATCH = `*** Begin Patch
 *** Add File: new.txt

@@ -3,10 +3,10 @@ import { chmodSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
+import { TurnDiff } from '../../../src/tools/apply-patch/diff/turn-diff.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PinnedFolders } from '../../../src/tools/apply-patch/pinned-folders.ts';
 import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
-import { TurnDiff } from '../../../src/tools/apply-patch/turn-diff.ts';
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { folderWith, patchOf, tree } from './apply-to-files.ts';
 

@@ -3,7 +3,7 @@ import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
-import { unifiedDiff } from '../../../src/tools/apply-patch/unified-diff.ts';
+import { unifiedDiff } from '../../../src/tools/apply-patch/diff/unified-diff.ts';
 
 test('a change with the three lines on each side of it', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);

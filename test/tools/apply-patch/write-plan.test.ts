@@ -1,9 +1,8 @@
 import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isDraftName } from '../../../src/files/replace-file.ts';
+import { isDraftName, writeDraft } from '../../../src/files/replace-file.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
-import { writeBeside } from '../../../src/tools/apply-patch/replace-patched-file.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { apply, folderWith, patchOf, tree } from './apply-to-files.ts';
 
@@ -292,6 +291,6 @@ describe('between the check and the writing', () => {
 
 test('what is written beside a file has the name of a draft, so that nobody who watches the folder is told', async () => {
   const folder = folderWith({ a: 'A\n' });
-  const draft = await writeBeside(join(folder, 'a'), null, { text: 'x', before: null, mode: null });
+  const draft = await writeDraft(join(folder, 'a'), null, { fill: async () => 0, mode: null });
   expect(isDraftName(draft)).toBe(true);
 });

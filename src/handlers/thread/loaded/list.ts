@@ -1,6 +1,7 @@
 import { isUuid } from '../../../base/ids.ts';
 import { invalidCursor } from '../../../protocol/rpc-error.ts';
-import { type MethodTable, pageLimit } from '../../method.ts';
+import { listPage } from '../../list-page.ts';
+import type { MethodTable } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
 export function loadedMethods({ threads }: ThreadDeps) {
@@ -10,8 +11,7 @@ export function loadedMethods({ threads }: ThreadDeps) {
       handle({ cursor, limit }) {
         if (cursor && !isUuid(cursor)) throw invalidCursor(cursor);
         const after = cursor ? threads.ids().filter((id) => id > cursor) : threads.ids();
-        const data = limit === null || limit === undefined ? after : after.slice(0, pageLimit(limit));
-        return { data, nextCursor: data.length < after.length ? (data.at(-1) ?? null) : null };
+        return listPage(after, limit, (id) => id);
       },
     },
   } satisfies Partial<MethodTable>;

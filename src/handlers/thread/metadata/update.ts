@@ -1,8 +1,6 @@
-import { threadView } from '../../../agent/thread-view.ts';
 import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdateParams } from '../../../protocol/generated/types.ts';
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
-import { statusOf } from '../../thread.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 import { updateRecord } from '../../update-record.ts';
 
@@ -19,13 +17,13 @@ export function metadataMethods(deps: ThreadDeps) {
           ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
         }));
-        return { thread: threadView(record, statusOf(deps, record.id)) };
+        return { thread: deps.threads.view(record) };
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
-/** Throws where nothing is said, or nothing that can be done. There are no projects, so that no thread can enter one. */
+/** Throws if the params change nothing, or if a change is impossible. There are no projects, so a thread cannot enter one. */
 function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
   const said = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
   if (!said) throw emptyMetadataUpdate('thread metadata update');
@@ -35,7 +33,7 @@ function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdatePara
   for (const field of GIT_FIELDS) if (gitInfo[field]?.trim() === '') throw emptyMetadataField(`gitInfo.${field}`);
 }
 
-/** Null where no field is left. */
+/** Returns null if no field is left. */
 function patched(before: GitInfo | null, patch: ThreadMetadataGitInfoUpdateParams): GitInfo | null {
   const field = (name: keyof GitInfo) => (patch[name] === undefined ? (before?.[name] ?? null) : (patch[name]?.trim() ?? null));
   const gitInfo = { sha: field('sha'), branch: field('branch'), originUrl: field('originUrl') };

@@ -1,6 +1,7 @@
 import { notServed } from '../../../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from '../../check-requested-sandbox.ts';
 import { type MethodTable, perThread } from '../../method.ts';
+import { requestedModel } from '../../requested-model.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
 export function settingsMethods({ threads, publisher }: ThreadDeps) {
@@ -11,14 +12,11 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
         const thread = threads.require(threadId);
         if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
         checkRequestedSandbox(overrides, 'sandboxPolicy');
-        const news = await thread.changeSettings({
-          ...overrides,
-          model: overrides.model?.trim() ? overrides.model : null,
-        });
+        const news = await thread.changeSettings({ ...overrides, model: requestedModel(overrides) });
         after(() => {
           for (const { method, params } of news) publisher.publish({ threadId }, method, params);
-          // Out of plan mode, for one.
-          threads.continueGoal(threadId);
+          // The new settings may let a turn begin by itself: outside plan mode, for example.
+          threads.beginDueTurn(threadId);
         });
         return {};
       },

@@ -5,8 +5,8 @@ import { StoreError } from '../../store-error.ts';
 const TRIES_MAX = 5;
 
 /**
- * Copies a database and its log of writes into a folder, and returns where the copy is. Its owner may write meanwhile:
- * a log that grows does no harm, but once the database takes up its log the two copies may not fit, and are made again.
+ * Copies a database and its WAL into a folder, and returns the path of the copy. The database may be written meanwhile: a WAL
+ * that grows does no harm. After a checkpoint the two copies may not fit together, so both are made again.
  */
 export function copyDatabase(file: string, folder: string): string {
   const copy = join(folder, basename(file));
@@ -15,16 +15,16 @@ export function copyDatabase(file: string, folder: string): string {
     for (const end of ['', '-wal']) copyOver(file + end, copy + end);
     if (fileStamp(file) === before) return copy;
   }
-  throw new StoreError('store_failed', `${file} cannot be used (it changed whenever it was copied)`);
+  throw new StoreError('store_failed', `${file} cannot be used (it changed during each of ${TRIES_MAX} attempts to copy it)`);
 }
 
-/** Changes with every write to the database or its log. */
+/** A string that changes with every write to the database or its WAL. */
 export function databaseStamp(file: string): string {
   return `${fileStamp(file)} ${fileStamp(`${file}-wal`)}`;
 }
 
 function copyOver(from: string, to: string): void {
-  // An earlier try may have left a log where there is none by now.
+  // An earlier attempt may have left a WAL that no longer exists.
   rmSync(to, { force: true });
   try {
     copyFileSync(from, to);
@@ -40,7 +40,7 @@ function fileStamp(path: string): string {
     const { ino, size, mtimeNs } = statSync(path, { bigint: true });
     return `${ino}:${size}:${mtimeNs}`;
   } catch {
-    // What cannot be looked at cannot be copied either: it is as good as missing.
+    // A file that cannot be examined cannot be copied either.
     return 'missing';
   }
 }

@@ -1,42 +1,42 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 
-/** After so long without a write, what lies in the WAL is moved into the database. */
+/** The WAL is moved into the database after this time without a write. */
 const CHECKPOINT_IDLE_MS = 1_000;
-/** Between two parts of collecting, and after the last write: whoever wants to write comes first. */
+/** The pause after the last write and between two runs of collecting, so that writers come first. */
 const COLLECT_IDLE_MS = 50;
-/** How long collecting goes on without a pause, unless a single part takes longer; and how many parts, each of which may be small. */
+/** The limits of one run of collecting: no part begins after this time, and there are no more parts than this. */
 const COLLECT_MS_MAX = 10;
 const COLLECT_PARTS_MAX = 5;
 
 export interface IdleWorkOptions {
   clock: Clock;
   log: Log;
-  /** Takes a part of what no thread needs any more out of the database. False where nothing was left. */
+  /** Removes a part of the data that no thread needs any more. Returns false if there was none left. */
   collect: () => boolean;
   /** Moves the WAL into the database. */
   checkpoint: () => void;
 }
 
-/** What is done for a database while nobody writes to it. */
+/** Maintains a database while this process does not write to it: removes discarded logs and runs checkpoints. */
 export class IdleWork {
   readonly #options: IdleWorkOptions;
   #timer: Timer | null = null;
   #wroteAtMs = 0;
-  /** At first, since a process that died may have left something. */
+  /** True at first, because a process that died may have left something. */
   #mayCollect = true;
 
   constructor(options: IdleWorkOptions) {
     this.#options = options;
   }
 
-  /** Takes note of a write. */
+  /** Call it after each write. */
   wrote(): void {
     this.#wroteAtMs = this.#options.clock.monotonic();
     if (this.#timer === null) this.#wait(CHECKPOINT_IDLE_MS);
   }
 
-  /** Takes note that there may be something to collect. */
+  /** Call it when there may be something to collect. */
   discarded(): void {
     this.#mayCollect = true;
     if (this.#timer === null) this.#wait(CHECKPOINT_IDLE_MS);
@@ -60,7 +60,7 @@ export class IdleWork {
     else this.#checkpoint();
   }
 
-  /** False where nothing was left. */
+  /** Returns false if nothing is left to collect. */
   #collect(): boolean {
     const { clock, collect } = this.#options;
     const startMs = clock.monotonic();
@@ -68,8 +68,8 @@ export class IdleWork {
       for (let parts = 0; parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX; parts++) if (!collect()) return false;
       return true;
     } catch (error) {
-      // It stays where it is, and harms nobody. The next thread that is deleted or the next process tries again.
-      this.#options.log.warn({ err: error }, 'what deleted threads left in the database stays there for now');
+      // The data stays and does no harm. The next deletion of a thread or the next process tries again.
+      this.#options.log.warn({ err: error }, 'the data of deleted threads could not be removed; it stays in the database for now');
       return false;
     }
   }
@@ -78,8 +78,8 @@ export class IdleWork {
     try {
       this.#options.checkpoint();
     } catch (error) {
-      // Nothing is lost with it: what could not be moved stays in the WAL, and the next idle moment tries again.
-      this.#options.log.warn({ err: error }, 'the database could not take up its log');
+      // Nothing is lost: the data stays in the WAL, and the next idle moment tries again.
+      this.#options.log.warn({ err: error }, 'the WAL could not be moved into the database');
     }
   }
 }

@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
-import { makeFolder } from '../../../base/make-folder.ts';
+import { makeFolderSync } from '../../../base/make-folder.ts';
 import { makePrivate } from '../../../base/make-private.ts';
+import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { activeWriter } from '../../store-error.ts';
 import type { HeldLogs } from '../history/held-logs.ts';
 import type { Connect } from './load-sqlite.ts';
 
 export interface LeaseOptions {
-  /** Where the owners' files lie. */
+  /** The folder of the owners' lock files. */
   folder: string;
   pid: number;
   connect: Connect;
-  /** What dead owners held is let go of with their leases. */
+  /** Releases the logs of dead owners together with their leases. */
   held: HeldLogs;
 }
 
@@ -23,9 +24,9 @@ interface LeaseRow {
 }
 
 /**
- * Who may append to which thread, among all processes that share the database. An owner keeps a file of its own locked
- * for as long as it lives. The kernel drops the lock with the process, however it dies, so a lease is good exactly
- * while its owner's file is locked; process ids, which are used again, only tell people whom to look for.
+ * The leases of threads: they decide which of the processes that share the database may append to a thread. Each owner keeps a
+ * lock file of its own locked while it lives. The kernel releases the lock when the process ends, however it ends, so a
+ * lease is valid exactly while its owner's file is locked. Process ids are reused, so they are only for error messages.
  */
 export class Leases {
   readonly #folder: string;
@@ -56,13 +57,13 @@ export class Leases {
   }
 
   /**
-   * Becomes an owner, which comes before taking and holding anything, and clears away what dead ones left, in a transaction
-   * of its own: it stays cleared whatever becomes of what it is done for. False where this is an owner already. What fails
-   * here leaves nothing, so that it can be tried again.
+   * Makes this process an owner, which it must be before it takes threads or holds logs, and removes what dead owners left.
+   * That has a transaction of its own, so it lasts even if the caller's own write fails. Returns false if this process is an
+   * owner already. A failure leaves nothing behind, so it can be tried again.
    */
   enter(transact: (work: () => void) => void): boolean {
     if (this.#lock !== null) return false;
-    makeFolder(this.#folder, 0o700);
+    makeFolderSync(this.#folder, 0o700);
     makePrivate(this.#folder);
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
@@ -81,47 +82,47 @@ export class Leases {
     }
   }
 
-  /** Within a transaction, as an owner. Throws `active_writer` while another owner lives that has the thread. */
+  /** Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another live owner has the thread. */
   take(threadId: string): void {
     this.#assertEntered();
     this.assertNotElsewhere(threadId);
     this.#put.run(threadId, this.#owner, this.#pid);
   }
 
-  /** Throws `active_writer` while another owner lives that has the thread. */
+  /** Throws `active_writer` while another live owner has the thread. */
   assertNotElsewhere(threadId: string): void {
     const lease = this.#get.get(threadId);
     if (lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner)) throw activeWriter(threadId, lease.pid);
   }
 
-  /** Within a transaction: nobody has a thread that is gone. */
+  /** Removes the lease of a deleted thread. Call it within a transaction. */
   forget(threadId: string): void {
     this.#forgetThread.run(threadId);
   }
 
-  /** Within a transaction, as an owner: an ephemeral thread of this process holds these logs from now on, and no others. */
+  /** Makes these the only logs that an ephemeral thread holds. Call it as an owner, within a transaction. */
   hold(threadId: string, logIds: readonly number[]): void {
     this.#assertEntered();
     this.#held.replace(this.#owner, threadId, logIds);
   }
 
-  /** Within a transaction: this process holds no logs any more. */
+  /** Releases all logs that this process holds. Call it within a transaction. */
   letGo(): void {
     this.#held.letGo(this.#owner);
   }
 
-  /** Throws `active_writer` where the thread has been taken over. */
+  /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void {
     const lease = this.#get.get(threadId);
     if (lease?.owner !== this.#owner) throw activeWriter(threadId, lease?.pid ?? 0);
   }
 
-  /** Gives up every thread but these, so that what once could not be given up is given up later. */
+  /** Releases every thread of this process except these, so also those whose release has failed before. */
   keepOnly(threadIds: Iterable<string>): void {
     this.#release.run(this.#owner, JSON.stringify([...threadIds]));
   }
 
-  /** Whether another living owner has the thread. */
+  /** Whether another live owner has the thread. */
   isHeldElsewhere(threadId: string): boolean {
     const lease = this.#get.get(threadId);
     return lease !== undefined && lease.owner !== this.#owner && this.#lives(lease.owner);
@@ -135,9 +136,9 @@ export class Leases {
     rmSync(this.#file(this.#owner), { force: true });
   }
 
-  /** Without the lock on its file others would take this owner for dead. */
+  /** Without a lock on its file other processes would take this owner for dead. */
   #assertEntered(): void {
-    if (this.#lock === null) throw new Error('a lease is taken by what is no owner yet');
+    if (this.#lock === null) throw new Error('this process must enter before it takes or holds anything');
   }
 
   #clearDead(): void {
@@ -157,15 +158,15 @@ export class Leases {
       this.#endProbe(owner);
       return false;
     } catch (error) {
-      if (String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) return true;
+      if (systemErrorCode(error)?.startsWith('SQLITE_BUSY')) return true;
       this.#endProbe(owner);
-      // It has just gone.
+      // Its owner has just removed it.
       if (!existsSync(file)) return false;
       throw error;
     }
   }
 
-  /** A connection to another owner's file, kept while that owner lives: its lock is asked for at every read of its threads. */
+  /** A connection to another owner's file, kept while that owner lives, because every read of its threads tests the lock. */
   #probe(owner: string, file: string): Database {
     const probe = this.#probes.get(owner) ?? this.#connect(file, { readonly: true, fileMustExist: true, timeout: 0 });
     this.#probes.set(owner, probe);

@@ -3,21 +3,21 @@ import type { Database, Options } from 'better-sqlite3';
 /** Opens a database file. */
 export type Connect = (file: string, options?: Options) => Database;
 
-/** Loads better-sqlite3, at the first use of a store: that takes longer than anything else in it. */
+/** Loads better-sqlite3. Loading is slow, so it happens at the first use of a store. */
 export async function loadSqlite(): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  return (file, options) => keepAlive(new BetterSqlite(file, options));
+  return (file, options) => neverCollect(new BetterSqlite(file, options));
 }
 
 const kept: unknown[] = [];
 const watched = new WeakSet<object>();
 
 /**
- * Keeps a database and all its statements from ever being collected. With better-sqlite3 12 under Node 24 the end of such
- * an object aborts the whole process ("Assertion failed: (env) != nullptr"). A connection has some sixty of them, and a
- * process opens few connections; what is run again and again is prepared once, or goes through `exec`, which makes none.
+ * Keeps a database and all its statements from ever being garbage collected. With better-sqlite3 12 under Node 24 the
+ * finalizer of such an object aborts the whole process ("Assertion failed: (env) != nullptr"). The memory is bounded: a process
+ * opens few connections, each has about sixty statements, and repeated SQL is prepared once or goes through `exec`.
  */
-export function keepAlive(db: Database): Database {
+export function neverCollect(db: Database): Database {
   for (const symbol of Object.getOwnPropertySymbols(db)) {
     const native: unknown = Reflect.get(db, symbol);
     if (typeof native !== 'object' || native === null || !('prepare' in native)) continue;
@@ -27,7 +27,7 @@ export function keepAlive(db: Database): Database {
   return db;
 }
 
-/** better-sqlite3's own database object, through which every statement is made, those of `pragma` too. */
+/** better-sqlite3's native database object. It makes every statement, also those of `pragma`. */
 interface Preparer {
   prepare(...args: unknown[]): unknown;
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { defineFolded } from '../threads/fold-case.ts';
 
-/** The number of the newest file in `migrations/`: what `PRAGMA user_version` of an up-to-date database says. */
+/** The number of the newest file in `migrations/`, and the `user_version` of an up-to-date database. */
 export const SCHEMA_VERSION = 6;
 
-/** Brings a database up to date: all of the missing migrations or none, also when two processes try at once. */
+/** Runs all missing migrations in one transaction. Two processes can do it at once. */
 export function migrate(db: Database, migrationsDir: string): void {
   const names = readdirSync(migrationsDir)
     .filter((name) => /^\d{4}_.*\.sql$/.test(name))

@@ -2,27 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { makeFolder } from '../../../base/make-folder.ts';
+import { makeFolderSync } from '../../../base/make-folder.ts';
 import { makePrivate } from '../../../base/make-private.ts';
-import { Damage, isReadOnly, newer, StoreError } from '../../store-error.ts';
+import { hasErrorCode } from '../../../base/system-error-code.ts';
+import { StoreError } from '../../store-error.ts';
+import { Damage, isReadOnly, newer } from '../as-store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 
 export interface DatabaseFiles {
   file: string;
-  /** The folder of `0001_….sql` and so on. */
+  /** The folder of the files `0001_….sql` and so on. */
   migrationsDir: string;
-  /** Where a copy of a database goes that cannot be read where it lies. */
+  /** The folder for a copy of a database that cannot be read in its own folder. */
   tempDir: string;
   connect: Connect;
 }
 
 export interface OpenedDatabase {
   db: Database;
-  /** Whether writes would go nowhere: it is a copy, or stands for a database that could not be made. */
+  /** Whether writes would be lost: it is a copy, or stands for a database that could not be made. */
   readOnly: boolean;
-  /** Whether it has to be opened again: it was closed, or what it is a copy of has changed. */
+  /** Whether it must be opened again, because it was closed or its original has changed. */
   isOutdated(): boolean;
 }
 
@@ -30,19 +32,19 @@ const APPLICATION_ID = 0x6865646c;
 /** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
 const SQLITE_VERSION_MIN = '3.51.3';
 const BUSY_TIMEOUT_MS = 5_000;
-/** A WAL that has grown so long is taken up by the write that finds it so; a shorter one waits for an idle moment. */
+/** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
 const WAL_PAGES_MAX = 4_000;
 const WAL_BYTES_KEPT_MAX = 16 * 1024 * 1024;
 
 /**
- * Opens the database, new where there is none. One that cannot be opened where it lies, since it cannot be written, is
- * copied; a copy that there is already is given back while it is good.
+ * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it. Returns `current` if that is
+ * already an up-to-date copy.
  */
 export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | null = null): OpenedDatabase {
   try {
     if (!existsSync(files.file)) createDatabase(files);
     assertWritable(files.file);
-    // Before SQLite makes the files beside it, which get its mode.
+    // Before SQLite makes the files beside it, which inherit its mode.
     for (const end of ['', '-wal', '-shm']) makePrivate(files.file + end);
     const db = open(files, files.file);
     return { db, readOnly: false, isOutdated: () => !db.open };
@@ -52,23 +54,23 @@ export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | nul
   }
 }
 
-/** An empty database that no file holds. */
+/** Opens an empty database in memory. */
 export function openInMemory({ connect, migrationsDir }: DatabaseFiles): Database {
   const db = connect(':memory:');
   migrate(db, migrationsDir);
-  // Histories in memory hold logs of the file, which no foreign key can reach.
+  // Histories in memory can have logs of the file, which foreign keys cannot reach.
   db.pragma('foreign_keys = OFF');
   return db;
 }
 
-/** Beside a database that cannot be written SQLite makes files that cannot be written either, and stay when it can. */
+/** For a database that cannot be written, SQLite makes files that cannot be written either, even once the database can be. */
 function assertWritable(file: string): void {
-  // A connection that is open has made them already, and would lose its locks if this process had it and closed the file.
+  // If they exist, do not open the file: closing it would drop the locks of this process's other connections to it.
   if (!existsSync(`${file}-shm`)) closeSync(openSync(file, 'r+'));
 }
 
 function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Database {
-  // SQLite takes an empty file for a new database.
+  // SQLite would treat an empty file as a new database.
   if (statSync(path).size === 0) throw new Damage('it is empty');
   const db = connect(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   try {
@@ -83,7 +85,7 @@ function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Da
   }
 }
 
-/** SQLite reads a database in WAL mode only where it can write beside it. */
+/** Opens a copy, because SQLite reads a database in WAL mode only if it can write files beside it. */
 function openCopy(files: DatabaseFiles): OpenedDatabase {
   const stamp = databaseStamp(files.file);
   const isOutdated = () => databaseStamp(files.file) !== stamp;
@@ -92,26 +94,26 @@ function openCopy(files: DatabaseFiles): OpenedDatabase {
   try {
     return { db: open(files, copyDatabase(files.file, folder)), readOnly: true, isOutdated };
   } finally {
-    // Open files can be read without their names, and go with this process, however it dies.
+    // The open files stay readable without their names, and are removed when this process ends, however it ends.
     removeIfPossible(folder);
   }
 }
 
-/** Windows lets nobody remove a file that is open: there the copy stays until the folder for temporary files is cleared. */
+/** Windows does not remove open files: there the copy stays until the folder for temporary files is cleared. */
 function removeIfPossible(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
-    if (!['EBUSY', 'EPERM', 'ENOTEMPTY'].includes(String((error as { code?: unknown }).code))) throw error;
+    if (!hasErrorCode(error, ['EBUSY', 'EPERM', 'ENOTEMPTY'])) throw error;
   }
 }
 
 /**
- * Makes the database under another name and puts it in place when it is whole, so that an empty or a half database is
- * never one in the making. Another process may do the same: the first one wins.
+ * Makes the database under another name, and links it to its own name once it is complete. So an empty or incomplete database
+ * is always a damaged one. If two processes do this at once, the first one wins.
  */
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
-  makeFolder(dirname(file), 0o700);
+  makeFolderSync(dirname(file), 0o700);
   assertNoOrphan(file);
   const draft = `${file}.${randomUUID()}.new`;
   try {
@@ -125,36 +127,36 @@ function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
       db.close();
     }
     sync(draft, 'r+');
-    putInPlace(draft, file);
+    linkDraft(draft, file);
     syncFolder(dirname(file));
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(draft + end, { force: true });
   }
 }
 
-/** The log of a database that is gone would be replayed into a new one of its name. */
+/** SQLite would apply the WAL of a missing database to a new database of its name. */
 function assertNoOrphan(file: string): void {
   const orphan = `${file}-wal`;
   const size = statSync(orphan, { throwIfNoEntry: false })?.size ?? 0;
-  // Looked at again, since another process may just have put a database there.
-  if (size > 0 && !existsSync(file)) throw new Damage(`it is missing, while ${orphan}, which belongs to it, is there`);
+  // Checked again, because another process may just have made the database.
+  if (size > 0 && !existsSync(file)) throw new Damage(`it is missing, but ${orphan}, which belongs to it, exists`);
 }
 
-function putInPlace(draft: string, file: string): void {
+function linkDraft(draft: string, file: string): void {
   try {
     linkSync(draft, file);
   } catch {
-    // Another process was first, or this file system has no hard links.
+    // Another process was first, or the file system has no hard links.
     if (!existsSync(file)) copyFileSync(draft, file, constants.COPYFILE_EXCL);
   }
 }
 
-/** Windows cannot open a folder, and needs no such thing: there a name is on disk with its file. */
+/** Windows cannot open a folder and does not need to: there a file's name is on disk with the file. */
 function syncFolder(path: string): void {
   try {
     sync(path, 'r');
   } catch (error) {
-    if (!['EISDIR', 'EPERM'].includes(String((error as { code?: unknown }).code))) throw error;
+    if (!hasErrorCode(error, ['EISDIR', 'EPERM'])) throw error;
   }
 }
 
@@ -187,6 +189,6 @@ function versionNumber(version: string): number {
 
 function databaseVersion(db: Database): number {
   const version = schemaVersion(db);
-  if (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw new Damage('it is not a database of heddle');
+  if (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw new Damage('it is not a heddle database');
   return version;
 }

@@ -7,7 +7,7 @@ import { PartialRows } from '../history/partial-rows.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
 
-/** One SQLite database of threads: the file, or the one in memory for ephemeral threads. Both have the same tables. */
+/** A SQLite database of threads: the file, or the database in memory for ephemeral threads. Both have the same tables. */
 export class ThreadDatabase {
   readonly db: Database;
   readonly inMemory: boolean;
@@ -30,12 +30,12 @@ export class ThreadDatabase {
     this.#transaction = db.transaction((work: () => unknown) => work());
   }
 
-  /** Reads that belong together see one state. */
+  /** Runs reads that must see one state of the database. */
   read<T>(work: () => T): T {
     return this.#withIndex(() => this.#transaction.deferred(work) as T);
   }
 
-  /** All of it or nothing, and no other process writes between. With `durable` it survives the death of the machine. */
+  /** Runs a write in a transaction that excludes other writers. With `durable` it survives a power failure. */
   write<T>(work: () => T, durable = false): T {
     const run = () => this.#withIndex(() => this.#transaction.immediate(work) as T);
     if (!durable) return run();
@@ -47,14 +47,14 @@ export class ThreadDatabase {
     }
   }
 
-  /** A damaged index of searches costs nothing but the time to make it anew: what failed by it has left nothing, and is repeated. */
+  /** Repeats a transaction that failed because the search index is damaged, once the index has been rebuilt. */
   #withIndex<T>(transact: () => T): T {
     try {
       return transact();
     } catch (error) {
       if (!isIndexDamage(error) || this.db.inTransaction) throw error;
       this.#transaction.immediate(() => rebuildIndex(this.db));
-      this.#log.warn({ err: error }, 'the index of searches was damaged, and has been made anew');
+      this.#log.warn({ err: error }, 'the search index was damaged and has been rebuilt');
       return transact();
     }
   }

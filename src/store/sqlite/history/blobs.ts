@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
-import { Damage } from '../../store-error.ts';
+import { Damage } from '../as-store-error.ts';
 
-/** A longer string leaves the payload. */
+/** A longer string is stored apart from the payload. */
 const INLINE_CHARS_MAX = 8 * 1024;
-/** What stands in for it: this and its hash. A true string that begins so leaves the payload too, so no two can be confused. */
+/** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
 const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
 
-/** Values as JSON text, with long strings kept aside, each once for the whole database. */
+/** Encodes values as JSON, and stores each distinct long string once for the whole database. */
 export class Blobs {
   readonly #put: Statement<[string, string]>;
   readonly #use: Statement<[number, string]>;
@@ -20,14 +20,14 @@ export class Blobs {
     this.#get = db.prepare('SELECT content FROM blob WHERE hash = ?');
   }
 
-  /** Within a transaction. The blobs are kept for as long as the log is. */
+  /** Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a transaction. */
   encode(value: unknown, logId: number): string {
     const text = JSON.stringify(value);
     if (text.length <= INLINE_CHARS_MAX && !text.includes(MARK_IN_JSON)) return text;
     return JSON.stringify(value, (_key, part: unknown) => (isBlob(part) ? MARK + this.#keep(part, logId) : part));
   }
 
-  /** Gives back exactly what was encoded. Throws Damage where that is lost. */
+  /** Returns the encoded value. Throws Damage if part of it is lost. */
   decode(text: string): unknown {
     try {
       if (!text.includes(MARK_IN_JSON)) return JSON.parse(text);
@@ -39,7 +39,7 @@ export class Blobs {
   }
 
   #keep(value: string, logId: number): string {
-    // As JSON, since SQLite's text cannot hold lone surrogates.
+    // As JSON, because SQLite's text cannot have lone surrogates.
     const content = JSON.stringify(value);
     const hash = createHash('sha256').update(content).digest('hex');
     this.#put.run(hash, content);

@@ -1,20 +1,22 @@
+import type { LateItem } from '../../history-entry.ts';
+import { settlingEntries } from '../../settling-entries.ts';
 import { turnNotFound } from '../../store-error.ts';
 import type { ForkPoint, LogEntry } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';
-import type { LateItem, SegmentRow } from './log-rows.ts';
-import { openTurn, settlingEntries } from './open-turn.ts';
+import type { SegmentRow } from './log-rows.ts';
+import { openTurn } from './open-turn.ts';
 
-/** A history to begin with: segments that are shared, and then entries for the thread's own log. */
+/** The start of a history: shared segments, followed by entries for the thread's own log. */
 export interface HistoryCut {
   segments: SegmentRow[];
   entries: LogEntry[];
 }
 
 /**
- * A thread's history up to a point, where a turn that was cut through ends. Logs are shared where `isShared` says so;
- * from the first one that is not they are copied. Throws `turn_not_found`.
+ * Returns a thread's history up to a point. A turn that is cut through ends there. Logs are shared up to the first one for
+ * which `isShared` is false; that one and all later ones are copied. Throws `turn_not_found`.
  */
 export function cutHistory(
   connection: StoreConnection,
@@ -35,7 +37,7 @@ export function cutHistory(
   return { segments: shared.map(({ logId, last }) => ({ logId, last })), entries: [...copied, ...settling, ...late] };
 }
 
-/** What items of turns before a place have become behind it. */
+/** The entries behind a position that end items of turns before it. */
 function lateItemsBehind(history: History, end: HistoryPosition): LogEntry[] {
   return history.entries(end, history.end, 'lateItems').filter((entry): entry is LateItem => {
     const turn = entry.kind === 'lateItem' ? history.findTurn(entry.turnId) : null;

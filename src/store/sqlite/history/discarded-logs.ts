@@ -1,12 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 
-/** How much one call of `collect` takes out at most, so that it is over in some milliseconds. */
+/** The most that one call of `collect` removes, so that it takes a few milliseconds. */
 const ROWS_MAX = 200;
 const BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Logs that no history holds any more. A log is discarded in the transaction in which the last one lets go of it; from
- * then on nothing can find it. What it leaves is collected later and in parts, by whatever process comes to it.
+ * Logs that no history has any more. A log is discarded in the transaction in which the last history gives it up; from then on
+ * nothing refers to it. Its data is removed later and in parts, by any process.
  */
 export class DiscardedLogs {
   readonly #discard: Statement<[{ logId: number }]>;
@@ -34,12 +34,12 @@ export class DiscardedLogs {
     this.#dropLog = db.prepare('DELETE FROM log WHERE id = ?');
   }
 
-  /** Within a transaction: discards those of the logs that nothing holds any more. */
+  /** Discards those of the logs that nothing holds any more. Call it within a transaction. */
   discard(logIds: Iterable<number>): void {
     for (const logId of logIds) this.#discard.run({ logId });
   }
 
-  /** Within a transaction: takes out a part of what a discarded log leaves. False where there was nothing to take. */
+  /** Removes a part of a discarded log's data. Returns false if there was none. Call it within a transaction. */
   collect(): boolean {
     const logId = this.#next.get();
     if (logId === undefined) return false;
@@ -66,7 +66,7 @@ export class DiscardedLogs {
   }
 }
 
-/** The first of the rows, as many as stay within the limit, but one at least. */
+/** The first rows that together stay within the limit, at least one. */
 function withinBytes<T extends { bytes: number }>(rows: T[]): T[] {
   let bytes = 0;
   return rows.filter((row, index) => {

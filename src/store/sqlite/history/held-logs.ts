@@ -2,8 +2,8 @@ import type { Database, Statement } from 'better-sqlite3';
 import type { DiscardedLogs } from './discarded-logs.ts';
 
 /**
- * Logs of the file that ephemeral threads hold. Those threads are in the memory of their process, where no other one
- * sees them; so what they need is written down here under their process, and is void once that is dead.
+ * Logs of the file that ephemeral threads hold. Other processes cannot see those threads, which are in the memory of their
+ * process. So the logs that they need are recorded here, with their process as the owner, until that ends or dies.
  */
 export class HeldLogs {
   readonly #discarded: DiscardedLogs;
@@ -20,14 +20,14 @@ export class HeldLogs {
     this.#owners = db.prepare<[], string>('SELECT DISTINCT owner FROM held_log').pluck();
   }
 
-  /** Within a transaction: a thread holds these logs from now on, and no others. */
+  /** Makes these the only logs that a thread holds. Call it within a transaction. */
   replace(owner: string, threadId: string, logIds: readonly number[]): void {
     const before = this.#remove.all(owner, threadId);
     for (const logId of logIds) this.#add.run(owner, threadId, logId);
     this.#discarded.discard(before.map((row) => row.log_id));
   }
 
-  /** Within a transaction: none of this process's threads holds anything any more. */
+  /** Releases all logs that an owner's threads hold. Call it within a transaction. */
   letGo(owner: string): void {
     this.#discarded.discard(this.#removeAll.all(owner).map((row) => row.log_id));
   }

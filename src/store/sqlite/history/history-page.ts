@@ -4,10 +4,10 @@ import { decodeCursor, encodeCursor } from '../encode-cursor.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 import { ALL } from './log-rows.ts';
 
-/** Lists over a history. Their cursors are not interchangeable. */
+/** The lists over a history. A cursor of one is invalid for the other. */
 export type HistoryList = 'turns' | 'items';
 
-/** The part of a history that a page is taken from. Throws `invalid_cursor`. */
+/** The range of a history that a page is taken from. Throws `invalid_cursor`. */
 export function pageRange(
   history: History,
   list: HistoryList,
@@ -15,45 +15,49 @@ export function pageRange(
 ): { from: HistoryPosition; to: HistoryPosition } {
   if (cursor == null) return { from: history.start, to: history.end };
   const [name, logId, ordinal, inclusive] = decodeCursor(cursor, ['', 0, 0, 0]);
-  const place = { logId, ordinal };
-  if (name !== list || !history.holds(place)) throw invalidCursor(cursor);
-  return inclusive ? rangeFrom(history, place, { direction }) : rangeBehind(history, place, { direction });
+  const position = { logId, ordinal };
+  if (name !== list || !history.holds(position)) throw invalidCursor(cursor);
+  return inclusive ? rangeFrom(history, position, { direction }) : rangeBehind(history, position, { direction });
 }
 
-/** What a page that begins at a place is taken from. */
+/** The range that a page is taken from if it begins with the row at a position. */
 export function rangeFrom(
   history: History,
-  place: HistoryPosition,
+  position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: place, to: history.end } : { from: history.start, to: after(place) };
+  return direction === 'asc' ? { from: position, to: history.end } : { from: history.start, to: after(position) };
 }
 
 function rangeBehind(
   history: History,
-  place: HistoryPosition,
+  position: HistoryPosition,
   { direction }: Pick<PageQuery, 'direction'>,
 ): { from: HistoryPosition; to: HistoryPosition } {
-  return direction === 'asc' ? { from: after(place), to: history.end } : { from: history.start, to: place };
+  return direction === 'asc' ? { from: after(position), to: history.end } : { from: history.start, to: position };
 }
 
-/** How many rows to read for a page: one more than it shows tells whether there are further ones. */
+/** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
 export function rowLimit({ limit }: PageQuery): number {
   return limit === undefined ? ALL : Math.max(1, limit) + 1;
 }
 
-/** Whether rows read under `rowLimit` are more than the page shows. */
+/** Whether there are more rows than the page shows, given those that were read with `rowLimit`. */
 export function hasMore(rows: unknown[], query: PageQuery): boolean {
   return rows.length === rowLimit(query);
 }
 
-/** A page with its cursors: `places` are those of its rows. */
-export function historyPage<T>(list: HistoryList, data: T[], { places, more }: { places: HistoryPosition[]; more: boolean }): Page<T> {
-  const cursor = (place: HistoryPosition | undefined, inclusive: 0 | 1) =>
-    place && encodeCursor([list, place.logId, place.ordinal, inclusive]);
+/** Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them. */
+export function historyPage<T>(
+  list: HistoryList,
+  data: T[],
+  { positions, more }: { positions: HistoryPosition[]; more: boolean },
+): Page<T> {
+  const cursor = (position: HistoryPosition | undefined, inclusive: 0 | 1) =>
+    position && encodeCursor([list, position.logId, position.ordinal, inclusive]);
   return {
     data,
-    nextCursor: (more && cursor(places.at(-1), 0)) || null,
-    backwardsCursor: cursor(places[0], 1) ?? null,
+    nextCursor: (more && cursor(positions.at(-1), 0)) || null,
+    backwardsCursor: cursor(positions[0], 1) ?? null,
   };
 }

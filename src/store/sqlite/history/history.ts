@@ -1,19 +1,11 @@
 import type { SortDirection } from '../../../protocol/generated/types.ts';
+import type { HistoryEntry } from '../../history-entry.ts';
 import { settleItem } from '../../settle-item.ts';
-import { Damage } from '../../store-error.ts';
 import type { StoredItem } from '../../thread-store.ts';
-import {
-  ALL,
-  type HistoryEntry,
-  type LogRow,
-  type LogRows,
-  type LogSlice,
-  type Reading,
-  type Selection,
-  type TurnMark,
-} from './log-rows.ts';
+import { Damage } from '../as-store-error.ts';
+import { ALL, type LogRow, type LogRows, type LogSlice, type Reading, type Selection, type TurnMark } from './log-rows.ts';
 
-/** A place in a history: before the entry of this ordinal in this log. A history holds a log once at most. */
+/** A position in a history: before the entry with this ordinal in this log. A history has a log at most once. */
 export interface HistoryPosition {
   logId: number;
   ordinal: number;
@@ -22,8 +14,8 @@ export interface HistoryPosition {
 export type LogsOf = (logId: number) => LogRows;
 
 /**
- * A thread's history: slices of logs, in order. A range begins with the entry at its first place and ends before its
- * second. What follows the last slice (`tail`) is not on record, and is read as if it were.
+ * A thread's history: slices of logs, in order. A range begins with the entry at its first position and ends before its
+ * second. The `tail` follows the last slice. It is not stored, but read as if it were.
  */
 export class History {
   readonly start: HistoryPosition;
@@ -31,7 +23,7 @@ export class History {
   readonly #slices: readonly LogSlice[];
   readonly #tail: LogRow[];
   readonly #logsOf: LogsOf;
-  /** By its id, an item that still runs though its turn has ended. */
+  /** The items that still run though their turns have ended, by their ids. */
   readonly #underWay: ReadonlyMap<string, StoredItem>;
 
   constructor(slices: readonly LogSlice[], logsOf: LogsOf, { tail = [], underWay = new Map() }: Unrecorded = {}) {
@@ -45,13 +37,13 @@ export class History {
     this.#underWay = underWay;
   }
 
-  /** This history with items that still run though their turns have ended, as far as they have come. */
+  /** Returns this history with items that still run though their turns have ended, each as it was last saved. */
   withUnderWay(items: readonly StoredItem[]): History {
     const underWay = new Map(items.map((item) => [item.item.id, item]));
     return new History(this.#slices, this.#logsOf, { tail: this.#tail, underWay });
   }
 
-  /** This history with entries behind it, as if they had been appended. */
+  /** Returns this history with more entries at its end, as if they had been appended. */
   withTail(entries: HistoryEntry[]): History {
     const { logId, ordinal } = this.end;
     const rows = entries.map((entry, index) => ({
@@ -65,7 +57,7 @@ export class History {
     return new History(this.#slices, this.#logsOf, { tail: rows, underWay: this.#underWay });
   }
 
-  /** The slices of a range, as far as they are on record. */
+  /** The stored slices of a range. */
   slices(from: HistoryPosition, to: HistoryPosition): LogSlice[] {
     const [begin, end] = [this.#index(from.logId), this.#index(to.logId)];
     return this.#slices
@@ -77,7 +69,7 @@ export class History {
       .filter(({ first, last }, index) => index >= begin && index <= end && first <= last);
   }
 
-  /** The rows of a selection. The tail's rows are only told apart as items and others. */
+  /** The rows of a selection. From the tail, `items` selects the items, and any other selection selects all rows. */
   rows(from: HistoryPosition, to: HistoryPosition, { selection, direction, limit }: Reading & { selection: Selection }): LogRow[] {
     const stored = this.#collect(this.slices(from, to), { direction, limit }, (slice, reading) =>
       this.#logsOf(slice.logId).read(slice, selection, reading),
@@ -87,7 +79,7 @@ export class History {
     return limit === ALL ? rows : rows.slice(0, limit);
   }
 
-  /** The entries of a selection, oldest first; of the tail all of them. */
+  /** The entries of a selection, oldest first, with all entries of the tail. */
   entries(from: HistoryPosition, to: HistoryPosition, selection: Selection): HistoryEntry[] {
     const stored = this.slices(from, to).flatMap((slice) => this.#logsOf(slice.logId).readEntries(slice, selection));
     for (const [index, entry] of stored.entries()) stored[index] = this.#lastForm(entry);
@@ -102,9 +94,9 @@ export class History {
     return this.#collect(this.slices(from, to), reading, (slice, rest) => this.#logsOf(slice.logId).turnStarts(slice, rest));
   }
 
-  /** Where the turn after the one at `place` begins, or the end. */
-  nextTurn(place: HistoryPosition): HistoryPosition {
-    return this.turnStarts(after(place), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
+  /** The start of the turn after the one at `position`, or the end of the history. */
+  nextTurn(position: HistoryPosition): HistoryPosition {
+    return this.turnStarts(after(position), this.end, { direction: 'asc', limit: 1 })[0] ?? this.end;
   }
 
   findTurn(turnId: string): HistoryPosition | null {
@@ -115,7 +107,7 @@ export class History {
     return null;
   }
 
-  /** Where an item stands; null where the history, or the range, has none of that id. */
+  /** Returns the position of an item, or null if the range has no item with that id. */
   findItem(
     itemId: string,
     { from, to }: { from: HistoryPosition; to: HistoryPosition } = { from: this.start, to: this.end },
@@ -128,7 +120,7 @@ export class History {
     return row === undefined ? null : { logId: row.logId, ordinal: row.ordinal };
   }
 
-  /** The last beginning or end of a turn before a place. */
+  /** The last start or end of a turn before a position. */
   lastMark(before: HistoryPosition): TurnMark | null {
     for (const { logId, last } of this.slices(this.start, before).reverse()) {
       const mark = this.#logsOf(logId).lastMark(logId, last);
@@ -137,28 +129,28 @@ export class History {
     return null;
   }
 
-  /** Throws Damage where an entry of the range is not on record. */
+  /** Throws Damage if an entry of the range is missing. */
   assertWhole(from: HistoryPosition, to: HistoryPosition): void {
     for (const slice of this.slices(from, to)) this.#logsOf(slice.logId).assertWhole(slice);
   }
 
-  /** The same for the last entry of each slice only, so that it costs the same for any length. */
+  /** Checks the last entry of each slice only, so that the cost does not depend on the length. */
   assertEnds(): void {
     for (const { logId, last } of this.slices(this.start, this.end)) this.#logsOf(logId).assertWhole({ logId, first: last, last });
   }
 
-  /** Whether a place can be one of this history's: places of its own log stay valid while it grows. */
+  /** Whether a position can be in this history. Positions in its own log stay valid while the log grows. */
   holds({ logId, ordinal }: HistoryPosition): boolean {
     const slice = this.#slices.find((candidate) => candidate.logId === logId);
     return slice !== undefined && ordinal >= 1 && (logId === this.end.logId || ordinal <= slice.last);
   }
 
-  /** Negative where `a` comes before `b`. */
+  /** Negative if `a` comes before `b`. */
   compare(a: HistoryPosition, b: HistoryPosition): number {
     return this.#index(a.logId) - this.#index(b.logId) || a.ordinal - b.ordinal;
   }
 
-  /** An item that ran on when its turn had ended, as what it has become since; where nothing says, it was cut off. */
+  /** The last known state of an item that ran on after its turn. If there is none, the item was cut off. */
   #lastForm(entry: HistoryEntry): HistoryEntry {
     if (entry.kind !== 'item' || !('running' in entry)) return entry;
     const { kind, turnId, startedAtMs, completedAtMs } = entry;
@@ -190,7 +182,7 @@ export class History {
   }
 }
 
-/** What a history has and its logs do not. */
+/** The parts of a history that its logs do not have. */
 interface Unrecorded {
   tail?: LogRow[];
   underWay?: ReadonlyMap<string, StoredItem>;

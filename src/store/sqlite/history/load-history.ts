@@ -1,18 +1,20 @@
-import { Damage, threadNotFound } from '../../store-error.ts';
+import { lateEntries, settlingEntries } from '../../settling-entries.ts';
+import { threadNotFound } from '../../store-error.ts';
+import { Damage } from '../as-store-error.ts';
 import type { ThreadDatabase } from '../database/thread-database.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { ThreadTip } from '../threads/thread-rows.ts';
 import { History } from './history.ts';
-import { lateEntries, openTurn, settlingEntries } from './open-turn.ts';
+import { openTurn } from './open-turn.ts';
 
-/** A thread's history as it is on record. */
+/** A thread's stored history. */
 export interface LoadedHistory {
   database: ThreadDatabase;
   history: History;
   tip: ThreadTip;
 }
 
-/** Throws `thread_not_found`, and Damage where the history is not the one that the thread had. */
+/** Loads a thread's stored history. Throws `thread_not_found`, and Damage if part of the history is missing. */
 export function loadHistory(connection: StoreConnection, threadId: string): LoadedHistory {
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
@@ -26,8 +28,8 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
 }
 
 /**
- * A thread's history as it is shown: a turn that was cut off with what will end it, one that runs with what is under way, and
- * what still runs of earlier ones.
+ * A thread's history as clients see it, with unfinished items as they were last saved. If a writer is live, its turn runs.
+ * Otherwise the turn that was cut off ends as the next writer will end it.
  */
 export function shownHistory(connection: StoreConnection, threadId: string): { history: History; live: boolean } {
   const { database, history, tip } = loadHistory(connection, threadId);

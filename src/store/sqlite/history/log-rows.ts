@@ -1,16 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
-import { Damage } from '../../store-error.ts';
-import type { LogEntry, StoredItem } from '../../thread-store.ts';
+import type { HistoryEntry, LateItem } from '../../history-entry.ts';
+import type { LogEntry } from '../../thread-store.ts';
+import { Damage } from '../as-store-error.ts';
 import type { Blobs } from './blobs.ts';
 
-/** An entry as it is read: what was appended, or an item that has not completed yet. */
-export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);
-
-export type LateItem = Extract<LogEntry, { kind: 'lateItem' }>;
-
-/** A row of a log, parsed only when it is needed: `entry` is there for one that is not on record. */
+/** A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is not stored. */
 export interface LogRow {
   logId: number;
   ordinal: number;
@@ -20,7 +16,7 @@ export interface LogRow {
   entry?: HistoryEntry;
 }
 
-/** A place where a turn begins or ends. */
+/** The position of a turn's start or end. */
 export interface TurnMark {
   logId: number;
   ordinal: number;
@@ -28,7 +24,7 @@ export interface TurnMark {
   turnId: string;
 }
 
-/** Part of a log: both ends belong to it. */
+/** A part of a log, from the ordinal `first` to `last`, both included. */
 export interface LogSlice {
   logId: number;
   first: number;
@@ -37,7 +33,7 @@ export interface LogSlice {
 
 export interface Reading {
   direction: SortDirection;
-  /** Or ALL. */
+  /** A number of rows, or ALL. */
   limit: number;
 }
 export const ALL = -1;
@@ -49,7 +45,7 @@ export interface SegmentRow {
 }
 
 const MARKS = "kind IN ('turnStarted', 'turnEnded')";
-/** Which rows a reader wants. Rows of kinds that this version does not know are in none but `everything`. */
+/** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
 const SELECTIONS = {
   everything: 'TRUE',
   turns: "kind IN ('turnStarted', 'turnEnded', 'item')",
@@ -63,7 +59,7 @@ export type Selection = keyof typeof SELECTIONS;
 
 type RawRow = [ordinal: number, kind: string, type: string | null, payload: string];
 
-/** The logs of one database, and the lists of segments that make histories of them. */
+/** The logs of one database, and the segments of the histories that are made of them. */
 export class LogRows {
   readonly #db: Database;
   readonly #blobs: Blobs;
@@ -84,7 +80,7 @@ export class LogRows {
   readonly #removeSegments: Statement<[string], { log_id: number }>;
   readonly #segments: Statement<[string], SegmentRow & { position: number }>;
 
-  /** In memory, logs have negative numbers: a history there can hold logs of the file too. */
+  /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
     this.#db = db;
     this.#blobs = blobs;
@@ -111,13 +107,13 @@ export class LogRows {
     );
   }
 
-  /** A new log. No number is ever given twice: a cursor may still name one that is gone. */
+  /** Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a removed log. */
   create(): number {
     const id = this.#inMemory ? --this.#lastInMemory : null;
     return Number(this.#create.run(id).lastInsertRowid);
   }
 
-  /** Appends behind `tip`, the ordinal of the log's last entry. */
+  /** Appends entries after `tip`, the ordinal of the log's last entry. */
   append(logId: number, tip: number, entries: LogEntry[]): void {
     for (const [index, entry] of entries.entries()) {
       const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
@@ -146,17 +142,17 @@ export class LogRows {
     return statement.all(slice.logId, slice.first, slice.last, limit);
   }
 
-  /** The ordinal at which a turn begins, or null where this log up to `last` has no such turn. */
+  /** Returns the ordinal at which a turn begins, or null if this log has no such turn up to `last`. */
   findTurn(logId: number, turnId: string, last: number): number | null {
     return this.#findTurn.get(logId, turnId, last)?.ordinal ?? null;
   }
 
-  /** The ordinal of an item, or null where this slice has none of that id. */
+  /** Returns the ordinal of an item, or null if this slice has no item with that id. */
   findItem({ logId, first, last }: LogSlice, itemId: string): number | null {
     return this.#findItem.get(logId, itemId, first, last)?.ordinal ?? null;
   }
 
-  /** What has become of an item that ran on when its turn had ended; null where this slice does not say. */
+  /** Returns the entry that ended an item after its turn, or null if this slice has none. */
   lateForm({ logId, first, last }: LogSlice, { turnId, itemId }: { turnId: string; itemId: string }): LateItem | null {
     for (const payload of this.#findLate.all(logId, itemId, first, last)) {
       const entry = this.#parse(payload);
@@ -169,18 +165,18 @@ export class LogRows {
     return this.#lastMark.get(logId, last) ?? null;
   }
 
-  /** Throws Damage where an entry is missing. */
+  /** Throws Damage if an entry of the slice is missing. */
   assertWhole({ logId, first, last }: LogSlice): void {
     const missing = last - first + 1 - (this.#count.get(logId, first, last)?.count ?? 0);
     if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
   }
 
-  /** The history of a thread that has none, or none any more. */
+  /** Sets the history of a thread that has none. */
   setSegments(threadId: string, segments: readonly SegmentRow[]): void {
     for (const [position, { logId, last }] of segments.entries()) this.#addSegment.run(threadId, position, logId, last);
   }
 
-  /** Gives the logs that were in the history. */
+  /** Removes a thread's history, and returns the ids of its logs. */
   removeSegments(threadId: string): number[] {
     return this.#removeSegments.all(threadId).map((row) => row.log_id);
   }
@@ -193,7 +189,7 @@ export class LogRows {
 
   #parse(payload: string): HistoryEntry {
     const entry = this.#blobs.decode(payload);
-    if (!isEntry(entry)) throw new Damage('a record is not what it was');
+    if (!isEntry(entry)) throw new Damage('a record is malformed');
     return entry;
   }
 
@@ -227,7 +223,7 @@ export class LogRows {
   }
 }
 
-/** Of entries whose kind this version does not know, only that they have one is looked at. */
+/** For a kind that this version does not know, only checks that it is a string. */
 function isEntry(value: unknown): value is HistoryEntry {
   if (!isObject(value)) return false;
   const { kind, item } = value;

@@ -1,52 +1,11 @@
-import { isBlank, settleItem } from '../../settle-item.ts';
-import type { LogEntry } from '../../thread-store.ts';
+import type { OpenTurn } from '../../settling-entries.ts';
 import type { History, HistoryPosition } from './history.ts';
-import type { LateItem } from './log-rows.ts';
-import type { PartialItem } from './partial-rows.ts';
 
-export interface OpenTurn {
-  turnId: string;
-  startedAtMs: number;
-}
-
-/** The turn that has begun before a place and not ended there. */
+/** Returns the turn that has begun before a position and not ended before it, or null if there is none. */
 export function openTurn(history: History, before: HistoryPosition): OpenTurn | null {
   const mark = history.lastMark(before);
   if (mark === null || mark.kind === 'turnEnded') return null;
   const [row] = history.rows(mark, before, { selection: 'turnMarks', direction: 'asc', limit: 1 });
   const entry = row && history.parse(row);
   return entry?.kind === 'turnStarted' ? { turnId: entry.turnId, startedAtMs: entry.startedAtMs } : null;
-}
-
-/** What ends the items of earlier turns that still ran when their writer died: each as far as it came. */
-export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): LateItem[] {
-  const others = partials.filter(({ item }) => item.turnId !== turn?.turnId);
-  return others.map(({ item: { turnId, item, startedAtMs }, savedAtMs }) => ({
-    kind: 'lateItem',
-    turnId,
-    item: settleItem(item),
-    startedAtMs,
-    completedAtMs: savedAtMs,
-  }));
-}
-
-/**
- * What ends a turn that was cut off: its unfinished items as far as they came, and its end. Nothing tells when it was
- * cut, so the last sign of life stands for it: `lastWriteMs`, or the last save of an item.
- */
-export function settlingEntries(turn: OpenTurn, partials: PartialItem[], lastWriteMs: number): LogEntry[] {
-  const own = partials.filter(({ item }) => item.turnId === turn.turnId && !isBlank(item.item));
-  const endedAtMs = Math.max(turn.startedAtMs, lastWriteMs, ...own.map(({ savedAtMs }) => savedAtMs));
-  const items = own.map(
-    ({ item, savedAtMs }): LogEntry => ({
-      kind: 'item',
-      turnId: turn.turnId,
-      item: settleItem(item.item),
-      startedAtMs: item.startedAtMs,
-      completedAtMs: savedAtMs,
-      partial: true,
-    }),
-  );
-  const durationMs = endedAtMs - turn.startedAtMs;
-  return [...items, { kind: 'turnEnded', turnId: turn.turnId, status: 'interrupted', error: null, completedAtMs: endedAtMs, durationMs }];
 }

@@ -1,15 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
-import { Damage } from '../../store-error.ts';
+import type { PartialItem } from '../../settling-entries.ts';
 import type { StoredItem } from '../../thread-store.ts';
+import { Damage } from '../as-store-error.ts';
 
-/** An item that has begun and not completed, and when it was last saved. */
-export interface PartialItem {
-  savedAtMs: number;
-  item: StoredItem;
-}
-
-/** Items still under way, in the order in which they were first saved. */
+/** Unfinished items, in the order in which they were first saved. */
 export class PartialRows {
   readonly #put: Statement<[string, string, number, string]>;
   readonly #list: Statement<[string], { saved_at: number; payload: string }>;
@@ -43,7 +38,7 @@ export class PartialRows {
     this.#remove.run(threadId, itemId);
   }
 
-  /** Those of a turn, but for some by their ids. */
+  /** Removes the items of a turn, except those with these ids. */
   removeTurn(threadId: string, turnId: string, keptIds: readonly string[]): void {
     this.#removeTurn.run(threadId, JSON.stringify(keptIds), turnId);
   }
@@ -60,6 +55,6 @@ function parse(payload: string): StoredItem {
   } catch (error) {
     throw new Damage('an unfinished item cannot be read', { cause: error });
   }
-  if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is not what it was');
+  if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is malformed');
   return item as unknown as StoredItem;
 }

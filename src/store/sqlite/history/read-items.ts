@@ -6,8 +6,8 @@ import { hasMore, historyPage, pageRange, rangeFrom, rowLimit } from './history-
 import type { LogRow } from './log-rows.ts';
 
 /**
- * A page of items, of the whole history or of the turn that begins at `turn`; it begins with the item at `first`, where
- * one is given. Only its own rows are parsed.
+ * Reads a page of items of the whole history, or of the turn that begins at `turn`. If `first` is given, the page begins with
+ * the item there. Parses only the rows of the page.
  */
 export function readItems(
   history: History,
@@ -21,15 +21,19 @@ export function readItems(
   const last = more ? rows.at(-1) : undefined;
   if (query.direction === 'asc') history.assertWhole(from, last ? after(last) : to);
   else history.assertWhole(last ?? from, to);
-  return historyPage('items', toItems(history, rows), { places: rows, more });
+  return historyPage('items', toItems(history, rows), { positions: rows, more });
 }
 
-/** Those of the items that the turn beginning at `turn` has, in its order. Only their own rows are read. */
+/** Reads those of the items that the turn at `turn` has, in its order. Reads only their rows. */
 export function readNamedItems(history: History, turn: HistoryPosition, itemIds: readonly string[]): StoredItem[] {
   const end = history.nextTurn(turn);
-  const places = [...new Set(itemIds)].map((id) => history.findItem(id, { from: turn, to: end })).filter((place) => place !== null);
-  places.sort((a, b) => history.compare(a, b));
-  return places.flatMap((place) => toItems(history, history.rows(place, after(place), { selection: 'items', direction: 'asc', limit: 1 })));
+  const positions = [...new Set(itemIds)]
+    .map((id) => history.findItem(id, { from: turn, to: end }))
+    .filter((position) => position !== null);
+  positions.sort((a, b) => history.compare(a, b));
+  return positions.flatMap((position) =>
+    toItems(history, history.rows(position, after(position), { selection: 'items', direction: 'asc', limit: 1 })),
+  );
 }
 
 export function readModelItems(history: History): ResponseItem[] {

@@ -1,20 +1,22 @@
 import type { TurnItemsView } from '../../../protocol/generated/types.ts';
+import type { HistoryEntry } from '../../history-entry.ts';
 import type { Page, PageQuery, StoredTurn } from '../../thread-store.ts';
+import { toTurns } from '../../to-turns.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { hasMore, historyPage, pageRange, rowLimit } from './history-page.ts';
-import { ALL, type HistoryEntry, type LogRow, type Selection } from './log-rows.ts';
+import { ALL, type LogRow, type Selection } from './log-rows.ts';
 
 const SELECTION: Record<TurnItemsView, Selection> = { full: 'turns', summary: 'turnSummaries', notLoaded: 'turnMarks' };
 
 export type TurnQuery = PageQuery & { view: TurnItemsView };
 
-/** A page of turns. Only its own rows are read. `live`: a last turn without an end still runs. */
+/** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
 export function readTurns(history: History, query: TurnQuery, live: boolean): Page<StoredTurn> {
   const range = pageRange(history, 'turns', query);
   const { first, last, more } = pageEnds(history, range, query);
   if (first === undefined || last === undefined) {
     history.assertWhole(range.from, range.to);
-    return historyPage('turns', [], { places: [], more });
+    return historyPage('turns', [], { positions: [], more });
   }
   const isAscending = query.direction === 'asc';
   const [oldest, newest] = isAscending ? [first, last] : [last, first];
@@ -22,7 +24,7 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Pa
   const reachesStart = isAscending ? query.cursor == null : !more;
   history.assertWhole(reachesStart ? history.start : oldest, end);
   const turns = turnsOfRange(history, { first: oldest, end, view: query.view, live: live && end === history.end });
-  return historyPage('turns', isAscending ? turns : turns.reverse(), { places: [first, last], more });
+  return historyPage('turns', isAscending ? turns : turns.reverse(), { positions: [first, last], more });
 }
 
 interface PageEnds {
@@ -31,7 +33,7 @@ interface PageEnds {
   more: boolean;
 }
 
-/** Where the page's first and last turn begin, and whether turns follow that it does not show. */
+/** Where the page's first and last turn begin, and whether there are more turns after it. */
 function pageEnds(history: History, { from, to }: { from: HistoryPosition; to: HistoryPosition }, query: TurnQuery): PageEnds {
   const { direction } = query;
   const limit = rowLimit(query);
@@ -49,7 +51,7 @@ interface TurnRange {
   first: HistoryPosition;
   end: HistoryPosition;
   view: TurnItemsView;
-  /** Whether the range's last turn runs, if it has no end. */
+  /** Whether the last turn of the range runs if it has no end. */
   live: boolean;
 }
 
@@ -61,31 +63,7 @@ function turnsOfRange(history: History, { first, end, view, live }: TurnRange): 
   return turns;
 }
 
-/** To which turn an entry belongs, its place decides: between a turn's start and the next one's. */
-function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
-  const turns: StoredTurn[] = [];
-  for (const entry of entries) {
-    const turn = turns.at(-1);
-    if (entry.kind === 'turnStarted') turns.push(startedTurn(entry, view));
-    else if (turn === undefined) continue;
-    else if (entry.kind === 'item' && view !== 'notLoaded') turn.items.push(entry.item);
-    else if (entry.kind === 'turnEnded') {
-      turn.status = entry.status;
-      turn.error = entry.error;
-      turn.completedAtMs = entry.completedAtMs;
-      turn.durationMs = entry.durationMs;
-      if (entry.tokenUsage) turn.tokenUsage = entry.tokenUsage;
-    }
-  }
-  return turns;
-}
-
-/** A turn of which no end is known yet. */
-function startedTurn({ turnId, startedAtMs }: { turnId: string; startedAtMs: number }, view: TurnItemsView): StoredTurn {
-  return { id: turnId, status: 'interrupted', error: null, startedAtMs, completedAtMs: null, durationMs: null, items: [], itemsView: view };
-}
-
-/** Of each turn only the first question and the last answer are parsed. */
+/** Of each turn, parses only the first user message and the last agent message. */
 function summaryEntries(history: History, first: HistoryPosition, end: HistoryPosition): HistoryEntry[] {
   const rows = history.rows(first, end, { selection: SELECTION.summary, direction: 'asc', limit: ALL });
   const messages = rows.filter((row) => row.kind !== 'item' || row.type === 'userMessage' || row.type === 'agentMessage');
@@ -94,7 +72,7 @@ function summaryEntries(history: History, first: HistoryPosition, end: HistoryPo
   return answered.map((row) => history.parse(row));
 }
 
-/** Leaves out every row of a type but the first in each turn. */
+/** Removes all rows of a type except the first in each turn. */
 function firstOfTurn(rows: LogRow[], type: string): LogRow[] {
   let isSeen = false;
   return rows.filter((row) => {

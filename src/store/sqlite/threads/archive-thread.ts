@@ -3,8 +3,8 @@ import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**
- * Puts a thread away, or back among the others. Throws `active_writer`, and `thread_archived` or `thread_not_archived`
- * where that has happened already.
+ * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or `thread_not_archived` if that has been
+ * done already.
  */
 export function archiveThread(
   connection: StoreConnection,

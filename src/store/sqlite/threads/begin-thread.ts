@@ -4,17 +4,17 @@ import { cutHistory, type HistoryCut } from '../history/cut-history.ts';
 import type { SqliteWriter } from '../sqlite-writer.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
-/** Stores a thread and takes it. */
+/** Stores a new thread, takes it and makes its writer. */
 export function beginThread(connection: StoreConnection, record: ThreadRecord, entries: LogEntry[]): SqliteWriter {
   return begin(connection, record, () => ({ segments: [], entries }));
 }
 
 /**
- * Stores a fork and takes it. The source is read in the same transaction: another process may delete it, and then nobody
- * else keeps its logs.
+ * Stores a fork, takes it and makes its writer. The source is read in the same transaction, because another process may
+ * delete it, after which nothing keeps its logs.
  */
 export function forkThread(connection: StoreConnection, source: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
-  // What is only in memory has to be copied for a thread that is to last.
+  // A fork in the file cannot share logs in memory.
   if (!record.ephemeral) return begin(connection, record, () => cutHistory(connection, source, (logId) => logId > 0));
   try {
     return begin(connection, record, () => connection.holdLogs(record.id, () => cutHistory(connection, source, () => true)));
@@ -26,7 +26,7 @@ export function forkThread(connection: StoreConnection, source: { id: string; po
 
 function begin(connection: StoreConnection, record: ThreadRecord, beginning: () => HistoryCut): SqliteWriter {
   const database = connection.databaseFor(record);
-  const place = connection.writeAsOwner(database, () => {
+  const tail = connection.writeAsOwner(database, () => {
     const { segments, entries } = beginning();
     const logId = database.logs.create();
     const tip = entries.length;
@@ -36,10 +36,10 @@ function begin(connection: StoreConnection, record: ThreadRecord, beginning: () 
     connection.takeThread(database, record.id);
     return { threadId: record.id, logId, tip };
   });
-  return connection.addWriter(database, place);
+  return connection.addWriter(database, tail);
 }
 
-/** Where the file cannot be told which of its logs an ephemeral thread needs, the thread gets a copy of them. */
+/** Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy of them. */
 function isUnwritable(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'store_read_only' || error.code === 'store_full');
 }

@@ -1,20 +1,20 @@
 import type { Database } from 'better-sqlite3';
 
 /**
- * A text as searches compare it: without case, in all of Unicode, and as SQLite's index takes it. Of two texts joined it
- * is what it is of each, so a part of a text is a part of what is given back.
+ * Folds the case of a string for searches, in all of Unicode, into a form that SQLite's index can store. Folding two joined
+ * strings gives their two folded strings joined, so a part of a string is found in the folded string.
  */
 export function foldCase(text: string): string {
-  // Small first, since the capital of some letters is their own; and a sigma is small in two ways.
+  // Lower case first, because some capital letters are not the upper case of any letter. The two lower-case sigmas become one.
   return storable(text).toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ').replaceAll('\0', '\ufffd');
 }
 
-/** Without lone surrogates, which SQLite's text cannot hold. */
+/** Replaces lone surrogates, which SQLite's text cannot have. */
 export function storable(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** Makes `folded(text)` known to SQL, which the triggers need; of null it is empty. */
+/** Defines the SQL function `folded(text)` for the triggers. It returns an empty string for null. */
 export function defineFolded(db: Database): void {
   db.function('folded', { deterministic: true }, (text) => (text === null ? '' : foldCase(String(text))));
 }

@@ -12,7 +12,7 @@ const ORDERS = {
 
 const SUB_AGENTS = ['subAgentReview', 'subAgentCompact', 'subAgentThreadSpawn', 'subAgentOther'];
 
-/** A page of the threads that lists show. */
+/** Reads a page of the listed threads. */
 export function listThreads(threads: ThreadRows, query: ThreadQuery): Page<ThreadRecord> {
   const { column, timeOf } = ORDERS[query.sortKey];
   const descending = query.direction === 'desc';

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
-/** Whether a failure of SQLite says that the index of searches contradicts itself, and nothing of the rest. */
+/** Whether an error of SQLite means that the search index is damaged, and only that. */
 export function isIndexDamage(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'SQLITE_CORRUPT_VTAB';
 }
 
-/** Within a transaction: makes the index anew of the threads that there are. */
+/** Rebuilds the search index from the threads. Call it within a transaction. */
 export function rebuildIndex(db: Database): void {
   db.exec(`
     INSERT INTO thread_index (thread_index) VALUES ('delete-all');

@@ -11,16 +11,16 @@ interface Revert {
   patch: ThreadPatch;
 }
 
-/** Throws `turn_not_found`, `active_writer` and `thread_archived`. */
+/** Removes a turn and everything after it from a thread. Throws `turn_not_found`, `active_writer` and `thread_archived`. */
 export function revertThread(connection: StoreConnection, revert: Revert): ThreadRecord {
   const { threadId, patch } = revert;
   const database = connection.writable(connection.databaseOf(threadId));
-  const { place, record } = connection.write(database, () => {
+  const { tail, record } = connection.write(database, () => {
     connection.assertNotHeldElsewhere(threadId);
     if (database.threads.isArchived(threadId)) throw threadArchived(threadId);
-    return { place: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
+    return { tail: cutOff(connection, database, revert), record: database.threads.update(threadId, patch) };
   });
-  connection.moveWriter(place);
+  connection.moveWriter(tail);
   if (database.inMemory) {
     const needed = database.logs.segments(threadId).map(({ logId }) => logId);
     connection.keepHeld(threadId, needed);
@@ -29,8 +29,8 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
 }
 
 /**
- * Cuts a thread's history off before a turn. Logs are never rewritten, and forks may need all of them, so the thread gets
- * a shorter list of them and a new log behind it.
+ * Cuts a thread's history before a turn. Logs are never rewritten, and forks may need them, so the thread gets a shorter
+ * list of logs with a new log at its end.
  */
 function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadId, beforeTurnId }: Revert): LogTail {
   const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);

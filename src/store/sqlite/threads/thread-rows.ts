@@ -6,7 +6,7 @@ import type { Blobs } from '../history/blobs.ts';
 import { defineFolded, storable } from './fold-case.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
-/** A thread as it lies in the table. */
+/** A row of the table of threads. */
 interface Row {
   id: string;
   created_at: number;
@@ -38,14 +38,14 @@ type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
 type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
 
-/** The log that a thread's writer appends to, the ordinal of its last entry, and when it was appended. */
+/** The log that a thread's writer appends to, the ordinal of its last entry, and when that was appended. */
 export interface ThreadTip {
   logId: number;
   tip: number;
   writtenAtMs: number;
 }
 
-/** What a list of threads is cut out of, in the terms of the table. Each filter is a JSON array, or null for all. */
+/** The parameters of a list of threads, in the terms of the table. Each filter is a JSON array, or null for all. */
 export interface ThreadListParams {
   live: 0 | 1;
   value: number;
@@ -158,12 +158,12 @@ export class ThreadRows {
       .map((row) => this.#record(row));
   }
 
-  /** Moves the end of the thread's own log. False where it is not at `from`, so that someone else has appended. */
+  /** Moves the tip of the thread's own log. Returns false if the tip is not `from`, because another writer has appended. */
   advance(threadId: string, from: number, { tip, writtenAtMs }: Omit<ThreadTip, 'logId'>): boolean {
     return this.#advance.run(tip, writtenAtMs, threadId, from).changes === 1;
   }
 
-  /** Gives a thread another log for its own, which from then on keeps the blobs of the record itself too. */
+  /** Gives a thread another log of its own, which from then on also keeps the blobs of the thread's record. */
   move(threadId: string, { logId, tip, writtenAtMs }: ThreadTip): void {
     const record = this.#existing(threadId);
     this.#move.run(logId, tip, writtenAtMs, this.#blobs.encode(originOf(record), logId), threadId);
@@ -175,7 +175,7 @@ export class ThreadRows {
     this.#remove.run(threadId);
   }
 
-  /** Within a transaction: changes a thread, and gives it as it is then. Throws `thread_not_found`. */
+  /** Changes a thread and returns its new record. Call it within a transaction. Throws `thread_not_found`. */
   update(threadId: string, change: ThreadChange): ThreadRecord {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
@@ -235,7 +235,7 @@ export class ThreadRows {
     };
   }
 
-  /** A search with few hits begins with them and sorts them; one with many follows the order and compares on the way. */
+  /** A search with few hits starts from the hits and sorts them. One with many follows the order and compares each row. */
   #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;

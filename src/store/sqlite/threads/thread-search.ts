@@ -1,42 +1,42 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { foldCase } from './fold-case.ts';
 
-/** Of more hits than this a list in its order comes upon enough of them, sooner than they could be sorted. */
+/** If there are more hits than this, reading the list in its order finds a page of them faster than sorting them. */
 const HITS_MAX = 500;
-/** What a longer term goes on with is left to the comparison with the text. */
+/** The rest of a longer term is only compared with the text. */
 const INDEXED_CHARS_MAX = 18;
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** What a list is to be searched for. */
+/** The search of a list. */
 export interface Search {
-  /** Folded; null: nothing. */
+  /** The folded search term; null: no search. */
   term: string | null;
-  /** JSON array of the ids of all threads whose name or preview holds the term; null where they are too many. */
+  /** A JSON array of the ids of all threads whose name or preview contains the term; null if they are too many. */
   hits: string | null;
 }
 
 interface Term {
   term: string;
-  /** A query for its trigrams, all of them. */
+  /** A full-text query for all trigrams of the term. */
   trigrams: string;
-  /** Between which trigrams those lie that begin with it. */
+  /** The range of the trigrams that begin with the term. */
   from: string;
   to: string;
 }
 
 type Finder = Statement<[Term], string>;
 
-/** Finds threads by what their names and previews hold, by way of the index of trigrams. */
+/** Finds threads by parts of their names and previews, with an index of trigrams. */
 export class ThreadSearch {
   readonly #db: Database;
-  /** Prepared with the first search, since that opens the index. */
+  /** Prepared at the first search, because preparing them opens the index. */
   #finders: { byTrigrams: Finder; byBeginning: Finder } | null = null;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  /** A term is taken character for character, but for its case. */
+  /** Finds the term literally, ignoring case. */
   find(searchTerm: string): Search {
     const term = foldCase(searchTerm);
     const trigrams = trigramsOf(term);
@@ -64,9 +64,9 @@ function prepareFinders(db: Database): { byTrigrams: Finder; byBeginning: Finder
   return { byTrigrams, byBeginning };
 }
 
-/** The trigrams that a text begins with, quoted for a query; none where it is shorter than one. */
+/** The first trigrams of a text, quoted for a query; none if it has fewer than three characters. */
 function trigramsOf(text: string): string[] {
-  // A character takes up to two places of a string.
+  // A character has up to two UTF-16 units.
   const characters = [...text.slice(0, 2 * INDEXED_CHARS_MAX)].slice(0, INDEXED_CHARS_MAX);
   const trigrams = characters.slice(2).map((third, at) => `${characters[at]}${characters[at + 1]}${third}`);
   return trigrams.map((trigram) => `"${trigram.replaceAll('"', '""')}"`);

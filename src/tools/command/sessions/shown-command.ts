@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { ThreadItem } from '../../../protocol/generated/types.ts';
 import type { OutputStream } from '../../../sandbox/processes/processes.ts';
-import type { OpenToolItem } from '../../tool.ts';
+import type { OpenItem } from '../../action.ts';
 import { KeptText } from './kept-text.ts';
 
 export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
@@ -17,6 +17,9 @@ const UNREAD_CHARS_MAX = 256 * 1024;
 const DELTA_AGE_MS_MAX = 30;
 const DELTA_CHARS_MAX = 64 * 1024;
 
+/** How a command ended. `ran`: false if it never started. */
+type CommandEnding = Pick<CommandItem, 'status' | 'exitCode'> & { ran?: boolean };
+
 /** What output can be held back at. */
 interface Source {
   pause(): void;
@@ -25,7 +28,7 @@ interface Source {
 
 interface ShownCommandOptions {
   item: CommandItem;
-  open: OpenToolItem;
+  open: OpenItem;
   threadId: string;
   turnId: string;
   clock: Clock;
@@ -37,7 +40,6 @@ interface ShownCommandOptions {
  */
 export class ShownCommand {
   readonly #options: ShownCommandOptions;
-  readonly #startedMs: number;
   readonly #kept = new KeptText(OUTPUT_CHARS_MAX);
   readonly #decoders: Record<OutputStream, StringDecoder> = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   #unread = new KeptText(UNREAD_CHARS_MAX);
@@ -49,7 +51,6 @@ export class ShownCommand {
 
   constructor(options: ShownCommandOptions) {
     this.#options = options;
-    this.#startedMs = options.clock.monotonic();
   }
 
   get itemId(): string {
@@ -95,16 +96,17 @@ export class ShownCommand {
     return this.#completed;
   }
 
-  /** Ends the item, once. A character that was cut off in its middle is shown as such. */
-  complete(end: Pick<CommandItem, 'status' | 'exitCode'> & { ran?: boolean }): Promise<void> {
-    this.#completed ??= this.#complete(end);
+  /** Completes the item, once: for a command whose call has returned. */
+  complete(end: CommandEnding): Promise<void> {
+    this.#completed ??= this.#options.open.complete(this.ended(end));
     return this.#completed;
   }
 
-  #complete({ status, exitCode = null, ran = true }: Parameters<ShownCommand['complete']>[0]): Promise<void> {
+  /** The item as it completes. A character that was cut off in its middle is shown as such. */
+  ended({ status, exitCode = null, ran = true }: CommandEnding): CommandItem {
     this.endOutput();
-    const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#startedMs) : null;
-    return this.#options.open.complete({ ...this.item, status, exitCode, durationMs });
+    const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs) : null;
+    return { ...this.item, status, exitCode, durationMs };
   }
 
   /** What its source said is over: tells what has not been told yet. */

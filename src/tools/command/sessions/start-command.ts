@@ -1,3 +1,4 @@
+import type { Permit } from '../../../policy/permissions/permit.ts';
 import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
 import { commandBounds, lookingBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
@@ -6,13 +7,6 @@ import type { ShownCommand } from './shown-command.ts';
 
 /** What a terminal is like. */
 const TERMINAL = { rows: 24, cols: 80 };
-
-/** What a command is held to. */
-export interface Confinement {
-  sandboxed: boolean;
-  /** Whether it may only read, whatever the sandbox policy allows. */
-  readOnly: boolean;
-}
 
 /** What became of a command in the time that its call waits for it. */
 export type CommandOutcome =
@@ -28,11 +22,11 @@ export type CommandOutcome =
  */
 export async function startCommand(
   run: CommandRun,
-  { shown, ...bounds }: Confinement & { shown: ShownCommand },
+  { shown, permit }: { shown: ShownCommand; permit: Permit },
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
   if (signal.aborted) return { state: 'interrupted', exitCode: null };
-  const program = await startProcess(run, { shown, ...bounds });
+  const program = await startProcess(run, { shown, permit });
   if ('problem' in program) return { state: 'notStarted', problem: program.problem };
   shown.readFrom(program);
   const session = newSession(run, { shown, program });
@@ -53,7 +47,7 @@ export async function startCommand(
 
 async function startProcess(
   { call, context, deps, owner, permissions }: CommandRun,
-  { shown, sandboxed, readOnly }: Confinement & { shown: ShownCommand },
+  { shown, permit: { sandboxed, readOnly } }: { shown: ShownCommand; permit: Permit },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
   const bounds = readOnly ? lookingBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { commandEnvironment } from '../../policy/command/command-environment.ts';
+import type { Action, ActionOutcome } from '../../tools/action.ts';
+import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
+import { patchInCommand } from '../../tools/apply-patch/patch-in-command.ts';
+import type { CommandCall } from '../../tools/command/call/command-call.ts';
+import type { CommandDeps } from '../../tools/command/command-deps.ts';
+import { commandTools } from '../../tools/command/command-tools.ts';
+import { CommandSessions } from '../../tools/command/sessions/command-sessions.ts';
+import { UNATTENDED } from '../../tools/command/sessions/unattended.ts';
+import { requestPermissions } from '../../tools/request-permissions.ts';
+import { requestUserInput } from '../../tools/request-user-input.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import { updatePlan } from '../../tools/update-plan.ts';
+import { viewImage } from '../../tools/view-image.ts';
+import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
+
+/** The tools that every thread has: commands, patches, plans, questions, permissions, images. */
+export class BuiltInTools implements TurnPart {
+  /** The commands that run in the thread. */
+  readonly commands: CommandSessions;
+  readonly #deps: TurnPartDeps;
+  readonly #applyPatch: ApplyPatch;
+  readonly #requestPermissions: Tool;
+
+  constructor(deps: TurnPartDeps) {
+    const { clock, processes, home, env } = deps;
+    this.#deps = deps;
+    this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
+    this.#applyPatch = new ApplyPatch({ clock, home, env });
+    this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
+  }
+
+  async tools(): Promise<Tool[]> {
+    const { commands, asksForPermissions, viewImage: showsImages } = this.#deps.configuration();
+    return [
+      ...(commands.enabled ? commandTools(this.commandDeps()) : []),
+      this.#applyPatch.tool,
+      updatePlan,
+      requestUserInput,
+      ...(asksForPermissions ? [this.#requestPermissions] : []),
+      ...(showsImages ? [viewImage(this.#deps)] : []),
+    ];
+  }
+
+  /** Kills the commands that must not outlive the turn. */
+  async cleanUp({ id, signal }: TurnContext): Promise<void> {
+    this.#applyPatch.endTurn();
+    await this.commands.turnEnded(id, { interrupted: signal.aborted });
+  }
+
+  /** Kills all commands that run in the thread. */
+  endWork(): Promise<void> {
+    return this.commands.close();
+  }
+
+  /** What the thread's commands run with now. */
+  commandDeps(): CommandDeps {
+    const { clock, processes, home, env } = this.#deps;
+    const { environment, limits } = this.#deps.configuration().commands;
+    return {
+      clock,
+      processes,
+      sessions: this.commands,
+      home,
+      env,
+      environment: () => commandEnvironment(env, environment, UNATTENDED).env,
+      limits,
+      preparePatch: (call, context) => this.#preparePatch(call, context),
+    };
+  }
+
+  /** The patch that a command does nothing but apply; null for any other command. */
+  async #preparePatch({ script, cwd }: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null> {
+    const found = script === null ? null : patchInCommand(script);
+    if (found === null) return null;
+    return this.#applyPatch.prepare({ patch: found.patch, folder: resolve(cwd, found.folder ?? '') }, context);
+  }
+}

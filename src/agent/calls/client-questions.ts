@@ -1,0 +1,63 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Answer } from '../../protocol/answer.ts';
+import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
+import type { ClientRequest } from '../../tools/action.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Publisher } from '../publisher.ts';
+import type { ThreadState } from '../thread-state.ts';
+
+export interface ClientQuestionsDeps {
+  state: ThreadState;
+  outbox: Outbox;
+  publisher: Publisher;
+  clock: Clock;
+}
+
+/** Asks the clients of one thread. */
+export class ClientQuestions {
+  readonly #deps: ClientQuestionsDeps;
+
+  constructor(deps: ClientQuestionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** How long clients have to answer, in milliseconds; null: without limit. */
+  get answerMsMax(): number | null {
+    return this.#deps.state.configuration.approvalTimeoutMs;
+  }
+
+  /** Does something while the thread is shown as waiting. */
+  async whileWaiting<T>(flag: ThreadActiveFlag, work: () => Promise<T>): Promise<T> {
+    await this.#wait(flag, 1);
+    try {
+      return await work();
+    } finally {
+      await this.#wait(flag, -1);
+    }
+  }
+
+  /** Asks, and takes silence for a refusal where the configuration sets a limit. Never rejects. */
+  async ask<Method extends keyof ServerRequests>(
+    request: ClientRequest<Method>,
+    signal: AbortSignal,
+  ): Promise<Answer<ServerRequests[Method]['result']>> {
+    const { state, publisher, clock } = this.#deps;
+    const ms = this.answerMsMax;
+    const audience = { threadId: state.id };
+    if (ms === null) return publisher.ask(audience, request, signal);
+    const over = new AbortController();
+    const timer = clock.setTimer(() => over.abort(), ms);
+    try {
+      const answer = await publisher.ask(audience, request, AbortSignal.any([signal, over.signal]));
+      return answer.type === 'aborted' && !signal.aborted ? { type: 'error', message: `nobody answered within ${ms} ms` } : answer;
+    } finally {
+      timer.clear();
+    }
+  }
+
+  async #wait(flag: ThreadActiveFlag, by: 1 | -1): Promise<void> {
+    const { state, outbox } = this.#deps;
+    if (!state.wait(flag, by)) return;
+    await outbox.announce([{ method: 'thread/status/changed', params: { threadId: state.id, status: state.shownStatus } }]);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import { settleItem } from '../../store/settle-item.ts';
+import type { Action, ActionHost, ActionOutcome, Ask, Denial, OpenItem, Verdict } from '../../tools/action.ts';
+import type { ThreadItems } from '../items/thread-items.ts';
+import type { Outbox } from '../outbox.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { TurnParts } from '../turn/turn-parts.ts';
+import type { ClientQuestions } from './client-questions.ts';
+import type { Reviewer } from './reviewer.ts';
+
+/** What actions of a thread are performed with. */
+export interface ActionDeps {
+  parts: TurnParts;
+  /** Asked in their order; the first verdict counts. */
+  reviewers: readonly Reviewer[];
+  questions: ClientQuestions;
+  grants: Grants;
+  items: ThreadItems;
+  outbox: Outbox;
+}
+
+/**
+ * Takes an action through its order: the turn's parts may refuse it, policy judges it, reviewers answer what is to be asked, its item
+ * begins, it is performed, its item completes. Nothing is begun of an action that parts or policy refuse.
+ */
+export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+  try {
+    const refusal = await deps.parts.beforeAction(action, turn);
+    if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
+    const judged = action.judge(turn.settings, deps.grants);
+    if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
+    const run = new ActionRun(action, turn, deps);
+    if ('run' in judged) return await run.perform(judged.run);
+    const verdict = await run.review(judged.ask);
+    return 'allow' in verdict ? await run.perform(verdict.allow) : await run.refuse(verdict.deny);
+  } finally {
+    await action.close?.();
+  }
+}
+
+/** Performs an action that needs no decision: one of the user's. */
+export async function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+  try {
+    return await new ActionRun(action, turn, deps).perform(permit);
+  } finally {
+    await action.close?.();
+  }
+}
+
+/** An action under way, with the item that shows it. */
+class ActionRun {
+  readonly #action: Action;
+  readonly #turn: ActiveTurn;
+  readonly #deps: ActionDeps;
+  #begun: Promise<OpenItem | null> | null = null;
+  /** A reviewer wants the turn to end; it does when the item has completed. */
+  #isCancelled = false;
+
+  constructor(action: Action, turn: ActiveTurn, deps: ActionDeps) {
+    this.#action = action;
+    this.#turn = turn;
+    this.#deps = deps;
+  }
+
+  /** Puts a question to the reviewers, and remembers what their verdict allows beyond this action. */
+  async review(ask: Ask): Promise<Verdict> {
+    const { signal } = this.#turn;
+    const verdict = await this.#verdict(ask);
+    if (signal.aborted) return { deny: { by: 'interrupted' } };
+    if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
+    else this.#isCancelled = verdict.deny.by === 'cancelled';
+    return verdict;
+  }
+
+  async perform(permit: Permit): Promise<ActionOutcome> {
+    const open = await this.#show();
+    let outcome: ActionOutcome;
+    try {
+      outcome = await this.#action.perform(permit, open, this.#host());
+    } catch (error) {
+      if (open !== null && this.#action.item !== null) await open.complete(settleItem(this.#action.item));
+      throw error;
+    }
+    return this.#finish(outcome, open);
+  }
+
+  async refuse(denial: Denial): Promise<ActionOutcome> {
+    return this.#finish(this.#action.refused(denial), await this.#show());
+  }
+
+  async #verdict(ask: Ask): Promise<Verdict> {
+    for (const reviewer of this.#deps.reviewers) {
+      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn.signal);
+      if (verdict !== null) return verdict;
+    }
+    return { deny: { by: 'unanswered' } };
+  }
+
+  /** Begins the item, once. */
+  #show(): Promise<OpenItem | null> {
+    const { item } = this.#action;
+    this.#begun ??= item === null ? Promise.resolve(null) : this.#deps.items.begin(this.#turn.id, item);
+    return this.#begun;
+  }
+
+  async #finish(outcome: ActionOutcome, open: OpenItem | null): Promise<ActionOutcome> {
+    const item = outcome.item ?? this.#action.item;
+    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item);
+    if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
+    if (this.#isCancelled) this.#turn.interrupt('user');
+    return outcome;
+  }
+
+  #host(): ActionHost {
+    const { questions, outbox } = this.#deps;
+    const { signal } = this.#turn;
+    return {
+      requestMore: (ask) => this.review(ask),
+      askUser: (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal)),
+      answerMsMax: questions.answerMsMax,
+      emit: (announcement) => outbox.commit({ announce: [announcement] }),
+      signal,
+    };
+  }
+}

@@ -1,0 +1,19 @@
+import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
+import type { ClientQuestions } from './client-questions.ts';
+import type { Reviewer } from './reviewer.ts';
+
+/** The person behind the thread's clients. */
+export class PersonReviewer implements Reviewer {
+  readonly #questions: ClientQuestions;
+
+  constructor(questions: ClientQuestions) {
+    this.#questions = questions;
+  }
+
+  review(ask: Ask, show: () => Promise<OpenItem | null>, signal: AbortSignal): Promise<Verdict> {
+    return this.#questions.whileWaiting('waitingOnApproval', async () => {
+      await show();
+      return ask.askPerson((request) => this.#questions.ask(request, signal));
+    });
+  }
+}

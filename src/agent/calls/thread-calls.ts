@@ -1,0 +1,98 @@
+import { contextMessage } from '../../instructions/context-message.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { StoredItem } from '../../store/thread-store.ts';
+import { UNCONFINED } from '../../tools/action.ts';
+import type { UserCommand } from '../../tools/command/user-command.ts';
+import type { CallContext, Tool } from '../../tools/tool.ts';
+import type { AgentDeps } from '../agent-deps.ts';
+import { ThreadItems } from '../items/thread-items.ts';
+import type { Outbox } from '../outbox.ts';
+import type { ThreadState } from '../thread-state.ts';
+import type { ActiveTurn } from '../turn/active-turn.ts';
+import type { TurnParts } from '../turn/turn-parts.ts';
+import { BuiltInTools } from './built-in-tools.ts';
+import { ClientQuestions } from './client-questions.ts';
+import { type ActionDeps, performAction, performUserAction } from './perform-action.ts';
+import { PersonReviewer } from './person-reviewer.ts';
+import { isToolCall, runToolCalls, type ToolCall } from './run-tool-calls.ts';
+
+export interface ThreadCallsDeps {
+  state: ThreadState;
+  agent: AgentDeps;
+  outbox: Outbox;
+  parts: TurnParts;
+  /** What users have allowed in the thread. */
+  grants: Grants;
+  /** Tells the thread's clients at once. */
+  announce(announcement: Announcement): void;
+}
+
+/** Runs the calls of one thread's model, and the commands of its user. */
+export class ThreadCalls {
+  readonly #deps: ThreadCallsDeps;
+  readonly #actions: ActionDeps;
+  readonly #items: ThreadItems;
+  readonly #itemIds = new Set<string>();
+  #knowsHistory = false;
+
+  constructor(deps: ThreadCallsDeps) {
+    const { state, agent, outbox, parts, grants, announce } = deps;
+    const { clock, publisher } = agent;
+    const threadId = state.id;
+    const questions = new ClientQuestions({ state, outbox, publisher, clock });
+    this.#deps = deps;
+    this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => publisher.drained({ threadId }) });
+    this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox };
+  }
+
+  /** Runs calls that the model made together, and returns their outputs. Never rejects. */
+  run(calls: readonly ToolCall[], tools: readonly Tool[], turn: ActiveTurn): Promise<ResponseItem[]> {
+    const context = ({ call_id }: ToolCall) => this.#context(turn, call_id);
+    const { log } = this.#deps.agent;
+    return runToolCalls(calls, { tools, context, perform: (action) => performAction(action, turn, this.#actions), log }, turn.signal);
+  }
+
+  /** Runs a command of the user's, and returns the message about it for the model. Rejects only with the store's error. */
+  async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
+    const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
+    const { agent, parts } = this.#deps;
+    const action = await prepareUserCommand(command, this.#context(turn, agent.ids.next()), parts.get(BuiltInTools).commandDeps());
+    const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
+    return contextMessage('user', [String(output)]);
+  }
+
+  /** Notes the ids of the calls that the thread has on record. */
+  know(history: readonly ResponseItem[]): void {
+    if (this.#knowsHistory) return;
+    this.#knowsHistory = true;
+    for (const item of history) if (isToolCall(item)) this.#itemIds.add(item.call_id);
+  }
+
+  /** The items of a turn that ends which run on: from now on they complete after its end. */
+  runningOn(turnId: string): StoredItem[] {
+    return this.#items.runOn(turnId);
+  }
+
+  #context(turn: ActiveTurn, callId: string): CallContext {
+    const { state, grants } = this.#deps;
+    return {
+      threadId: state.id,
+      turnId: turn.id,
+      callId,
+      itemId: this.#itemId(callId),
+      get settings() {
+        return turn.settings;
+      },
+      grants,
+    };
+  }
+
+  /** Providers may use a call id again in a later response; an item id is unique in its thread. */
+  #itemId(callId: string): string {
+    const id = this.#itemIds.has(callId) ? this.#deps.agent.ids.next() : callId;
+    this.#itemIds.add(id);
+    return id;
+  }
+}

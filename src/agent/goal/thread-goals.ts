@@ -1,0 +1,102 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { ThreadGoal } from '../../protocol/generated/types.ts';
+import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
+import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
+import type { Publisher } from '../publisher.ts';
+import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
+import { GoalKeeper } from './goal-keeper.ts';
+
+/** What goals need of the loaded and the stored threads. */
+export interface GoalThreads {
+  /** Rejects with `thread_not_found`. */
+  record(threadId: string): Promise<ThreadRecord>;
+  /** The part of a loaded thread; null if the thread is not loaded. */
+  part(threadId: string, kind: typeof GoalKeeper): GoalKeeper | null;
+  /** Changes a thread that is not loaded. */
+  patchStored(threadId: string, patch: ThreadPatch): Promise<void>;
+  /** Lets an idle thread begin a turn that is due. */
+  beginDueTurn(threadId: string): void;
+}
+
+export interface ThreadGoalsDeps {
+  threads: GoalThreads;
+  publisher: Publisher;
+  clock: Clock;
+  /** The settings in effect in a directory, read anew. */
+  config(cwd: string): Promise<Config>;
+}
+
+/** A change of a goal that is stored. `announce` tells clients, once the request is answered. */
+interface Changed<Result> {
+  result: Result;
+  announce: () => void;
+}
+
+/** The goals of all threads, loaded or not. Methods reject with an RpcError if the thread cannot have a goal. */
+export class ThreadGoals {
+  readonly #deps: ThreadGoalsDeps;
+
+  constructor(deps: ThreadGoalsDeps) {
+    this.#deps = deps;
+  }
+
+  async get(threadId: string): Promise<ThreadGoal | null> {
+    const { id, goal } = await this.#record(threadId);
+    return goal === null ? null : goalView(id, goal);
+  }
+
+  async set(threadId: string, change: GoalChange): Promise<Changed<ThreadGoal>> {
+    const { threads, clock } = this.#deps;
+    const record = await this.#changeable(threadId);
+    const problem = goalProblem(change);
+    if (problem !== null) throw problem;
+    const keeper = threads.part(record.id, GoalKeeper);
+    if (keeper !== null) {
+      const announce = () => {
+        keeper.announce();
+        threads.beginDueTurn(record.id);
+      };
+      return { result: await keeper.set(change), announce };
+    }
+    const changed = changedGoal(record.goal, change, { threadId: record.id, nowMs: clock.now() });
+    await threads.patchStored(record.id, { ...previewPatch(record, change), goal: changed });
+    const goal = goalView(record.id, changed);
+    return { result: goal, announce: this.#told({ method: 'thread/goal/updated', params: { threadId: record.id, turnId: null, goal } }) };
+  }
+
+  /** The result is false if there was no goal. */
+  async clear(threadId: string): Promise<Changed<boolean>> {
+    const { threads } = this.#deps;
+    const record = await this.#changeable(threadId);
+    const keeper = threads.part(record.id, GoalKeeper);
+    if (keeper !== null) {
+      const result = await keeper.clear();
+      return { result, announce: () => result && keeper.announce() };
+    }
+    if (record.goal === null) return { result: false, announce: () => {} };
+    await threads.patchStored(record.id, { goal: null });
+    return { result: true, announce: this.#told({ method: 'thread/goal/cleared', params: { threadId: record.id } }) };
+  }
+
+  /** Nobody follows a thread that is not loaded, so everyone is told. */
+  #told({ method, params }: Announcement): () => void {
+    return () => this.#deps.publisher.publish('everyone', method, params);
+  }
+
+  async #changeable(threadId: string): Promise<ThreadRecord> {
+    const record = await this.#record(threadId);
+    if (record.archivedAtMs !== null) throw threadArchived(record.id);
+    return record;
+  }
+
+  async #record(threadId: string): Promise<ThreadRecord> {
+    const { threads, config } = this.#deps;
+    const record = await threads.record(threadId);
+    const isEnabled = threads.part(record.id, GoalKeeper)?.isEnabled ?? (await config(record.settings.cwd)).get('features.goals');
+    if (!isEnabled) throw goalsDisabled();
+    if (record.ephemeral) throw noGoalsInEphemeral(record.id);
+    return record;
+  }
+}

@@ -1,0 +1,16 @@
+import { realpathSync } from 'node:fs';
+import { unlessUnseen } from './stat-of.ts';
+
+/** The path with all links resolved. Returns null if nothing is there, or nothing that this user can see. */
+export function realPath(path: string): string | null {
+  return unlessUnseen(() => realpathSync.native(path));
+}
+
+/** The path with all links resolved, or the path itself if that fails for any reason: reading the file tells the reason. */
+export function realPathOrSame(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,12 @@
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+/** Resolves as `answer` does. If `answer` rejects, unloads the thread, which the failed request had loaded, and rejects too. */
+export async function orAbandon<T>({ threads }: ThreadDeps, thread: LoadedThread, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    await threads.unload(thread);
+    throw error;
+  }
+}

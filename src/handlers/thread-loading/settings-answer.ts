@@ -1,0 +1,21 @@
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-policy.ts';
+import type { ThreadStartResponse } from '../../protocol/generated/types.ts';
+
+/** The settings that the thread's next turn will use. */
+export function settingsAnswer({ settings, configuration }: LoadedThread): Omit<ThreadStartResponse, 'thread'> {
+  return {
+    model: settings.model,
+    modelProvider: settings.modelProvider,
+    serviceTier: settings.serviceTier,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    instructionSources: configuration.instructions.sources,
+    approvalPolicy: settings.approvalPolicy,
+    approvalsReviewer: settings.approvalsReviewer,
+    sandbox: withWorkspaceRoots(settings.sandboxPolicy, settings.workspaceRoots ?? []),
+    activePermissionProfile: settings.permissionProfile ?? null,
+    runtimeWorkspaceRoots: settings.workspaceRoots?.length ? [...settings.workspaceRoots] : [settings.cwd],
+    reasoningEffort: settings.effort,
+  };
+}

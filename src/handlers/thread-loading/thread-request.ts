@@ -1,0 +1,42 @@
+import type { NewThread, ThreadRequest } from '../../agent/new-thread.ts';
+import type { JsonObject } from '../../base/json-value.ts';
+import type { ThreadForkParams, ThreadResumeParams, ThreadStartParams } from '../../protocol/generated/types.ts';
+import { invalidParams } from '../../protocol/rpc-error.ts';
+import { checkRequestedSandbox } from '../check-requested-sandbox.ts';
+import type { Caller } from '../method.ts';
+import { requestedModel } from '../requested-model.ts';
+import { checkDynamicTools } from './check-dynamic-tools.ts';
+
+/** The settings that the params ask for. Throws where they contradict each other. */
+export function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+  checkRequestedSandbox(params, 'sandbox');
+  const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
+  const named = {
+    approvalPolicy,
+    approvalsReviewer,
+    baseInstructions,
+    cwd,
+    developerInstructions,
+    model: requestedModel(params),
+    modelProvider,
+    permissions: params.permissions,
+    runtimeWorkspaceRoots: params.runtimeWorkspaceRoots,
+    sandbox: params.sandbox,
+    serviceTier,
+  };
+  const personality = 'personality' in params ? params.personality : null;
+  return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null };
+}
+
+/** The thread that `thread/start` or `thread/fork` asks for. Throws where the params contradict each other. */
+export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
+  if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
+  if ('dynamicTools' in params) checkDynamicTools(params.dynamicTools ?? []);
+  return {
+    ...threadRequest(params),
+    ephemeral: params.ephemeral ?? false,
+    threadSource: params.threadSource ?? null,
+    daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
+    originator: client?.clientInfo.name ?? null,
+  };
+}

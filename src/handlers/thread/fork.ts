@@ -1,0 +1,43 @@
+import type { ThreadForkParams } from '../../protocol/generated/types.ts';
+import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
+import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { announceTokens } from '../thread-loading/announce-tokens.ts';
+import { orAbandon } from '../thread-loading/or-abandon.ts';
+import { settingsAnswer } from '../thread-loading/settings-answer.ts';
+import { threadAt } from '../thread-loading/thread-at.ts';
+import { newThreadRequest } from '../thread-loading/thread-request.ts';
+import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+import { allTurns } from './turns.ts';
+
+export function forkMethods(deps: ThreadDeps) {
+  const { threads, followers, publisher } = deps;
+  return {
+    'thread/fork': {
+      queue: perThread,
+      async handle(params, { caller, after }) {
+        const source = await forkSource(deps, params);
+        const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
+        const turns = params.excludeTurns === true ? [] : await orAbandon(deps, fork, allTurns(deps, fork.id));
+        followers.subscribe(fork.id, caller.id);
+        after(() => {
+          announceTokens(deps, fork, caller);
+          publisher.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
+          warnOfLinks(deps, fork, caller);
+        });
+        return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams): Promise<ThreadRecord> {
+  return path ? threadAt(deps, path) : deps.threads.record(threadId, noRolloutFound);
+}
+
+function forkPoint({ lastTurnId, beforeTurnId }: ThreadForkParams): ForkPoint {
+  if (lastTurnId && beforeTurnId) throw invalidParams('params.lastTurnId and params.beforeTurnId cannot be given together');
+  if (lastTurnId) return { afterTurnId: lastTurnId };
+  return beforeTurnId ? { beforeTurnId } : null;
+}

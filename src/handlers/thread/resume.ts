@@ -1,0 +1,75 @@
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/generated/types.ts';
+import { emptyHistory } from '../../protocol/rpc-error.ts';
+import { latestCursors } from '../latest-cursors.ts';
+import { pageLimit } from '../list-page.ts';
+import { type Caller, type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { announceTokens } from '../thread-loading/announce-tokens.ts';
+import { orAbandon } from '../thread-loading/or-abandon.ts';
+import { settingsAnswer } from '../thread-loading/settings-answer.ts';
+import { threadAt } from '../thread-loading/thread-at.ts';
+import { threadRequest } from '../thread-loading/thread-request.ts';
+import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+import { allTurns, turnsPage } from './turns.ts';
+
+export function resumeMethods(deps: ThreadDeps) {
+  const { threads, followers, publisher } = deps;
+  return {
+    'thread/resume': {
+      queue: perThread,
+      async handle(params, { caller, after }) {
+        const thread = await resumed(deps, params, caller);
+        const answer = await orAbandon(deps, thread, resumeAnswer(deps, thread, params));
+        followers.subscribe(thread.id, caller.id);
+        threads.keepLoaded(thread.id);
+        after(() => {
+          announceTokens(deps, thread, caller);
+          for (const { method, params: news } of thread.resumeNews) publisher.publish({ connection: caller.id }, method, news);
+          followers.replay(thread.id, caller.id);
+          warnOfLinks(deps, thread, caller);
+          threads.beginDueTurn(thread.id);
+        });
+        return answer;
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
+
+/** The thread that the params name: history takes precedence over path, and path over id. */
+async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Caller): Promise<LoadedThread> {
+  const { threads, ids, clock } = deps;
+  const { history, path, threadId } = params;
+  if (history) {
+    if (history.length === 0) throw emptyHistory();
+    const request = {
+      ...threadRequest(params),
+      ephemeral: false,
+      threadSource: null,
+      daybreakEnabled: null,
+      originator: caller.client?.clientInfo.name ?? null,
+    };
+    const { historyEntries } = await import('../../rollout/history-entries.ts');
+    return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
+  }
+  const id = path ? (await threadAt(deps, path)).id : threadId;
+  return threads.resume(id, threadRequest(params));
+}
+
+async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: ThreadResumeParams): Promise<ThreadResumeResponse> {
+  const { initialTurnsPage: page, excludeTurns } = params;
+  const turns = excludeTurns === true ? [] : await allTurns(deps, thread.id);
+  return {
+    thread: deps.threads.view(await deps.threads.record(thread.id), turns),
+    ...settingsAnswer(thread),
+    collaborationMode: thread.settings.collaborationMode,
+    initialTurnsPage: page
+      ? await turnsPage(deps, thread.id, {
+          limit: pageLimit(page.limit),
+          direction: page.sortDirection ?? 'desc',
+          view: page.itemsView ?? 'summary',
+        })
+      : null,
+    ...(await latestCursors(deps, thread.id)),
+  };
+}

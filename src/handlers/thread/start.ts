@@ -1,0 +1,24 @@
+import type { MethodTable } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { settingsAnswer } from '../thread-loading/settings-answer.ts';
+import { newThreadRequest } from '../thread-loading/thread-request.ts';
+import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+
+export function startMethods(deps: ThreadDeps) {
+  const { threads, followers, publisher } = deps;
+  return {
+    'thread/start': {
+      queue: null,
+      async handle(params, { caller, after }) {
+        const thread = await threads.start(newThreadRequest(params, caller));
+        followers.subscribe(thread.id, caller.id);
+        const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
+        after(() => {
+          publisher.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
+          warnOfLinks(deps, thread, caller);
+        });
+        return answer;
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,19 @@
+import { isUuid } from '../../base/ids.ts';
+import { invalidThreadId } from '../../protocol/rpc-error.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+export function unsubscribeMethods({ threads, followers }: ThreadDeps) {
+  return {
+    'thread/unsubscribe': {
+      queue: perThread,
+      handle({ threadId }, { caller, after }) {
+        if (!isUuid(threadId)) throw invalidThreadId(threadId);
+        if (threads.find(threadId) === null) return { status: 'notLoaded' };
+        const followed = followers.unsubscribe(threadId, caller.id);
+        after(() => threads.unloadWhenIdle(threadId));
+        return { status: followed ? 'unsubscribed' : 'notSubscribed' };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,9 @@
+import type { ResponseItem } from '../protocol/generated/types.ts';
+import { contextMessage } from './context-message.ts';
+
+/** Tells the model that the user stopped the turn before, so that it does not take its work for finished. */
+export function interruptedMessage(): ResponseItem {
+  return contextMessage('user', [
+    '<turn_interrupted>\nThe user interrupted the previous turn. Its work may be done only in part: check before you rely on it.\n</turn_interrupted>',
+  ]);
+}

@@ -1,0 +1,53 @@
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+
+/** What the embedded model and scripted ones need to know of a request's input. */
+export interface ConversationState {
+  /** The last text that a person wrote. */
+  userText: string;
+  /** How many messages people have written, this one counted. */
+  userMessages: number;
+  /** The tool calls made for it so far, with their outputs as text; null: no output came back. */
+  calls: { name: string; output: string | null }[];
+}
+
+/** Reads a request's input. User messages that begin with `<`, and AGENTS.md files, are context put in by the server, not a person's text. */
+export function readConversation(input: ResponseItem[]): ConversationState {
+  const start = input.findLastIndex((item) => isPersonsMessage(item));
+  const later = input.slice(start + 1);
+  const outputs = new Map<string, string>();
+  for (const item of later) if (isOutput(item)) outputs.set(item.call_id ?? '', outputText(item.output));
+  const calls = later
+    .filter((item) => item.type === 'function_call' || item.type === 'custom_tool_call')
+    .map((item) => ({ name: item.name, output: outputs.get(item.call_id) ?? null }));
+  const message = input[start];
+  const userMessages = input.filter((item) => isPersonsMessage(item)).length;
+  return { userText: message === undefined ? '' : messageText(message), userMessages, calls };
+}
+
+function isPersonsMessage(item: ResponseItem): boolean {
+  return item.type === 'message' && item.role === 'user' && !/^(\s*<|# AGENTS\.md instructions)/.test(messageText(item));
+}
+
+function isOutput(item: ResponseItem): item is Extract<ResponseItem, { type: 'function_call_output' | 'custom_tool_call_output' }> {
+  return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
+}
+
+/** The text of a message's parts, a line each; empty for what is no message. */
+export function messageText(item: ResponseItem): string {
+  if (item.type !== 'message') return '';
+  return item.content
+    .map((part) => ('text' in part ? part.text : ''))
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+/** An output is a text, a list of parts, or one of these as the `body` of an object. */
+export function outputText(output: unknown): string {
+  if (typeof output === 'string') return output;
+  if (Array.isArray(output)) return output.map(partText).join('\n');
+  return typeof output === 'object' && output !== null && 'body' in output ? outputText(output.body) : '';
+}
+
+function partText(part: unknown): string {
+  return typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : '[not text]';
+}

@@ -1,0 +1,40 @@
+import { isObject, parsedJson } from '../../base/json-value.ts';
+import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
+
+/**
+ * Reads an answer that is a stream of events or, where that is allowed, one JSON object in its place: some servers give
+ * that whatever they were asked for, and whatever they call it.
+ */
+export class ResponseReader {
+  readonly #takesWhole: boolean;
+  readonly #events: EventReader;
+  #form: 'unknown' | 'stream' | 'whole' = 'unknown';
+  readonly #pieces: string[] = [];
+  #chars = 0;
+
+  constructor({ takesWhole, skipsNoise }: { takesWhole: boolean; skipsNoise: boolean }) {
+    this.#takesWhole = takesWhole;
+    this.#events = new EventReader({ skipsNoise });
+  }
+
+  get isWhole(): boolean {
+    return this.#form === 'whole';
+  }
+
+  /** Takes the next piece of the answer. */
+  feed(chunk: string): ReadEvents {
+    if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
+    if (this.#form !== 'whole') return this.#events.feed(chunk);
+    this.#chars += chunk.length;
+    this.#pieces.push(chunk);
+    const problem = this.#chars > STREAM_CHARS_MAX ? `sent a response of more than ${STREAM_CHARS_MAX} characters` : null;
+    return { events: [], skipped: 0, done: false, problem };
+  }
+
+  /** The answer is over: gives what it ended with, if that was there in full. */
+  end(): ReadEvents {
+    if (this.#form !== 'whole') return this.#events.end();
+    const value = parsedJson(this.#pieces.join(''));
+    return { events: isObject(value) ? [value] : [], skipped: 0, done: false, problem: null };
+  }
+}

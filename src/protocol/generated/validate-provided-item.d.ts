@@ -1,0 +1,15 @@
+// Generated from schema/ by `npm run generate`. Do not edit.
+/** Whether a value fits; when not, `errors` says why, until the next call. */
+export interface Validator {
+  (value: unknown): boolean;
+  errors?: ValidationError[] | null;
+}
+
+/** What ajv says of a mismatch. `instancePath` is a JSON pointer; `params` depend on the keyword. */
+export interface ValidationError {
+  instancePath: string;
+  keyword: string;
+  params: Record<string, unknown>;
+}
+
+export declare const validateProvidedItem: Readonly<Record<string, Validator>>;

@@ -1,0 +1,154 @@
+import type { Audience, Publisher } from '../agent/publisher.ts';
+import { isObject } from '../base/json-value.ts';
+import type { Log } from '../base/log.ts';
+import type { Answer } from '../protocol/answer.ts';
+import { answerProblem } from '../protocol/params-problem.ts';
+import type { ClientResponse } from '../transport/json-reader.ts';
+import type { Connection } from './connection.ts';
+
+interface PendingRequest {
+  audience: Audience;
+  method: string;
+  line: string;
+  /** The connections that were asked and have not answered. */
+  asked: Set<Connection>;
+  /** The connections that answered with an error, and its message. */
+  refused: Map<Connection, string>;
+  /** The connections whose answers are being checked, one after another. */
+  answered: Set<Connection>;
+  checked: Promise<void>;
+  settle: (answer: Answer<unknown>) => void;
+}
+
+export interface PendingRequestsDeps {
+  log: Log;
+  /** The connections of an audience, as they are now. */
+  connections(audience: Audience): Iterable<Connection>;
+  publish: Publisher['publish'];
+  /** Whether a client is left that can still send something. */
+  canAnyoneAnswer(): boolean;
+}
+
+/** The answer to a request that no client is left to answer. */
+const NOBODY_LEFT: Answer<never> = { type: 'error', message: 'no client is left that could answer' };
+
+/**
+ * The requests that wait for an answer of a client. Their ids are unique in the whole server, not per connection: so a request can be
+ * shown to several connections, shown again to one that comes later, and answered once.
+ */
+export class PendingRequests {
+  readonly #deps: PendingRequestsDeps;
+  readonly #pending = new Map<number, PendingRequest>();
+  #nextId = 0;
+  #drains = false;
+
+  constructor(deps: PendingRequestsDeps) {
+    this.#deps = deps;
+  }
+
+  get count(): number {
+    return this.#pending.size;
+  }
+
+  ask: Publisher['ask'] = (audience, { method, params }, signal) => {
+    if (signal.aborted) return Promise.resolve({ type: 'aborted' });
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const onAbort = () => settle({ type: 'aborted' });
+      const settle = (answer: Answer<never>) => {
+        if (!this.#pending.delete(id)) return;
+        signal.removeEventListener('abort', onAbort);
+        if (typeof audience === 'object' && 'threadId' in audience)
+          this.#deps.publish(audience, 'serverRequest/resolved', { threadId: audience.threadId, requestId: id });
+        resolve(answer);
+      };
+      const line = JSON.stringify({ id, method, params });
+      const pending: PendingRequest = {
+        audience,
+        method,
+        line,
+        asked: new Set(),
+        refused: new Map(),
+        answered: new Set(),
+        checked: Promise.resolve(),
+        settle: settle as PendingRequest['settle'],
+      };
+      this.#pending.set(id, pending);
+      signal.addEventListener('abort', onAbort);
+      for (const connection of this.#deps.connections(audience)) show(pending, connection);
+      if (this.#drains && !this.#deps.canAnyoneAnswer()) settle(NOBODY_LEFT);
+    });
+  };
+
+  /** Shows a connection the requests of a thread that were sent before it came, under the same ids. */
+  replay(threadId: string, connection: Connection): void {
+    for (const pending of this.#pending.values()) {
+      const { audience } = pending;
+      if (typeof audience === 'object' && 'threadId' in audience && audience.threadId === threadId) show(pending, connection);
+    }
+  }
+
+  /**
+   * Takes a client's answer. The first result counts. An error, or a result that does not fit its schema, settles the request only if
+   * no other client is left that was asked: an observer that knows no approvals does not decline for a person. Late answers, second
+   * ones, and those of connections that were not asked are ignored.
+   */
+  async answer(response: ClientResponse, connection: Connection): Promise<void> {
+    const pending = typeof response.id === 'number' ? this.#pending.get(response.id) : undefined;
+    if (pending?.asked.delete(connection) !== true) return;
+    pending.answered.add(connection);
+    pending.checked = pending.checked.then(() => this.#check(pending, response, connection));
+    await pending.checked;
+  }
+
+  async #check(pending: PendingRequest, response: ClientResponse, connection: Connection): Promise<void> {
+    const { method, settle } = pending;
+    if (response.error !== undefined) {
+      refuse(pending, connection, isObject(response.error) ? String(response.error.message) : 'refused');
+      return;
+    }
+    const problem = await answerProblem(method, response.result);
+    if (problem === null) {
+      settle({ type: 'result', result: response.result });
+      return;
+    }
+    this.#deps.log.warn({ method, problem }, "a client's answer is malformed and counts as a refusal");
+    refuse(pending, connection, `the answer is malformed: ${problem}`);
+  }
+
+  /** Once no client can send anything any more, what is asked counts as refused at once, and what was asked before with it. */
+  drain(): void {
+    this.#drains = true;
+    if (this.#deps.canAnyoneAnswer()) return;
+    for (const { answered, settle } of [...this.#pending.values()]) if (answered.size === 0) settle(NOBODY_LEFT);
+  }
+
+  /** Forgets a connection that is gone. If no connection is left that was asked, the request waits for a client that resumes the thread. */
+  forget(connection: Connection): void {
+    for (const pending of [...this.#pending.values()]) {
+      pending.asked.delete(connection);
+      pending.refused.delete(connection);
+      settleIfRefused(pending);
+    }
+    if (this.#drains) this.drain();
+  }
+}
+
+function refuse(pending: PendingRequest, connection: Connection, message: string): void {
+  pending.answered.delete(connection);
+  pending.refused.set(connection, message);
+  settleIfRefused(pending);
+}
+
+/** Settles a request with the last refusal once nobody else can answer it. */
+function settleIfRefused({ asked, answered, refused, settle }: PendingRequest): void {
+  const message = [...refused.values()].at(-1);
+  const canAnyoneAnswer = answered.size > 0 || [...asked].some(({ inputEnded }) => !inputEnded);
+  if (message !== undefined && !canAnyoneAnswer) settle({ type: 'error', message });
+}
+
+function show({ asked, refused, line }: PendingRequest, connection: Connection): void {
+  refused.delete(connection);
+  asked.add(connection);
+  connection.send(line);
+}

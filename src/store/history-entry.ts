@@ -1,0 +1,7 @@
+import type { LogEntry, StoredItem } from './thread-store.ts';
+
+/** An entry of a history as it is read: an appended one, or an item that has not completed yet. */
+export type HistoryEntry = LogEntry | ({ kind: 'item' } & StoredItem);
+
+/** The entry that ends an item that ran on after its turn. */
+export type LateItem = Extract<LogEntry, { kind: 'lateItem' }>;

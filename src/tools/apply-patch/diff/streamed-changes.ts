@@ -1,0 +1,64 @@
+import { parsedJson } from '../../../base/json-value.ts';
+import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
+
+const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
+const MOVE = /^\*\*\* Move to:(.*)$/;
+const INPUT_BEGIN = /"input"\s*:\s*"/;
+const ESCAPE_OR_END = /["\\]/g;
+const ESCAPE_CHARS = 2;
+const UNICODE_ESCAPE_CHARS = 6;
+
+interface StreamedFile {
+  path: string;
+  kind: FileUpdateChange['kind'];
+  lines: string[];
+}
+
+/** What a patch that is still being written changes so far, by whole lines: paths and changes as they are written. */
+export function streamedChanges(written: string): FileUpdateChange[] {
+  const files: StreamedFile[] = [];
+  for (const line of written.slice(0, written.lastIndexOf('\n') + 1).split('\n')) {
+    const begun = begunFile(line.trim());
+    const current = files.at(-1);
+    if (begun !== null) files.push(begun);
+    else if (current !== undefined) takeLine(current, line);
+  }
+  return files.map(({ path, kind, lines }) => ({ path, kind, diff: lines.join('') }));
+}
+
+function begunFile(header: string): StreamedFile | null {
+  const [, verb, path = ''] = HEADER.exec(header) ?? [];
+  if (verb === undefined) return null;
+  if (verb === 'Update') return { path: path.trim(), kind: { type: 'update', move_path: null }, lines: [] };
+  return { path: path.trim(), kind: { type: verb === 'Add' ? 'add' : 'delete' }, lines: [] };
+}
+
+function takeLine({ kind, lines }: StreamedFile, line: string): void {
+  if (kind.type === 'add' && line.startsWith('+')) lines.push(`${line.slice(1)}\n`);
+  if (kind.type !== 'update') return;
+  const moveTo = MOVE.exec(line)?.[1];
+  if (moveTo !== undefined) kind.move_path = moveTo.trim();
+  else if (/^[ +@-]/.test(line)) lines.push(`${line}\n`);
+}
+
+/** The `input` of arguments of which the end has not come yet; an escape that is not whole is left out. */
+export function streamedInput(args: string): string {
+  const begin = INPUT_BEGIN.exec(args);
+  if (begin === null) return '';
+  const start = begin.index + begin[0].length;
+  const input = parsedJson(`"${args.slice(start, inputEnd(args, start))}"`);
+  return typeof input === 'string' ? input : '';
+}
+
+function inputEnd(args: string, start: number): number {
+  let at = start;
+  while (at < args.length) {
+    ESCAPE_OR_END.lastIndex = at;
+    const found = ESCAPE_OR_END.exec(args);
+    if (found === null) return args.length;
+    if (found[0] === '"') return found.index;
+    at = found.index + (args[found.index + 1] === 'u' ? UNICODE_ESCAPE_CHARS : ESCAPE_CHARS);
+    if (at > args.length) return found.index;
+  }
+  return at;
+}

@@ -1,0 +1,141 @@
+import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { compareLines, type Run } from '../compare-lines.ts';
+
+const CONTEXT_LINES = 3;
+const LINES_AT_ONCE = 1_000;
+const BLOCK_CHARS = 64 * 1024;
+const NO_LINE_END = '\\ No newline at end of file\n';
+
+/** The part of two texts in which they differ, with the lines around it. */
+interface Window {
+  /** How many lines stand in front of it, the same in both. */
+  linesBefore: number;
+  old: string[];
+  now: string[];
+}
+
+/** A hunk as it is put together: where it begins in both texts, counted from 0, and its lines with their marks. */
+interface Hunk {
+  oldStart: number;
+  newStart: number;
+  oldCount: number;
+  newCount: number;
+  lines: string[];
+}
+
+/** The hunks of a unified diff between two texts; empty where they are the same. */
+export async function unifiedDiff(before: string, after: string, breaks: EventLoopYield): Promise<string> {
+  if (before === after) return '';
+  const window = await windowOf(before, after, breaks);
+  const runs = await compareLines(window.old, window.now, breaks);
+  return (await hunks(window, runs, breaks)).map(hunkText).join('');
+}
+
+/** What two texts have in common at their ends is left out unread: most changes of a large file are small. */
+async function windowOf(before: string, after: string, breaks: EventLoopYield): Promise<Window> {
+  const head = linesBack(before, sameStart(before, after), CONTEXT_LINES);
+  const tail = sameEnd(before, after, head);
+  const end = linesOn(before, before.length - tail, CONTEXT_LINES);
+  const [old, now] = [before.slice(head, end), after.slice(head, after.length - (before.length - end))];
+  return { linesBefore: await lineCount(before, head, breaks), old: await linesOf(old, breaks), now: await linesOf(now, breaks) };
+}
+
+/** How many characters both texts begin with, in whole lines. */
+function sameStart(one: string, other: string): number {
+  const shorter = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < shorter && one.slice(at, at + BLOCK_CHARS) === other.slice(at, at + BLOCK_CHARS)) at += BLOCK_CHARS;
+  while (at < shorter && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return one.lastIndexOf('\n', Math.min(at, shorter) - 1) + 1;
+}
+
+/** How many characters behind `from` both texts end with, in whole lines. */
+function sameEnd(one: string, other: string, from: number): number {
+  const shorter = Math.min(one.length, other.length) - from;
+  const piece = (text: string, end: number, chars: number) => text.slice(text.length - end - chars, text.length - end);
+  let same = 0;
+  while (same + BLOCK_CHARS <= shorter && piece(one, same, BLOCK_CHARS) === piece(other, same, BLOCK_CHARS)) same += BLOCK_CHARS;
+  while (same < shorter && piece(one, same, 1) === piece(other, same, 1)) same++;
+  const isWhole = [one, other].every((text) => same === text.length - from || text[text.length - same - 1] === '\n');
+  return isWhole ? same : one.length - linesOn(one, one.length - same, 1);
+}
+
+/** The start of the line that is so many lines in front of the one that starts at `at`. */
+function linesBack(text: string, at: number, count: number): number {
+  let start = at;
+  for (let left = count; left > 0 && start > 0; left--) start = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1;
+  return start;
+}
+
+/** The start of the line that is so many lines behind the one that `at` is in; the end of the text where there is none. */
+function linesOn(text: string, at: number, count: number): number {
+  let start = at;
+  for (let left = count; left > 0 && start < text.length; left--) start = text.indexOf('\n', start) + 1 || text.length;
+  return start;
+}
+
+async function lineCount(text: string, end: number, breaks: EventLoopYield): Promise<number> {
+  let count = 0;
+  for (let at = 0; at < end; at = linesOn(text, at, 1)) {
+    count++;
+    if (count % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE / 10);
+  }
+  return count;
+}
+
+/** Lines with their ends. */
+async function linesOf(text: string, breaks: EventLoopYield): Promise<string[]> {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = linesOn(text, at, 1);
+    lines.push(text.slice(at, end));
+    at = end;
+    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
+  }
+  return lines;
+}
+
+async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], breaks: EventLoopYield): Promise<Hunk[]> {
+  const made: Hunk[] = [];
+  let [oldAt, newAt] = [0, 0];
+  let open: Hunk | null = null;
+  for (const { kind, count } of runs.flatMap(withGap)) {
+    if (kind === 'gap') open = null;
+    else {
+      const place = { oldStart: linesBefore + oldAt, newStart: linesBefore + newAt };
+      const hunk: Hunk = open ?? { ...place, oldCount: 0, newCount: 0, lines: [] };
+      if (open === null) made.push(hunk);
+      open = hunk;
+      put(hunk, kind, kind === '+' ? now.slice(newAt, newAt + count) : old.slice(oldAt, oldAt + count));
+      await breaks.worked(count);
+    }
+    if (kind !== '+') oldAt += count;
+    if (kind !== '-') newAt += count;
+  }
+  return made;
+}
+
+/** Of lines that both texts have, those far from any change are left out. */
+function withGap(run: Run, index: number, all: readonly Run[]): { kind: Run['kind'] | 'gap'; count: number }[] {
+  const before = index === 0 ? 0 : CONTEXT_LINES;
+  const after = index === all.length - 1 ? 0 : CONTEXT_LINES;
+  if (run.kind !== ' ' || run.count <= before + after) return [run];
+  const lines = (kind: ' ' | 'gap', count: number) => (count === 0 ? [] : [{ kind, count }]);
+  return [...lines(' ', before), ...lines('gap', run.count - before - after), ...lines(' ', after)];
+}
+
+function put(hunk: Hunk, kind: Run['kind'], lines: readonly string[]): void {
+  if (kind !== '+') hunk.oldCount += lines.length;
+  if (kind !== '-') hunk.newCount += lines.length;
+  for (const line of lines) hunk.lines.push(line.endsWith('\n') ? `${kind}${line}` : `${kind}${line}\n${NO_LINE_END}`);
+}
+
+function hunkText({ oldStart, oldCount, newStart, newCount, lines }: Hunk): string {
+  return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${lines.join('')}`;
+}
+
+/** Lines count from 1; of no lines, the one in front of them is named. */
+function range(start: number, count: number): string {
+  if (count === 1) return String(start + 1);
+  return `${count === 0 ? start : start + 1},${count}`;
+}

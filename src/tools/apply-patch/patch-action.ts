@@ -1,0 +1,156 @@
+import type { Clock } from '../../base/clock.ts';
+import { cutText } from '../../base/cut-text.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
+import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  type Ask,
+  type Denial,
+  type Judgement,
+  type OpenItem,
+  refusalText,
+  UNCONFINED,
+  unanswered,
+  type Verdict,
+} from '../action.ts';
+import type { CallContext } from '../tool.ts';
+import type { TurnDiff } from './diff/turn-diff.ts';
+import type { PinnedFolders } from './pinned-folders.ts';
+import type { PlannedChange } from './plan-patch.ts';
+import type { ResolvedBounds } from './resolve-patch-bounds.ts';
+import { type Written, writePlan } from './write-plan.ts';
+
+/** The longest output about a failure, in characters: a patch may look for lines of a megabyte. */
+const FAILURE_CHARS_MAX = 10_000;
+
+type FileChangeItem = Extract<ThreadItem, { type: 'fileChange' }>;
+
+export interface PatchActionDeps {
+  clock: Clock;
+  /** Absolute: heddle's home. */
+  home: string;
+  /** The changes of the turn's patches so far. */
+  turnDiff(turnId: string): TurnDiff;
+}
+
+/** A patch that was verified against the files. */
+interface PreparedPatch {
+  changes: readonly PlannedChange[];
+  files: readonly TouchedFile[];
+  /** Null: the sandbox policy has no bounds. */
+  bounds: ResolvedBounds | null;
+  folders: PinnedFolders;
+  /** As it begins. */
+  item: FileChangeItem;
+  breaks: EventLoopYield;
+  close: () => Promise<void>;
+}
+
+/** A patch of the model's. It holds the thread's other patches back until it is closed. */
+export class PatchAction implements Action {
+  readonly kind = 'patch';
+  readonly item: FileChangeItem;
+  readonly close: () => Promise<void>;
+  readonly #patch: PreparedPatch;
+  readonly #context: CallContext;
+  readonly #deps: PatchActionDeps;
+
+  constructor(patch: PreparedPatch, context: CallContext, deps: PatchActionDeps) {
+    this.item = patch.item;
+    this.close = patch.close;
+    this.#patch = patch;
+    this.#context = context;
+    this.#deps = deps;
+  }
+
+  judge({ approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
+    const { files, bounds } = this.#patch;
+    const judged = judgePatch({ files, bounds, approvalPolicy, grants });
+    if (judged.verdict === 'refuse') return { refuse: judged.reason };
+    return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
+  }
+
+  async perform(_permit: Permit, open: OpenItem, { signal }: ActionHost): Promise<ActionOutcome> {
+    if (signal.aborted) return this.refused({ by: 'interrupted' });
+    const { changes, folders } = this.#patch;
+    const { threadId, turnId, itemId } = this.#context;
+    const written = await writePlan(changes, folders);
+    const output = outcomeText(written);
+    open.update(this.item, { method: 'item/fileChange/outputDelta', params: { threadId, turnId, itemId, delta: output } });
+    const status = written.failure === null ? 'completed' : 'failed';
+    return { output, success: written.failure === null, item: { ...this.item, status }, after: await this.#diff(written) };
+  }
+
+  refused(denial: Denial): ActionOutcome {
+    const item: FileChangeItem = { ...this.item, status: 'declined' };
+    return { ...failedPatch(refusal(denial)), item };
+  }
+
+  #ask(reason: string | null): Ask {
+    const { threadId, turnId, itemId, grants } = this.#context;
+    return {
+      permit: UNCONFINED,
+      askPerson: async (ask) => {
+        const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
+        const answer = await ask({ method: 'item/fileChange/requestApproval', params });
+        return answer.type === 'result' ? verdict(answer.result.decision) : unanswered(answer);
+      },
+      keep: async ({ scope }) => {
+        if (scope === 'session') grants.allowFiles(grantedPaths(this.#patch.files));
+      },
+    };
+  }
+
+  async #diff({ written }: Written): Promise<Announcement[]> {
+    if (written.length === 0) return [];
+    const { threadId, turnId, settings } = this.#context;
+    const turnDiff = this.#deps.turnDiff(turnId);
+    turnDiff.take(written);
+    const diff = await turnDiff.text(settings.cwd, this.#patch.breaks);
+    return [{ method: 'turn/diff/updated', params: { threadId, turnId, diff } }];
+  }
+}
+
+function verdict(decision: FileChangeApprovalDecision): Verdict {
+  switch (decision) {
+    case 'accept':
+      return { allow: UNCONFINED, scope: 'once' };
+    case 'acceptForSession':
+      return { allow: UNCONFINED, scope: 'session' };
+    case 'decline':
+      return { deny: { by: 'declined' } };
+    case 'cancel':
+      return { deny: { by: 'cancelled' } };
+    default:
+      return decision satisfies never;
+  }
+}
+
+function refusal(denial: Denial): string {
+  if ('reason' in denial) return `The patch was refused, and nothing was written: ${denial.reason}`;
+  return `${refusalText(denial, 'The user declined the patch.')} Nothing of the patch was written.`;
+}
+
+const LETTERS = { add: 'A', update: 'M', delete: 'D' } as const;
+
+/** In the words that models were trained on. */
+function outcomeText({ written, failure }: Written): string {
+  const lines = (['add', 'update', 'delete'] as const).flatMap((type) =>
+    written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
+  );
+  if (failure === null) return `Success. Updated the following files:\n${lines.join('')}`;
+  const before = lines.length === 0 ? 'Nothing was written.\n' : `Written before that, and kept:\n${lines.join('')}`;
+  return `apply_patch failed. ${failure}\n${before}`;
+}
+
+/** The outcome of a patch that could not be applied. */
+export function failedPatch(output: string): ActionOutcome {
+  return { output: cutText(output, FAILURE_CHARS_MAX), success: false };
+}

@@ -1,0 +1,148 @@
+import { commandActions } from '../../policy/command/command-actions.ts';
+import { commandKey } from '../../policy/command/command-key.ts';
+import type { CommandSituation } from '../../policy/command/command-verdict.ts';
+import { judgeCommand } from '../../policy/command/judge-command.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  type Denial,
+  type Judgement,
+  type OpenItem,
+  refusalText,
+  UNCONFINED,
+} from '../action.ts';
+import { commandAsk } from './command-ask.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { commandItem } from './command-item.ts';
+import { type CommandState, commandReport } from './command-report.ts';
+import type { CommandRun, PreparedCommand } from './command-run.ts';
+import { looksRefused } from './looks-refused.ts';
+import { type CommandSlot, SESSIONS_MAX } from './sessions/command-sessions.ts';
+import { EXIT_CODE } from './sessions/exit-code.ts';
+import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
+import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
+
+/** What is known about a command before policy judges it; the thread's settings and grants are added then. */
+type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'grants'>;
+
+/** A command of the model's. It may run on in the background when its call has returned. */
+export class CommandAction implements Action {
+  readonly kind = 'command';
+  readonly item: CommandItem;
+  readonly #run: CommandRun;
+  readonly #situation: Situation;
+  /** Null: as many commands run as may. */
+  readonly #slot: CommandSlot | null;
+
+  constructor(prepared: PreparedCommand, situation: Situation) {
+    const { call, command, context, deps } = prepared;
+    this.#slot = deps.sessions.takeSlot();
+    this.#situation = situation;
+    this.#run = { ...prepared, number: this.#slot?.number ?? 0, owner: this.#slot?.owner(context.turnId) ?? [] };
+    this.item = commandItem({
+      id: context.itemId,
+      argv: call.argv,
+      cwd: call.cwd,
+      processId: call.yields ? String(this.#run.number) : null,
+      source: call.yields ? 'unifiedExecStartup' : 'agent',
+      actions: commandActions(command, call.cwd),
+    });
+  }
+
+  judge({ sandboxPolicy, approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
+    const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, grants });
+    if (judged.verdict === 'refuse') return { refuse: judged.reason };
+    if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
+    if (judged.verdict === 'run') return { run: judged };
+    const { sandboxed, ...question } = judged;
+    const permit = { sandboxed, readOnly: false, askIfRefused: false };
+    return { ask: commandAsk(this.#run, { ...question, permit, approvalId: null }) };
+  }
+
+  async perform(permit: Permit, open: OpenItem, host: ActionHost): Promise<ActionOutcome> {
+    const { context, deps } = this.#run;
+    const shown = new ShownCommand({ item: this.item, open, threadId: context.threadId, turnId: context.turnId, clock: deps.clock });
+    const startedMs = deps.clock.monotonic();
+    const outcome = await startCommand(this.#run, { shown, permit }, host.signal);
+    const isRefused =
+      permit.askIfRefused && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
+    if (!isRefused) return this.#conclude(outcome, { shown, startedMs });
+    const verdict = await host.requestMore(outsideAsk(this.#run));
+    if ('allow' in verdict) {
+      shown.note(RUN_AGAIN);
+      return this.#conclude(await startCommand(this.#run, { shown, permit: verdict.allow }, host.signal), { shown, startedMs });
+    }
+    const concluded = this.#conclude(outcome, { shown, startedMs });
+    return {
+      ...concluded,
+      output: `${concluded.output}\n${refusalText(verdict.deny, 'The user declined to run it again outside the sandbox.')}`,
+    };
+  }
+
+  refused(denial: Denial): ActionOutcome {
+    const output = refusalText(denial, 'The user declined: this command was not run.');
+    return { output, success: false, item: { ...this.item, status: 'declined' } };
+  }
+
+  async close(): Promise<void> {
+    this.#slot?.release();
+  }
+
+  /** The outcome for the model, and the item as it completes, now or when the command ends. */
+  #conclude(outcome: CommandOutcome, { shown, startedMs }: { shown: ShownCommand; startedMs: number }): ActionOutcome & { output: string } {
+    const { call, deps, number } = this.#run;
+    const report = (state: CommandState) => {
+      const wallMs = deps.clock.monotonic() - startedMs;
+      return commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax: call.tokensMax });
+    };
+    switch (outcome.state) {
+      case 'notStarted':
+        shown.note(outcome.problem);
+        return { output: outcome.problem, success: false, item: shown.ended({ status: 'failed' }) };
+      case 'yielded': {
+        const { session } = outcome;
+        void session.ended.then(() => session.complete());
+        return { output: report({ sessionId: number }), success: true, item: 'runsOn' };
+      }
+      case 'ended': {
+        const { exitCode } = outcome;
+        const item = shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+        return { output: report({ exitCode }), success: exitCode === 0, item };
+      }
+      case 'timedOut': {
+        const item = shown.ended({ status: 'failed', exitCode: EXIT_CODE.timedOut });
+        return { output: report({ timedOutMs: call.waitMs }), success: false, item };
+      }
+      case 'interrupted': {
+        const { exitCode } = outcome;
+        const item = shown.ended({ status: 'failed', exitCode, ran: exitCode !== null });
+        const output = `${report({ exitCode: exitCode ?? EXIT_CODE.killed })}\nThe turn was interrupted, and the command killed with it.`;
+        return { output, success: false, item };
+      }
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+const RUN_AGAIN = '\n[run again, outside the sandbox]\n';
+
+function tooMany({ sessions }: CommandDeps): string {
+  const numbers = sessions.running.map(({ number }) => number).join(', ');
+  return `${SESSIONS_MAX} commands of this thread are running, which is the limit. In the background: sessions ${numbers}.`;
+}
+
+function outsideAsk(run: CommandRun) {
+  const { argv, cwd } = run.call;
+  return commandAsk(run, {
+    reason: 'The command failed, and it looks as if the sandbox blocked it. Run it again outside the sandbox?',
+    key: commandKey({ argv, cwd, sandboxed: false }),
+    proposedAmendment: null,
+    approvalId: 'outside-sandbox',
+    permit: UNCONFINED,
+  });
+}

@@ -1,0 +1,31 @@
+import { resolveLinks } from '../../base/follow-path.ts';
+import { readRuleFiles } from '../../config/rules-files.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
+import { trustsNames } from '../../policy/command/trusts-names.ts';
+import { commandRules } from '../../policy/rules/parse-rules.ts';
+import type { Action, ActionOutcome } from '../action.ts';
+import type { CallContext } from '../tool.ts';
+import type { CommandCall } from './call/command-call.ts';
+import { CommandAction } from './command-action.ts';
+import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
+import type { CommandDeps } from './command-deps.ts';
+
+/**
+ * Prepares a command that the model wants to run: reads it as bash would, and looks up what policy needs to judge it. A command that
+ * only applies a patch is prepared as that patch.
+ */
+export async function prepareCommand(call: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+  const patch = await deps.preparePatch?.(call, context);
+  if (patch != null) return patch;
+  const command = await parseCommand(call.argv);
+  const permissions = permissionsBeyond({ context, deps }, call.permissions);
+  const { cwd, escalates, justification, prefixRule } = call;
+  return new CommandAction(
+    { call, command, context, deps, permissions },
+    {
+      request: { command, cwd, escalates, permissions, justification, prefixRule },
+      rules: commandRules(readRuleFiles(deps.home)),
+      trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), resolveLinks),
+    },
+  );
+}

@@ -1,0 +1,89 @@
+import type { JsonValue } from '../../base/json-value.ts';
+import { readRuleFiles } from '../../config/rules-files.ts';
+import { forbidden } from '../../policy/command/judge-command.ts';
+import { parseCommand } from '../../policy/command/parse-command.ts';
+import { commandRules } from '../../policy/rules/parse-rules.ts';
+import { strictRule } from '../../policy/rules/strict-rule.ts';
+import { type Action, type ActionHost, type ActionOutcome, refusalText, UNCONFINED } from '../action.ts';
+import type { CallContext } from '../tool.ts';
+import { ArgumentProblem, writeArguments } from './call/argument-problem.ts';
+import type { CommandDeps } from './command-deps.ts';
+import { commandReport } from './command-report.ts';
+import type { CommandSession } from './sessions/command-session.ts';
+
+/** The character by which a terminal interrupts its program. */
+const INTERRUPT = '\u0003';
+
+type StdinRequest = ReturnType<typeof writeArguments>;
+
+/** `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. */
+export async function prepareStdin(args: JsonValue, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+  let request: StdinRequest;
+  try {
+    request = writeArguments(args, deps.limits);
+  } catch (error) {
+    if (error instanceof ArgumentProblem) return { output: `write_stdin: ${error.message}`, success: false };
+    throw error;
+  }
+  const session = deps.sessions.find(request.number);
+  if (session === null) return { output: `write_stdin: session ${request.number} does not exist, or has ended.`, success: false };
+  const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
+  return {
+    kind: 'stdin',
+    item: null,
+    judge: () => (refusal === null ? { run: UNCONFINED } : { refuse: refusal }),
+    perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
+    refused: (denial) => ({ output: refusalText(denial), success: false }),
+  };
+}
+
+async function writeAndWait(
+  session: CommandSession,
+  { number, chars, waitMs, tokensMax }: StdinRequest,
+  { context, deps, host }: { context: CallContext; deps: CommandDeps; host: ActionHost },
+): Promise<ActionOutcome> {
+  const startedMs = deps.clock.monotonic();
+  if (chars !== '' && session.end === null) {
+    const problem = await write(session, chars, { context, host });
+    if (problem !== null) return { output: `write_stdin: ${problem}`, success: false };
+  }
+  await session.wait(waitMs, host.signal);
+  const { end, shown } = session;
+  if (end !== null) {
+    // Only then is all of its output in the report.
+    await session.complete();
+    deps.sessions.forget(session);
+  }
+  const state = end === null ? { sessionId: number } : end;
+  const wallMs = deps.clock.monotonic() - startedMs;
+  return { output: commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax }), success: end === null || end.exitCode === 0 };
+}
+
+/**
+ * Why a rule forbids typing this; null if none does. A session that was allowed to run takes everything else without another
+ * approval.
+ */
+async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
+  if (chars.trim() === '') return null;
+  const rules = commandRules(readRuleFiles(home));
+  if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
+  const strict = strictRule(await parseCommand(['sh', '-c', chars.replaceAll('\r', '\n')]), rules);
+  return strict?.decision === 'forbidden' ? forbidden(strict) : null;
+}
+
+/** Returns null, or why it could not be written. */
+async function write(
+  session: CommandSession,
+  chars: string,
+  { context, host }: { context: CallContext; host: ActionHost },
+): Promise<string | null> {
+  const { number, turnId, shown, program } = session;
+  if (!session.hasInput && chars !== INTERRUPT)
+    return `session ${number} has no terminal, so its input is empty; start the command with \`tty\` to write to it.`;
+  const params = { threadId: context.threadId, turnId, itemId: shown.itemId, processId: String(number), stdin: chars };
+  await host.emit({ method: 'item/commandExecution/terminalInteraction', params });
+  if (!session.hasInput) await session.kill();
+  // A program that does not read now may do so later, so this does not wait.
+  else void program.write(Buffer.from(chars));
+  return null;
+}

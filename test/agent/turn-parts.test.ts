@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { TurnPart, TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
+import { contextMessage } from '../../src/instructions/context-message.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+const threadId = idOf(1);
+const FULL_ACCESS = { sandbox: 'danger-full-access', approvalPolicy: 'never' } as const;
+const done = response(message('done'));
+
+/** A server whose threads have one more part. */
+async function threadWith(create: (deps: TurnPartDeps) => TurnPart, ...responses: ScriptedResponse[]): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(...responses), partKinds: [{ create }] });
+  await server.client.request('thread/start', FULL_ACCESS);
+  return server;
+}
+
+/** The outputs that the model's request of that number ends with. */
+function outputs({ model }: TestServer, request: number): unknown[] {
+  return model.request(request).input.flatMap((item) => (item.type.endsWith('_output') && 'output' in item ? [item.output] : []));
+}
+
+const touch = (file: string) => functionCall('exec_command', { cmd: `touch ${file}`, login: false });
+
+/** Turns that a part began by itself, told from the user's by their opening message. */
+const QUEUED = 'the queue says: go on';
+
+test('a part refuses an action: nothing is begun, and the model reads why', async () => {
+  const server = await threadWith(
+    () => ({ beforeAction: async ({ kind }) => (kind === 'command' ? { refuse: 'no commands on Sundays' } : {}) }),
+    response(touch('made')),
+    done,
+  );
+  await server.client.turn(threadId, 'go');
+  expect(outputs(server, 2)).toEqual(['no commands on Sundays']);
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+  expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'agentMessage']);
+});
+
+test('a part sees every kind of action, and lets pass what it does not refuse', async () => {
+  const kinds: string[] = [];
+  const patch = '*** Begin Patch\n*** Add File: added\n+text\n*** End Patch\n';
+  const server = await threadWith(
+    () => ({
+      beforeAction: async ({ kind }) => {
+        kinds.push(kind);
+        return {};
+      },
+    }),
+    response(
+      touch('made'),
+      functionCall('apply_patch', { input: patch }, { callId: 'call_2' }),
+      functionCall('update_plan', { plan: [] }, { callId: 'call_3' }),
+    ),
+    done,
+  );
+  await server.client.turn(threadId, 'go');
+  expect(kinds.sort()).toEqual(['command', 'other', 'patch']);
+  for (const file of ['made', 'added']) expect(existsSync(join(server.cwd, file))).toBe(true);
+});
+
+test('a part that fails to check an action refuses it', async () => {
+  const server = await threadWith(
+    () => ({
+      beforeAction: async () => {
+        throw new Error('the check is broken');
+      },
+    }),
+    response(touch('made')),
+    done,
+  );
+  await server.client.turn(threadId, 'go');
+  expect(outputs(server, 2)).toEqual(['Refused: a check of this action failed inside the server.']);
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
+  expect(server.log.takeErrors()).toEqual(['a part failed to check an action, so it is refused']);
+});
+
+test('a part adds a turn once the thread is idle, as often as it wants', async () => {
+  let left = 2;
+  const due = () => {
+    if (left === 0) return null;
+    left--;
+    return { kind: 'user' as const, tell: [contextMessage('user', [QUEUED])] };
+  };
+  const server = await threadWith(() => ({ due }), done, done, done);
+  await server.client.turn(threadId, 'go');
+  await server.model.asked(3);
+  let ends = 0;
+  await server.client.first('the end of the last turn', ({ method }) => method === 'turn/completed' && ++ends === 3);
+  const opened = server.model.requests.map(({ input }) => JSON.stringify(input).split(QUEUED).length - 1);
+  expect(opened).toEqual([0, 1, 2]);
+  const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+  expect(thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+});
+
+test('a part takes part in a turn from its start to its end, and its steps are stored and announced with the turn', async () => {
+  const moments: string[] = [];
+  const warning = (text: string) => ({ announce: [{ method: 'warning' as const, params: { threadId, message: text } }] });
+  const at = <T>(moment: string, result: T): T => {
+    moments.push(moment);
+    return result;
+  };
+  const part: TurnPart = {
+    inputArrived: () => at('inputArrived', { patch: { memoryMode: 'enabled' } }),
+    turnBegan: () => at('turnBegan', warning('began')),
+    beforeRequest: async () => at('beforeRequest', { tell: [contextMessage('user', ['a word of the part'])] }),
+    tokensUsed: () => at('tokensUsed', {}),
+    turnEnded: (_turn, { status, acted }) => at(`turnEnded ${status} ${acted}`, warning('ended')),
+    cleanUp: async () => at('cleanUp', undefined),
+  };
+  const server = await threadWith(() => part, response(functionCall('update_plan', { plan: [] })), done);
+  await server.client.turn(threadId, 'go');
+  expect(moments).toEqual([
+    ...['inputArrived', 'turnBegan', 'beforeRequest', 'tokensUsed', 'beforeRequest', 'tokensUsed', 'cleanUp'],
+    'turnEnded completed true',
+  ]);
+  expect(JSON.stringify(server.model.request(1).input)).toContain('a word of the part');
+  const methods = server.client.messages.map(({ method }) => method);
+  expect(methods.indexOf('warning')).toBe(methods.indexOf('turn/started') + 1);
+  expect(methods.lastIndexOf('warning')).toBeLessThan(methods.indexOf('turn/completed'));
+  expect((await server.store.getThread(threadId))?.memoryMode).toBe('enabled');
+});

@@ -1,0 +1,3 @@
+export function base64(content: string | Buffer): string {
+  return Buffer.from(content).toString('base64');
+}

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { Grants } from '../../src/policy/permissions/grants.ts';
+import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
+import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
+import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
+import { CommandSessions } from '../../src/tools/command/sessions/command-sessions.ts';
+import type { CallContext } from '../../src/tools/tool.ts';
+import { tempFolder } from '../config/temp-folder.ts';
+import { settings } from '../store/samples.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+test('a command whose sandbox cannot be had does not run: its item has failed, and item and model say why', async () => {
+  const clock = new FakeClock();
+  const asked: ProcessSpec[] = [];
+  const processes = {
+    start: async (spec: ProcessSpec) => {
+      asked.push(spec);
+      throw new SandboxUnavailableError('bubblewrap is missing: install it');
+    },
+    killOwned: async () => {},
+    close: async () => {},
+  };
+  const open: OpenItem = { startedMs: 0, update: () => {}, drained: () => null, complete: async () => {} };
+  const host: ActionHost = {
+    requestMore: async () => ({ deny: { by: 'declined' } }),
+    askUser: async () => ({ type: 'aborted' }),
+    answerMsMax: null,
+    emit: async () => {},
+    signal: new AbortController().signal,
+  };
+  const context: CallContext = {
+    threadId: 'thread',
+    turnId: 'turn',
+    callId: 'call',
+    itemId: 'call',
+    settings: { ...settings, cwd: '/tmp', sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' },
+    grants: new Grants(),
+  };
+  const home = tempFolder();
+  const deps = {
+    clock,
+    processes,
+    sessions: new CommandSessions({ clock, processes, threadId: 'thread' }),
+    home,
+    env: { TMPDIR: '/var/tmp' },
+    environment: () => ({ PATH: '/bin' }),
+    limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
+    preparePatch: null,
+  };
+  const how = {
+    tty: false,
+    yields: true,
+    waitMs: 1000,
+    tokensMax: 100,
+    escalates: false,
+    permissions: null,
+    justification: null,
+    prefixRule: null,
+  };
+  const call = { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how };
+  const action = await prepareCommand(call, context, deps);
+  if (!('perform' in action)) throw new Error('nothing was prepared');
+  const judged = action.judge(context.settings, context.grants);
+  if (!('run' in judged)) throw new Error('the command may run without a question');
+  expect(await action.perform(judged.run, open, host)).toEqual({
+    output: 'bubblewrap is missing: install it',
+    success: false,
+    item: expect.objectContaining({ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }),
+  });
+  // The bounds are those of the thread's folder, wherever the command runs.
+  expect(asked).toMatchObject([
+    {
+      cwd: '/tmp/inner',
+      env: { PATH: '/bin' },
+      bounds: { writableRoots: ['/tmp', '/var/tmp'], network: false, home },
+      owner: ['thread', 'turn', expect.any(String)],
+    },
+  ]);
+});
