@@ -133,7 +133,11 @@ test.each<[string, string, object]>([
 
 test.each([
   ['"/opt/x" = "deny"', '', /cannot enforce this permission profile: it denies `\/opt\/x`/],
-  ['":root" = "read"\n":workspace_roots" = {"." = "write", "docs" = "read"}', '', /it sets the access to `:workspace_roots\/docs` separately/],
+  [
+    '":root" = "read"\n":workspace_roots" = {"." = "write", "docs" = "read"}',
+    '',
+    /it sets the access to `:workspace_roots\/docs` separately/,
+  ],
   ['":root" = "read"\n"/opt/x" = "write"', '', /it allows commands to write `\/opt\/x` but not the workspace/],
   ['":workspace_roots" = "write"\n"/a" = "write"\n"/a/b" = "read"', '', /read but not to write `\/a\/b`/],
   ['"/opt/**/*.env" = "read"', '', /the path pattern/],

@@ -134,7 +134,8 @@ test('rules that cannot be read are told after the handshake, each with its plac
   const path = join(server.home, 'rules', 'a.rules');
   expect(await server.client.waitFor('configWarning')).toEqual({
     summary: `invalid rules: ${path}:3: pattern must be a non-empty list of words`,
-    details: 'Until you correct it, every command needs approval. Commands are refused if the approval policy does not allow the server to ask.',
+    details:
+      'Until you correct it, every command needs approval. Commands are refused if the approval policy does not allow the server to ask.',
     path,
     range: { start: { line: 3, column: 1 }, end: { line: 3, column: 1 } },
   });

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { statOf } from '../../base/stat-of.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
+import { KERNEL_FOLDERS } from './kernel-folders.ts';
 
 const FOLDERS_MAX = 10_000;
 const FOUND_MAX = 100;
