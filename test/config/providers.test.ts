@@ -33,7 +33,7 @@ const SCRIPTED = {
 };
 const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
 
-describe('a provider with a script needs no more than that', () => {
+describe('a provider with a script needs nothing else', () => {
   const provider = { ...SCRIPTED, id: 'p', name: 'p' };
   test.each([
     ['script = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
@@ -43,7 +43,7 @@ describe('a provider with a script needs no more than that', () => {
     expect(providerConfig(await load(`[model_providers.p]\n${definition}\n`), 'p')).toEqual(expected);
   });
 
-  test('a relative path that stands in no file is refused', async () => {
+  test('a relative path that is not from a file is refused', async () => {
     const config = await load('', { overrides: ['model_providers.p.script=a.yaml'] });
     expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toBe(
       'invalid config: model_providers.p.script (given on the command line): expected an absolute path, found "a.yaml"',
@@ -51,7 +51,7 @@ describe('a provider with a script needs no more than that', () => {
   });
 });
 
-describe('a provider defined wrongly is refused', () => {
+describe('an invalid provider is refused', () => {
   test.each([
     ['', /config\.toml:1:18: model_providers\.p: base_url is missing/],
     ['base_url = 5', /base_url: expected an http or https URL, found 5/],
@@ -102,19 +102,19 @@ describe('a provider defined wrongly is refused', () => {
       'p.env_key: expected the name of an environment variable, not the key itself, found a string',
     ],
     [`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "sk-secret" }`, `p.env_http_headers: ${variables}, found a table`],
-  ])('without a word of what may be secret: %j', async (text, problem) => {
+  ])('without values that may be secret: %j', async (text, problem) => {
     const config = await load(`${text}\n`);
     const { message } = await configErrorOf(() => providerConfig(config, 'p'));
     expect(message.replace(/^.*model_providers\./, '')).toBe(problem);
   });
 
-  test('and does not disturb the others', async () => {
+  test('and does not affect the others', async () => {
     const config = await load(`[model_providers.bad]\nbase_url = 5\n[model_providers.good]\n${BASE}`);
     expect(providerConfig(config, 'good').baseUrl).toBe('http://127.0.0.1:1/v1');
     expect(providerConfig(config, 'openai')).toEqual(OPENAI);
   });
 
-  test('a header from the environment that is not one line is refused by the name of its variable', async () => {
+  test('the error for a header variable with several lines names the variable', async () => {
     const config = await load(`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "KEY" }\n`, { env: { KEY: 'secret\nx' } });
     const error = await configErrorOf(() => providerConfig(config, 'p'));
     expect(error.message).toBe(
@@ -123,7 +123,7 @@ describe('a provider defined wrongly is refused', () => {
   });
 });
 
-describe('an unknown provider is refused by its name', () => {
+describe('the error for an unknown provider names it', () => {
   test.each([
     ['', 'nope', 'unknown model provider: nope. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
     [
@@ -142,13 +142,13 @@ describe('an unknown provider is refused by its name', () => {
     expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);
   });
 
-  test('also where config.toml asks for it', async () => {
+  test('also if config.toml names it', async () => {
     const config = await load('model_provider = "nope"\n');
     expect((await configErrorOf(() => chooseProvider(config, null))).message).toMatch(/unknown model provider: nope/);
   });
 });
 
-test('a provider of config.toml, whole', async () => {
+test('a complete provider of config.toml', async () => {
   const text = `[model_providers."my.own"]
 name = "Mine"
 base_url = "https://models.example/v1"
@@ -178,7 +178,7 @@ stream_idle_timeout_ms = 1000
   });
 });
 
-test('retries and waits have a ceiling', async () => {
+test('retries and waits have a maximum', async () => {
   const config = await load(
     `[model_providers.p]\n${BASE}request_max_retries = 1000000\nstream_max_retries = 1000000\nstream_idle_timeout_ms = 99999999999\n`,
   );
@@ -186,14 +186,14 @@ test('retries and waits have a ceiling', async () => {
 });
 
 describe('the built-in providers', () => {
-  test('openai, at OPENAI_BASE_URL where that is set', async () => {
+  test('openai, at OPENAI_BASE_URL if it is set', async () => {
     expect(providerConfig(await load(''), 'openai')).toEqual(OPENAI);
     const config = await load('', { env: { OPENAI_BASE_URL: 'http://127.0.0.1:2/v1' } });
     expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, baseUrl: 'http://127.0.0.1:2/v1' });
     expect(providerConfig(await load('', { env: { OPENAI_BASE_URL: '' } }), 'openai')).toEqual(OPENAI);
   });
 
-  test('openai, changed in parts', async () => {
+  test('openai, partly overridden', async () => {
     const config = await load('[model_providers.openai]\nstream_max_retries = 0\n');
     expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
   });
@@ -213,7 +213,7 @@ describe('the built-in providers', () => {
     });
   });
 
-  test('ollama, changed in parts', async () => {
+  test('ollama, partly overridden', async () => {
     const config = await load('[model_providers.ollama]\nbase_url = "http://gpu:1/v1"\nwire_api = "responses"\nrequest_max_retries = 0\n', {
       env: { OLLAMA_HOST: 'elsewhere' },
     });
@@ -288,7 +288,7 @@ describe('the model of a thread', () => {
     expect(chooseModel(config, providerConfig(config, id), requested)).toBe(model);
   });
 
-  test('another provider without one is refused, saying what to set', async () => {
+  test('another provider without a model is refused, and the error says what to set', async () => {
     const config = await load(own);
     const error = await configErrorOf(() => chooseModel(config, providerConfig(config, 'p'), null));
     expect(error.message).toBe('invalid config: no model is set for the provider p: set model in config.toml');
