@@ -211,7 +211,7 @@ function createFileWatches({ clients, clock, log }: { clients: Clients; clock: C
   return new FileWatches({
     clock,
     log,
-    tell: (connection, changed) => clients.publish({ connection }, 'fs/changed', changed),
+    notify: (connection, changed) => clients.publish({ connection }, 'fs/changed', changed),
     drained: (connection) => clients.drained({ connection }),
   });
 }

@@ -11,6 +11,7 @@ import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
 import type { Model } from './model/model.ts';
+import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
 
 export type { Clock, Timer } from './base/clock.ts';
@@ -22,7 +23,8 @@ export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } fr
 export { ScriptError, type ScriptProblem } from './model/script/script-error.ts';
 export type { ModelScript } from './protocol/generated/model-script.ts';
 export type * from './protocol/generated/types.ts';
-export type { Transport } from './transport/transport.ts';
+export type { StreamPair } from './transport/stream-transport.ts';
+export type { Transport, TransportEvents } from './transport/transport.ts';
 
 export interface AppServerOptions {
   /** The folder of config.toml and of the threads. Created when it is needed. */
@@ -34,7 +36,7 @@ export interface AppServerOptions {
   /** Settings that override config.toml, as `key=value` strings. */
   overrides?: readonly string[];
   /** A first client, which is connected at once. `connect` adds more. */
-  transport?: Transport;
+  transport?: StreamPair | Transport;
   /** Replaces the models that config.toml names. */
   model?: Model;
   /** The server's clock. By default the system's. */
@@ -49,10 +51,11 @@ export interface AppServer {
   /** Returns a client in this process. It ends when it or the server is closed. Throws if the server is closed. */
   connectClient(options?: ClientOptions): Client;
   /**
-   * Serves a client over streams. Resolves when the client is gone and all its requests have been answered, or when the server is
-   * closed; `output` has been ended by then. Rejects if the server is already closed.
+   * Serves a client over a pair of streams, or over any other transport of messages. Resolves when the client is gone and all its
+   * requests have been answered, or when the server is closed; `output` or the transport has been ended by then. Rejects if the
+   * server is already closed.
    */
-  connect(transport: Transport): Promise<void>;
+  connect(transport: StreamPair | Transport): Promise<void>;
   /**
    * Ends all turns, stores their state, ends all connections and releases all resources. Resolves with the reports of scripted
    * models, which are empty unless a script was not followed. Can be called more than once.
@@ -78,7 +81,11 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
     tempDir: tmpdir(),
   });
   let closing: Promise<string[]> | null = null;
-  const serve = (client: Transport) => server.connect(client).then(() => void client.output.end());
+  const serve = async (client: StreamPair | Transport) => {
+    const carrier = 'listen' in client ? client : streamTransport(client);
+    await server.connect(carrier);
+    carrier.end();
+  };
   if (transport !== undefined) void serve(transport);
   return {
     async connect(client) {

@@ -14,6 +14,7 @@ import type { WireLog } from './cli/wire-log.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
+import { streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** The package's version, inserted by the build. */
@@ -87,7 +88,7 @@ async function openWireLog(file: string): Promise<WireLog> {
 async function startPlain(parts: AppParts, options: ServeOptions): Promise<Service> {
   const model = await scriptModel(options, { log: parts.log, clock: systemClock });
   const server = createApp({ ...parts, ...(model === null ? {} : { model }) });
-  return { server, transport: { input: process.stdin, output: process.stdout, framing: options.framing }, end: () => {} };
+  return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }
 
 /** The model of `--model-script`. Null without that option. */
@@ -118,7 +119,11 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
     questionsOpen: () => server.questionsOpen,
     activeResources: () => process.getActiveResourcesInfo(),
   });
-  return { server, transport: { input, output: process.stdout, framing }, end: () => rmSync(storeDir, { recursive: true, force: true }) };
+  return {
+    server,
+    transport: streamTransport({ input, output: process.stdout, framing }),
+    end: () => rmSync(storeDir, { recursive: true, force: true }),
+  };
 }
 
 async function serve(options: ServeOptions): Promise<void> {

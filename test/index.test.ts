@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../src/client/connect.ts';
-import { type AppServer, type AppServerOptions, createAppServer, createScriptedModel, ScriptError, type Transport } from '../src/index.ts';
+import { type AppServer, type AppServerOptions, createAppServer, createScriptedModel, ScriptError, type StreamPair } from '../src/index.ts';
 import { tempFolder } from './config/temp-folder.ts';
 import { CountingIds, idOf } from './support/counting-ids.ts';
 import { FakeClock } from './support/fake-clock.ts';
@@ -85,7 +85,7 @@ test('the end of the server ends its clients, and whoever waits is told', async 
 });
 
 describe('close()', () => {
-  test.each<[string, (server: AppServer, client: Transport) => void]>([
+  test.each<[string, (server: AppServer, client: StreamPair) => void]>([
     ['the option `transport`', () => {}],
     ['connect()', (server, client) => void server.connect(client)],
   ])('ends a client that came by %s', async (way, attach) => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { statOf, unlessUnseen } from './stat-of.ts';
 
 /** The system follows no more links than this. */
-const LINKS_MAX = 40;
+export const LINKS_MAX = 40;
 
 export interface FollowedPath {
   /** Where the path leads, whether anything is there or not. */

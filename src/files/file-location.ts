@@ -1,10 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { LINKS_MAX } from '../base/follow-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
-
-/** The system follows no more links than this. */
-const LINKS_MAX = 40;
 
 /** The real place of an entry of a folder. */
 export interface FileLocation {

@@ -6,7 +6,7 @@ import { PathWatch } from './path-watch.ts';
 import { isDraftName } from './replace-file.ts';
 
 /** Changes are collected for this time before the client is notified. */
-const GATHER_MS = 100;
+const COLLECT_MS = 100;
 /** If more paths change at once, one change of the watched path itself stands for the rest. */
 const PATHS_MAX = 1000;
 const WATCHES_MAX = 1000;
@@ -14,7 +14,7 @@ const WATCHES_MAX = 1000;
 export interface FileWatchesOptions {
   clock: Clock;
   log: Log;
-  tell: (connection: number, changed: FsChangedNotification) => void;
+  notify: (connection: number, changed: FsChangedNotification) => void;
   /** Null while the client keeps up with its notifications; else resolves once it has caught up. */
   drained: (connection: number) => Promise<void> | null;
 }
@@ -48,7 +48,7 @@ export class FileWatches {
       watches.delete(watchId);
       throw error;
     }
-    return () => watch.beginTelling();
+    return () => watch.beginNotifying();
   }
 
   /** Ends a watch. The client gets no more of its notifications. */
@@ -70,7 +70,7 @@ class FileWatch {
   readonly #changed = new Set<string>();
   #watch: PathWatch | null = null;
   #timer: Timer | null = null;
-  #telling = false;
+  #notifying = false;
   #ended = false;
 
   constructor(options: FileWatchesOptions & { connection: number; watchId: string; path: string }) {
@@ -87,9 +87,9 @@ class FileWatch {
     else this.#watch = watch;
   }
 
-  beginTelling(): void {
-    this.#telling = true;
-    if (this.#changed.size > 0) this.#gather();
+  beginNotifying(): void {
+    this.#notifying = true;
+    if (this.#changed.size > 0) this.#schedule();
   }
 
   end(): void {
@@ -101,20 +101,20 @@ class FileWatch {
   #add(path: string): void {
     if (this.#ended || isDraftName(path)) return;
     this.#changed.add(this.#changed.size < PATHS_MAX ? path : this.#options.path);
-    if (this.#telling) this.#gather();
+    if (this.#notifying) this.#schedule();
   }
 
-  #gather(): void {
-    if (!this.#ended) this.#timer ??= this.#options.clock.setTimer(() => void this.#tell(), GATHER_MS);
+  #schedule(): void {
+    if (!this.#ended) this.#timer ??= this.#options.clock.setTimer(() => void this.#notify(), COLLECT_MS);
   }
 
-  async #tell(): Promise<void> {
-    const { connection, watchId, drained, tell } = this.#options;
+  async #notify(): Promise<void> {
+    const { connection, watchId, drained, notify } = this.#options;
     for (let backlog = drained(connection); backlog !== null; backlog = drained(connection)) await backlog;
     this.#timer = null;
     if (this.#ended) return;
     const changedPaths = [...this.#changed].sort();
     this.#changed.clear();
-    tell(connection, { watchId, changedPaths });
+    notify(connection, { watchId, changedPaths });
   }
 }

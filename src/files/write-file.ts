@@ -1,8 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { fileFailed } from '../protocol/rpc-error.ts';
 import { isADirectory, notAFile } from './file-failure.ts';
-import { locateFile, pathOf } from './file-location.ts';
+import { type FileLocation, locateFile, pathOf } from './file-location.ts';
 import { FileChangedError, type NewContents, replaceFile } from './replace-file.ts';
+
+/** How often a file is looked at again because another one has taken its place. */
+const TRIES_MAX = 3;
 
 /**
  * Makes a file or gives it new contents, as `replaceFile` does, and waits until they are on disk. Follows links, also one to a
@@ -10,25 +13,33 @@ import { FileChangedError, type NewContents, replaceFile } from './replace-file.
  * client's error for a folder or another irregular file, without waiting for it.
  */
 export async function writeFile(path: string, fill: NewContents['fill'], mode: number | null = null): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const location = await locateWritable(path);
+    const kept = location.found === null ? null : Number(location.found.mode);
+    try {
+      return await replaceFile(pathOf(location), location.found, { fill: ontoDisk(fill), mode: mode ?? kept, before: null });
+    } catch (error) {
+      if (!(error instanceof FileChangedError)) throw error;
+      // Opening a file of an overlay for writing can also give it another inode, once.
+      if (tries === TRIES_MAX) throw fileFailed('file_failed', error.message, path);
+    }
+  }
+}
+
+async function locateWritable(path: string): Promise<FileLocation> {
   const location = await locateFile(path);
   const { found } = location;
   // A link that leads to no end: rejects with ELOOP.
   if (found?.isSymbolicLink()) await stat(path);
   if (found?.isDirectory()) throw isADirectory(path);
   if (found !== null && !found.isFile()) throw notAFile(path);
-  const contents: NewContents = {
-    async fill(file) {
-      const length = await fill(file);
-      await file.datasync();
-      return length;
-    },
-    mode: mode ?? (found === null ? null : Number(found.mode)),
-    before: null,
+  return location;
+}
+
+function ontoDisk(fill: NewContents['fill']): NewContents['fill'] {
+  return async (file) => {
+    const length = await fill(file);
+    await file.datasync();
+    return length;
   };
-  try {
-    await replaceFile(pathOf(location), found, contents);
-  } catch (error) {
-    if (error instanceof FileChangedError) throw fileFailed('file_failed', error.message, path);
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 import { isReadable } from '../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import { realBounds } from '../sandbox/real-bounds.ts';
+import { realBounds } from '../sandbox/places/real-bounds.ts';
 
 /**
  * Whether a file may be read for a model whose commands have these bounds; `real` has no links in it. What is not in a folder

@@ -3,7 +3,6 @@ import { isObject, parsedJson } from '../base/json-value.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
 import { idText } from '../protocol/id-text.ts';
-import { createSplitter } from './framing.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
@@ -46,40 +45,24 @@ export class JsonReader extends AbstractMessageReader {
 
   override listen(callback: DataCallback): Disposable {
     const { log, onEnd } = this.#options;
-    const { input, framing = 'lines' } = this.#transport;
-    const splitter = createSplitter(
-      framing,
-      (text) => this.#receive(text, callback),
-      (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
-    );
-    const onData = (chunk: Buffer) => splitter.push(chunk);
-    const onError = (error: Error) => {
-      log.warn({ err: error }, 'reading failed');
-      onEnd();
-    };
-    input.on('data', onData);
-    const onInputEnd = () => {
-      splitter.end();
-      onEnd();
-    };
-    input.once('end', onInputEnd);
-    input.once('error', onError);
-    return {
-      dispose: () => {
-        input.off('data', onData);
-        input.off('end', onInputEnd);
-        input.off('error', onError);
+    const dispose = this.#transport.listen({
+      onMessage: (text) => this.#receive(text, callback),
+      onSkipped: (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
+      onEnd: (error) => {
+        if (error !== null) log.warn({ err: error }, 'reading failed');
+        onEnd();
       },
-    };
+    });
+    return { dispose };
   }
 
   /** Stops reading until `resume`: the client's writes wait. */
   pause(): void {
-    this.#transport.input.pause();
+    this.#transport.pause();
   }
 
   resume(): void {
-    this.#transport.input.resume();
+    this.#transport.resume();
   }
 
   #receive(line: string, callback: DataCallback): void {

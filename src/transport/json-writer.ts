@@ -1,6 +1,4 @@
-import type { Writable } from 'node:stream';
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
-import { type Framing, frame } from './framing.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
@@ -14,8 +12,7 @@ const BACKLOG_BYTES_LOW = BACKLOG_BYTES_HIGH / 4;
  * written together, in their order.
  */
 export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
-  readonly #output: Writable;
-  readonly #framing: Framing;
+  readonly #transport: Transport;
   readonly #ids: RequestIds;
   readonly #tap: WireTap | null;
   #lines: string[] = [];
@@ -24,13 +21,12 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   #broken = false;
   #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
-  constructor({ output, framing = 'lines' }: Transport, { ids, tap }: { ids: RequestIds; tap: WireTap | null }) {
+  constructor(transport: Transport, { ids, tap }: { ids: RequestIds; tap: WireTap | null }) {
     super();
-    this.#output = output;
-    this.#framing = framing;
+    this.#transport = transport;
     this.#ids = ids;
     this.#tap = tap;
-    output.on('error', (error) => {
+    transport.onWriteError((error) => {
       this.#broken = true;
       this.#release();
       this.fireError(error);
@@ -73,8 +69,8 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   /** Resolves when the system has taken all messages, or the client is gone. */
   flushed(): Promise<void> {
     this.#flush();
-    if (this.#broken || this.#output.writableLength === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#output.write('', () => resolve()));
+    if (this.#broken || this.#transport.backlog === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#transport.write([], resolve));
   }
 
   end(): void {
@@ -82,16 +78,16 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 
   #backlog(): number {
-    return this.#queuedLength + this.#output.writableLength;
+    return this.#queuedLength + this.#transport.backlog;
   }
 
   #flush(): void {
     this.#flushing = false;
     if (this.#broken || this.#lines.length === 0) return;
-    const text = frame(this.#framing, this.#lines);
+    const texts = this.#lines;
     this.#lines = [];
     this.#queuedLength = 0;
-    this.#output.write(text, () => {
+    this.#transport.write(texts, () => {
       if (this.#backlog() <= BACKLOG_BYTES_LOW) this.#release();
     });
   }

@@ -1,10 +1,26 @@
-import type { Readable, Writable } from 'node:stream';
-import type { Framing } from './framing.ts';
+/** What a transport calls while it is listened to. */
+export interface TransportEvents {
+  /** The JSON text of one message, in the order in which they came. */
+  onMessage(text: string): void;
+  /** A message that could not be passed on, with the reason for the log. */
+  onSkipped(reason: string): void;
+  /** No more messages come. `error` says why if reading failed. */
+  onEnd(error: Error | null): void;
+}
 
-/** The two directions of a client's connection, as bytes. */
+/** The connection to a client as messages in both directions. Bytes, lines and frames are the transport's own matter. */
 export interface Transport {
-  input: Readable;
-  output: Writable;
-  /** By default `lines`. */
-  framing?: Framing;
+  /** Begins to read. Called once. Returns the function that stops it. */
+  listen(events: TransportEvents): () => void;
+  /** Stops reading until `resume`: the client's writes wait. */
+  pause(): void;
+  resume(): void;
+  /** Writes messages, in order. `onTaken` is called once the system has taken them. */
+  write(texts: readonly string[], onTaken: () => void): void;
+  /** How much the system has not taken yet, in bytes. */
+  readonly backlog: number;
+  /** Calls back when writing has failed. Nothing can be written after that. */
+  onWriteError(callback: (error: Error) => void): void;
+  /** Ends the connection: nothing more is written. */
+  end(): void;
 }

@@ -22,25 +22,25 @@ function repository(...commands: string[][]): string {
 
 const COMMIT = ['commit', '-q', '--allow-empty', '-m', 'c'];
 
-describe('what cannot be told is null', () => {
+describe('unknown values are null', () => {
   test('outside of a repository', () => {
     expect(read(tempFolder())).toBe(null);
   });
 
   test.each([
-    ['a .git that is none', () => tempFolder({ '.git/x': '' })],
+    ['a .git folder that is not a repository', () => tempFolder({ '.git/x': '' })],
     ['a .git file that leads nowhere', () => tempFolder({ '.git': 'gitdir: /nowhere' })],
-    ['a .git file that says nothing', () => tempFolder({ '.git': 'x' })],
+    ['a .git file that names no folder', () => tempFolder({ '.git': 'x' })],
     ['a damaged HEAD', () => tempFolder({ '.git/HEAD': '\0\0' })],
     ['a HEAD that leads out of the refs', () => tempFolder({ '.git/HEAD': 'ref: refs/heads/../../../x', x: 'a'.repeat(40) })],
-    ['a HEAD that is no ref', () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) })],
+    ['a HEAD that does not name a ref', () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) })],
     ['a HEAD that is a folder', () => tempFolder({ '.git/HEAD/x': '' })],
     ['a HEAD without end', () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` })],
   ])('%s', (_, make) => {
     expect(read(make())).toEqual(UNKNOWN);
   });
 
-  test('pipes in place of files, which nobody waits for', () => {
+  test('pipes in place of files, without waiting for them', () => {
     const folder = tempFolder({ '.git/refs/heads/x': '' });
     for (const name of ['HEAD', 'config', 'packed-refs']) execFileSync('mkfifo', [join(folder, '.git', name)]);
     expect(read(folder)).toEqual(UNKNOWN);
@@ -55,7 +55,7 @@ describe('what cannot be told is null', () => {
     expect(read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
   });
 
-  test('refs that go round in a circle', () => {
+  test('refs that form a circle', () => {
     const folder = tempFolder({
       '.git/HEAD': 'ref: refs/heads/a',
       '.git/refs/heads/a': 'ref: refs/heads/b',
@@ -85,7 +85,7 @@ test.each([
   expect(read(folder)?.originUrl).toBe(told);
 });
 
-test('packed refs, worktrees and submodules are understood as git does', () => {
+test('packed refs, worktrees and submodules are read as git reads them', () => {
   const folder = repository(
     COMMIT,
     ['checkout', '-q', '-b', 'topic'],
@@ -115,8 +115,8 @@ test.each([
   ).toBe(url);
 });
 
-describe('a repository that means harm', () => {
-  test('gets nothing to run', () => {
+describe('a hostile repository', () => {
+  test('gets none of its programs run', () => {
     const folder = repository(COMMIT);
     const mark = join(folder, 'mark');
     const run = join(folder, 'run');
@@ -137,7 +137,7 @@ describe('a repository that means harm', () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('does not show that of somebody else', () => {
+  test('does not show the data of another repository', () => {
     const other = repository(COMMIT, ['remote', 'add', 'origin', 'https://example.com/private.git']);
     const lead = tempFolder({ '.git': `gitdir: ${join(other, '.git')}` });
     const link = tempFolder();
@@ -149,7 +149,7 @@ describe('a repository that means harm', () => {
     expect(read(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
-  test('that lies bare in a folder is none', () => {
+  test('that is bare in a folder is not one', () => {
     const folder = tempFolder();
     git(folder, 'init', '-q', '--bare');
     expect(read(folder)).toBe(null);

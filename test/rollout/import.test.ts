@@ -55,7 +55,7 @@ function expectedTurn(second: number, id: string, [asks, answer]: [string, strin
 }
 
 describe('a path is refused', () => {
-  test('when it is relative, names nothing, or names what is no rollout; and nothing is stored', async () => {
+  test('if it is relative, names no file, or names a file that is not a rollout; and nothing is stored', async () => {
     const { client, folder } = await startServer({ files: { 'x.txt': 'x' } });
     const methods = ['thread/resume', 'thread/fork'];
     for (const method of methods) {
@@ -80,7 +80,7 @@ describe('a path is refused', () => {
     expect((await client.request('thread/list', {})).data).toEqual([]);
   });
 
-  test('when the thread was written with a provider that is not known here; a request may name another', async () => {
+  test("if the thread's provider is unknown here; a request may name another", async () => {
     const { client, path } = await withRollout([], { model_provider: 'elsewhere' }, { model: null });
     const refusal = await client.refusal('thread/resume', { threadId: UNKNOWN, path });
     expect([refusal.code, refusal.data.code, refusal.message]).toEqual([
@@ -94,7 +94,7 @@ describe('a path is refused', () => {
 });
 
 describe('thread/resume by the path of a rollout', () => {
-  test('answers the thread with its id, times, turns and the settings of its last turn', async () => {
+  test('returns the thread with its id, times, turns and the settings of its last turn', async () => {
     const server = await withRollout();
     const { client, path } = server;
     const answer = await client.request('thread/resume', { threadId: UNKNOWN, path });
@@ -120,7 +120,7 @@ describe('thread/resume by the path of a rollout', () => {
     });
   });
 
-  test('goes on with what the model had read, and is stored: by its id and by its path it is the same thread', async () => {
+  test('continues with the items that the model had read, and is stored: its id and its path name the same thread', async () => {
     const { client, path, model, restart } = await withRollout();
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     model.push(response(message('third')));
@@ -138,7 +138,7 @@ describe('thread/resume by the path of a rollout', () => {
     expect(byPath.thread).toEqual(byId.thread);
   });
 
-  test('tells the tokens that the file counted', async () => {
+  test('reports the token counts of the file', async () => {
     const usage = { input_tokens: 4, output_tokens: 3, total_tokens: 7 };
     const info = { total_token_usage: usage, last_token_usage: usage, model_context_window: null };
     const { client, path } = await withRollout([event(8, 'token_count', { info })]);
@@ -158,7 +158,7 @@ describe('thread/resume by the path of a rollout', () => {
     });
   });
 
-  test('twice at once imports it once', async () => {
+  test('two at once import it once', async () => {
     const { client, path } = await withRollout();
     const [one, other] = await Promise.all([
       client.request('thread/resume', { threadId: UNKNOWN, path }),
@@ -167,7 +167,7 @@ describe('thread/resume by the path of a rollout', () => {
     expect([one.thread.id, other.thread]).toEqual([THREAD, one.thread]);
   });
 
-  test('takes the thread that is stored, where another file has its id', async () => {
+  test('resumes the stored thread if another file has its id', async () => {
     const { client, path, folder } = await withRollout();
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     writeFiles(folder, { 'y.jsonl': text([sessionMeta(THREAD), ...turn(1, FIRST, ['other', 'words'])]) });
@@ -184,7 +184,7 @@ describe('thread/resume by the path of a rollout', () => {
     ]);
   });
 
-  test('without a turn is a thread like any new one: it takes turns, and no list shows it before', async () => {
+  test('without a turn gives a thread like a new one: it can have turns, and no list has it before', async () => {
     const { client, folder, model } = await startServer();
     writeFiles(folder, { 'x.jsonl': text([sessionMeta(THREAD, { cwd: folder })]) });
     const { thread } = await client.request('thread/resume', { threadId: UNKNOWN, path: join(folder, 'x.jsonl') });
@@ -194,7 +194,7 @@ describe('thread/resume by the path of a rollout', () => {
     expect((await client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([THREAD]);
   });
 
-  test('says in the log what could not be read of it', async () => {
+  test('logs what could not be read', async () => {
     const { client, path, log } = await withRollout(['damaged', '{"half']);
     await client.request('thread/resume', { threadId: UNKNOWN, path });
     expect(log.lines.filter((one) => one.text === 'a rollout was imported')).toEqual([
@@ -204,7 +204,7 @@ describe('thread/resume by the path of a rollout', () => {
 });
 
 describe('thread/fork by the path of a rollout', () => {
-  test('gives a new thread with its turns, and the source stays as it is', async () => {
+  test('makes a new thread with its turns, and does not change the source', async () => {
     const { client, path, model } = await withRollout();
     const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path });
     expect([thread.id === THREAD, thread.forkedFromId, thread.preview, thread.turns]).toEqual([false, THREAD, 'one', twoTurns]);
@@ -214,7 +214,7 @@ describe('thread/fork by the path of a rollout', () => {
     expect([source.thread.path, source.thread.turns]).toEqual([path, twoTurns]);
   });
 
-  test('at a turn has what the model had read by then', async () => {
+  test('at a turn has the items that the model had read by then', async () => {
     const { client, path, model } = await withRollout();
     const { thread } = await client.request('thread/fork', { threadId: UNKNOWN, path, lastTurnId: FIRST });
     model.push(response(message('else')));

@@ -10,7 +10,7 @@ import { completed, event, rolloutId, sessionMeta, text } from './rollout-text.t
 const TURN = 't1';
 const AGENT_MESSAGE = { memoryCitation: null, delivery: null, questions: null, moderation: null } as const;
 
-/** What clients are shown of a turn with these lines in it. The client checks that each item fits its schema. */
+/** The items that clients see of a turn with these lines. The client checks that each item fits its schema. */
 async function shown(lines: string[]): Promise<ThreadItem[]> {
   const { client, folder } = await startServer({ ids: new CountingIds() });
   const begin = event(1, 'task_started', { turn_id: TURN });
@@ -264,16 +264,16 @@ const CASES: [written: JsonObject, shown: ThreadItem][] = [
   ],
 ];
 
-test('an item of each type is shown as clients know it', async () => {
+test('an item of each type is shown in the form of the protocol', async () => {
   expect(await shown(CASES.map(([written]) => completed(2, TURN, written)))).toEqual(CASES.map(([, expected]) => expected));
 });
 
-test('an item that lacks what clients need of it is not shown', async () => {
+test('an item without the fields that clients need is not shown', async () => {
   const lacking = ['CommandExecution', 'McpToolCall', 'DynamicToolCall', 'CollabAgentToolCall', 'SubAgentActivity', 'ImageView'];
   expect(await shown(lacking.map((type) => completed(2, TURN, { type, id: type })))).toEqual([]);
 });
 
-test('an item whose fields have other types than they should is shown with what is left of it, and fits its schema', async () => {
+test('an item with fields of wrong types is shown with its other fields, and fits its schema', async () => {
   const types = CASES.map(([{ type }]) => type ?? '');
   const odd = { content: 7, fragments: {}, changes: [], parsed_cmd: 'x', status: 3, arguments: 1, agents_states: [], findings: 'x' };
   const needed = {

@@ -22,7 +22,7 @@ function readText(content: string | Buffer): Promise<Rollout> {
   return read(join(tempFolder({ 'x.jsonl': content }), 'x.jsonl'));
 }
 
-/** What a file is refused with, its path left out. */
+/** The error that a file is refused with, with FILE for its path. */
 async function refusal(path: string): Promise<unknown> {
   const error = await read(path).then(
     () => null,
@@ -33,7 +33,7 @@ async function refusal(path: string): Promise<unknown> {
   return [error.data.code, error.message.replaceAll(path, 'FILE')];
 }
 
-/** Turns with the texts of what they show, and what the model reads after all of them. */
+/** The turns with the texts of their items, and the items that the model reads after all of them. */
 function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[] } {
   const turns: string[] = [];
   for (const entry of entries) {
@@ -55,8 +55,8 @@ function said(item: ResponseItem): string {
   return item.content.map((part) => ('text' in part ? part.text : part.type)).join('+');
 }
 
-describe('a file is refused, with what is wrong', () => {
-  test('when it is not there, or its folder is not', async () => {
+describe('a file is refused with the problem', () => {
+  test('if it or its folder is missing', async () => {
     const folder = tempFolder({ 'a file': '' });
     expect([await refusal(join(folder, 'no.jsonl')), await refusal(join(folder, 'a file', 'no.jsonl'))]).toEqual([
       ['rollout_not_found', 'no rollout found at FILE'],
@@ -64,7 +64,7 @@ describe('a file is refused, with what is wrong', () => {
     ]);
   });
 
-  test('when it is a folder, a pipe that nobody writes to, or too large', async () => {
+  test('if it is a folder, a pipe without a writer, or too large', async () => {
     const folder = tempFolder({ 'large.jsonl': sessionMeta(THREAD) });
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     truncateSync(join(folder, 'large.jsonl'), FILE_BYTES_MAX + 1);
@@ -89,7 +89,7 @@ describe('a file is refused, with what is wrong', () => {
     expect(await refusal(path)).toEqual(['rollout_invalid', `FILE cannot be read as a rollout: ${problem}`]);
   });
 
-  test('when the file that its history begins in is missing, or shorter than it was', async () => {
+  test('if the file that its history begins in is missing, or shorter than it was', async () => {
     const base = { thread_id: rolloutId(2), end_byte_offset: 100_000 };
     const folder = tempFolder({ 'x.jsonl': text([sessionMeta(THREAD, { history_base: base })]) });
     const path = join(folder, 'x.jsonl');
@@ -102,7 +102,7 @@ describe('a file is refused, with what is wrong', () => {
     ]);
   });
 
-  test('when its history begins in itself', async () => {
+  test('if its history begins in itself', async () => {
     const name = `rollout-${THREAD}.jsonl`;
     const folder = tempFolder({ [name]: text([sessionMeta(THREAD, { history_base: { thread_id: THREAD, end_byte_offset: 1 } })]) });
     expect(await refusal(join(folder, name))).toEqual([
@@ -113,7 +113,7 @@ describe('a file is refused, with what is wrong', () => {
 });
 
 describe('a line that cannot be used is skipped and counted', () => {
-  test('one that is no JSON, no record, not UTF-8, or holds what no model can be given', async () => {
+  test('one that is not JSON, not a record, not UTF-8, or has an item that models do not take', async () => {
     const [first, ...rest] = turn(1, 't1', ['hi', 'hello']);
     const bad = [
       Buffer.from('{"timestamp": \n[]\n'),
@@ -129,7 +129,7 @@ describe('a line that cannot be used is skipped and counted', () => {
     });
   });
 
-  test('a last line that has no end is used when it is whole', async () => {
+  test('a last line without a line end is used if it is complete', async () => {
     const { entries, skippedLines } = await readText(text([sessionMeta(THREAD), ...turn(1, 't1', ['hi', 'hello'])]).trimEnd());
     expect({ skippedLines, ...brief(entries) }).toEqual({
       skippedLines: 0,
@@ -138,14 +138,14 @@ describe('a line that cannot be used is skipped and counted', () => {
     });
   });
 
-  test('records and items of types that are not known say nothing, and are not counted', async () => {
+  test('records and items of unknown types are ignored, and not counted', async () => {
     const unknown = [line(1, 'later', {}), event(1, 'later'), completed(1, 't1', { type: 'Later', id: 'x' }), event(1, 'toString')];
     const { entries, skippedLines } = await readText(text([sessionMeta(THREAD), ...unknown, ...turn(2, 't1', ['hi', 'hello'])]));
     expect([skippedLines, brief(entries).turns]).toEqual([0, ['user hi, agent hello, completed']]);
   });
 });
 
-test('a rollout of today: turns with their ids, times and ends, the items, what the model read, the settings', async () => {
+test("a current rollout: turns with their ids, times and ends, the items, the model's items, the settings", async () => {
   const rollout = await read(join(FIXTURES, 'current.jsonl'));
   const turnId = (n: number) => `019b7900-1180-7000-8000-00000000010${n}`;
   const started = (n: number, second: number): LogEntry => ({ kind: 'turnStarted', turnId: turnId(n), startedAtMs: at(second) });
@@ -280,8 +280,8 @@ test('a rollout of today: turns with their ids, times and ends, the items, what 
   });
 });
 
-describe('an older rollout, which tells neither turns nor items', () => {
-  test('has a turn for each message of the user, with the items of its events', async () => {
+describe('an older rollout, which records neither turns nor items', () => {
+  test('has a turn for each user message, with the items of its events', async () => {
     const { entries, last, tokenUsage } = await read(join(FIXTURES, 'older.jsonl'));
     expect({ ...brief(entries), last, tokenUsage }).toEqual({
       turns: [
@@ -359,7 +359,7 @@ describe('an older rollout, which tells neither turns nor items', () => {
     });
   });
 
-  test('that holds only what the model read shows what can be seen of that', async () => {
+  test('with only the items that the model read shows those that clients see', async () => {
     const { entries } = await readText(
       text([
         sessionMeta(THREAD),
@@ -378,10 +378,10 @@ describe('an older rollout, which tells neither turns nor items', () => {
   });
 });
 
-describe('what the model reads', () => {
+describe('the items that the model reads', () => {
   const before = [...turn(1, 't1', ['one', 'first']), ...turn(3, 't2', ['two', 'second'])];
 
-  test('after a compaction is its replacement and what came later; clients still see all', async () => {
+  test('after a compaction are its replacement and the later ones; clients still see all', async () => {
     const compacted = line(5, 'compacted', { message: 'x', replacement_history: [userItem('one'), userItem('in short')] });
     const { entries } = await readText(text([sessionMeta(THREAD), ...before, compacted, ...turn(6, 't3', ['three', 'third'])]));
     expect(brief(entries)).toEqual({
@@ -390,12 +390,12 @@ describe('what the model reads', () => {
     });
   });
 
-  test('after one without a replacement is what the user said, and the summary', async () => {
+  test("after one without a replacement are the user's messages and the summary", async () => {
     const { entries } = await readText(text([sessionMeta(THREAD), ...before, line(5, 'compacted', { message: 'in short' })]));
     expect(brief(entries).model).toEqual(['one', 'two', 'in short']);
   });
 
-  test('and what clients see is without turns that were rolled back, compactions in them too', async () => {
+  test('and those that clients see exclude turns that were rolled back, and compactions in them', async () => {
     const rolledBack = [
       event(5, 'task_started', { turn_id: 't3' }),
       line(5, 'compacted', { message: 'x', replacement_history: [userItem('in short')] }),
@@ -411,7 +411,7 @@ describe('what the model reads', () => {
 });
 
 describe('turns', () => {
-  test('a turn without an end was cut off at what it told last', async () => {
+  test('a turn without an end was cut off at the time of its last record', async () => {
     const { entries } = await readText(
       text([sessionMeta(THREAD), ...turn(1, 't1', ['one', 'first']).slice(0, 4), ...turn(9, 't2', ['two', 'second'])]),
     );
@@ -426,7 +426,7 @@ describe('turns', () => {
     });
   });
 
-  test('a turn that runs another inside, as a review does, is one turn with all of it', async () => {
+  test('a turn that runs another one within it, such as a review, is one turn with all items', async () => {
     const review = [
       completed(1, 'outer', { type: 'EnteredReviewMode', id: 'r1', user_facing_hint: 'look' }),
       event(1, 'task_started', { turn_id: 'inner' }),
@@ -439,7 +439,7 @@ describe('turns', () => {
     expect(entries.map((entry) => entry.turnId)).toEqual(Array(5).fill('outer'));
   });
 
-  test('what is put in between two turns that are told begins none', async () => {
+  test('items between two recorded turns begin no turn', async () => {
     const between = [response(4, userItem('by the way')), event(4, 'agent_message', { message: 'noted' })];
     const lines = [sessionMeta(THREAD), ...turn(1, 't1', ['one', 'first']), ...between, ...turn(5, 't2', ['two', 'second'])];
     expect(brief((await readText(text(lines))).entries)).toEqual({
@@ -448,7 +448,7 @@ describe('turns', () => {
     });
   });
 
-  test('an end that names no turn of the file ends none', async () => {
+  test('an end of a turn that the file does not have ends no turn', async () => {
     const { entries } = await readText(
       text([sessionMeta(THREAD), event(1, 'turn_aborted', { turn_id: 'x' }), ...turn(2, 't1', ['hi', 'hello'])]),
     );
@@ -488,7 +488,7 @@ describe('a history in several files', () => {
     expect(brief((await read(join(folder, 'c.jsonl'))).entries).model).toEqual(['one', 'first', 'fork', 'forked']);
   });
 
-  test('that were copied into one keeps the id of the first record', async () => {
+  test('that were copied into one has the id of the first record', async () => {
     const copied = text([sessionMeta(rolloutId(2), { forked_from_id: THREAD }), ...parent]);
     const rollout = await readText(copied);
     expect([rollout.meta.id, brief(rollout.entries).turns]).toEqual([rolloutId(2), ['user one, agent first, completed']]);
@@ -503,11 +503,11 @@ describe('the name', () => {
     expect((await read(join(home, 'sessions/2026/01/01/x.jsonl'))).name).toBe('new');
   });
 
-  test('is the one in the file where no index has one', async () => {
+  test('is the one in the file if no index has one', async () => {
     expect((await readText(text([sessionMeta(THREAD), event(1, 'thread_name_updated', { thread_name: 'told' })]))).name).toBe('told');
   });
 
-  test('is cut where it is too long', async () => {
+  test('is truncated if it is too long', async () => {
     const told = event(1, 'thread_name_updated', { thread_name: `${'x'.repeat(999)}🧵` });
     expect((await readText(text([sessionMeta(THREAD), told]))).name).toBe('x'.repeat(999));
   });
@@ -528,7 +528,7 @@ test.each([
   expect((await readText(text([sessionMeta(THREAD, { source: written })]))).meta.source).toEqual(source);
 });
 
-test('a long file is read in pieces: nothing is lost where they meet', async () => {
+test('a long file is read in chunks, and nothing is lost between them', async () => {
   const long = 'x'.repeat(100_000);
   const turns = Array.from({ length: 20 }, (_, index) => turn(index * 2, `t${index}`, [`${index}`, long])).flat();
   const { entries, skippedLines } = await readText(text([sessionMeta(THREAD), ...turns]));

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/base/json-value.ts';
 
-/** When the rollouts of these tests begin, in Unix milliseconds. */
+/** The time at which the rollouts of these tests begin, in Unix milliseconds. */
 export const BEGAN_MS = Date.UTC(2026, 0, 1, 10);
 
 /** Unix milliseconds of a second of a rollout. */
@@ -14,7 +14,7 @@ export function rolloutId(n: number, ms = BEGAN_MS): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** One line, without its end. */
+/** One line, without a line end. */
 export function line(second: number, type: string, payload: JsonObject): string {
   return JSON.stringify({ timestamp: new Date(at(second)).toISOString(), type, payload });
 }
@@ -23,7 +23,7 @@ export function event(second: number, type: string, fields: JsonObject = {}): st
   return line(second, 'event_msg', { type, ...fields });
 }
 
-/** An item as newer rollouts tell it. */
+/** An item as newer rollouts record it. */
 export function completed(second: number, turnId: string, item: JsonObject): string {
   return event(second, 'item_completed', { turn_id: turnId, item, started_at_ms: at(second), completed_at_ms: at(second) });
 }
@@ -45,7 +45,7 @@ export function sessionMeta(id: string, more: JsonObject = {}): string {
   return line(0, 'session_meta', { id, timestamp: new Date(BEGAN_MS).toISOString(), cwd: '/srv/place', cli_version: '0.169.0', ...more });
 }
 
-/** A whole turn of a newer rollout: what the user said and what the agent answered, within two seconds. */
+/** A whole turn of a newer rollout: the user's message and the agent's answer, within two seconds. */
 export function turn(second: number, turnId: string, [said, answer]: [said: string, answer: string]): string[] {
   return [
     event(second, 'task_started', { turn_id: turnId, started_at: Math.floor(at(second) / 1000) }),

@@ -5,6 +5,7 @@ import type { Answer } from '../../src/protocol/answer.ts';
 import type { InitializeParams, ToolRequestUserInputParams, ToolRequestUserInputResponse } from '../../src/protocol/generated/types.ts';
 import { Clients } from '../../src/server/clients.ts';
 import { Connection } from '../../src/server/connection.ts';
+import { streamTransport } from '../../src/transport/stream-transport.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { type Message, TestClient } from '../support/test-client.ts';
@@ -25,7 +26,7 @@ async function connectedClients(
     client.read();
     const id = next++;
     const connection = new Connection(id, {
-      transport: { input: client.input, output: client.output },
+      transport: streamTransport({ input: client.input, output: client.output }),
       log: new RecordingLog(),
       clock: new FakeClock(),
       keepAlive: new KeepAlive(),

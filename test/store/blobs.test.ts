@@ -6,7 +6,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts';
 import { Blobs } from '../../src/store/sqlite/history/blobs.ts';
 import { migrationsDir } from './temp-home.ts';
 
-test('any JSON comes back exactly, whatever its strings look like and however long they are', () => {
+test('any JSON is read back unchanged, with strings of any form and length', () => {
   const db = neverCollect(new Database(':memory:'));
   migrate(db, migrationsDir);
   db.exec('INSERT INTO log (id) VALUES (1)');

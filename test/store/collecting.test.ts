@@ -19,17 +19,17 @@ import {
 } from './samples.ts';
 import { TempHome, tempHome } from './temp-home.ts';
 
-/** Long enough for everything to be collected. */
+/** A time in which everything is collected. */
 const LONG_MS = 600_000;
 
 const longText = (number: number) => `${number}`.repeat(10_000);
 
-/** A turn whose item is a text that is kept aside, once for all who have it. */
+/** A turn with an item whose text is stored apart, once for all turns that have it. */
 function longTurn(turnId: string, number: number) {
   return [turnStarted(turnId), itemEntry(turnId, agentMessage(`${turnId} long`, longText(number))), turnEnded(turnId)];
 }
 
-/** What is in the database that nobody needs. */
+/** The data in the database that no thread needs. */
 function leftovers(home: TempHome): Record<string, unknown[]> {
   return home.sql((db) => {
     const list = (sql: string) => db.prepare(sql).pluck().all();
@@ -49,7 +49,7 @@ function leftovers(home: TempHome): Record<string, unknown[]> {
 
 const NOTHING = { logs: [], entries: [], uses: [], blobs: [], discarded: [], partials: [], leases: [], segments: [] };
 
-/** A store, and its connection to the database once that is open. */
+/** A store, and its connection to the database once it is open. */
 function openSpied(home: TempHome): { store: ThreadStore; db: () => Database.Database } {
   const connections: Database.Database[] = [];
   const store = home.open((file, options) => {
@@ -65,7 +65,7 @@ function openSpied(home: TempHome): { store: ThreadStore; db: () => Database.Dat
   return { store, db };
 }
 
-test('a thread with a long history is deleted at once; what it leaves is collected in parts, while nobody writes', async () => {
+test('a thread with a long history is deleted at once; its data is collected in parts, while no write happens', async () => {
   const home = tempHome();
   const store = home.open();
   const turnIds = Array.from({ length: 600 }, (_, index) => `t${index}`);
@@ -93,7 +93,7 @@ test('a thread with a long history is deleted at once; what it leaves is collect
   expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), 'shared completed: shared long', wholeTurn('t2')]);
 });
 
-test('a log is kept as long as any list has it', async () => {
+test('a log is kept as long as any history has it', async () => {
   const home = tempHome();
   const store = home.open();
   const entries = () => {
@@ -109,7 +109,7 @@ test('a log is kept as long as any list has it', async () => {
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-test('what was left uncollected at the end of a process is collected by the next one, once it writes', async () => {
+test('data that a process has not collected at its end is collected by the next one, once it writes', async () => {
   const home = tempHome();
   const first = home.open();
   await threadWithTurns(first, 1, ['t1']);
@@ -134,7 +134,7 @@ test('collecting stops when the store closes', async () => {
   expect(home.count('entry')).toBe(7);
 });
 
-test('where nothing can be written, collecting is given up, told once, and tried again with the next deletion', async () => {
+test('if nothing can be written, collecting stops with one warning, and is tried again after the next deletion', async () => {
   const home = tempHome();
   const { store, db } = openSpied(home);
   await threadWithTurns(store, 1, ['t1']);
@@ -150,7 +150,7 @@ test('where nothing can be written, collecting is given up, told once, and tried
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-test('a deletion that cannot be written is refused whole, and can be repeated', async () => {
+test('a deletion that cannot be written changes nothing, and can be repeated', async () => {
   const home = tempHome();
   const { store, db } = openSpied(home);
   const writer = await threadWithTurns(store, 1, ['t1']);
@@ -164,7 +164,7 @@ test('a deletion that cannot be written is refused whole, and can be repeated', 
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-test('on a full disk a thread can be deleted, and its room is used again', async () => {
+test('on a full disk a thread can be deleted, and its space is used again', async () => {
   const home = tempHome();
   const { store, db } = openSpied(home);
   const writer = await threadWithTurns(store, 1, ['t1']);
@@ -183,7 +183,7 @@ test('on a full disk a thread can be deleted, and its room is used again', async
 });
 
 describe('an ephemeral fork', () => {
-  test('keeps the logs of the file that it needs from every process, until it ends', async () => {
+  test('keeps every process from collecting the logs of the file that it needs, until it ends', async () => {
     const home = tempHome();
     const [mine, other] = [home.open(), home.open()];
     await (await threadWithTurns(mine, 1, ['t1', 't2'])).close();
@@ -202,7 +202,7 @@ describe('an ephemeral fork', () => {
     expect(home.count('entry')).toBe(0);
   });
 
-  test('has a copy where the file cannot be told', async () => {
+  test('gets a copy of the logs if the file cannot record that it holds them', async () => {
     const home = tempHome();
     const { store, db } = openSpied(home);
     await threadWithTurns(store, 1, ['t1', 't2']);
@@ -217,7 +217,7 @@ describe('an ephemeral fork', () => {
   });
 });
 
-test('a fork finds its source whole or not at all, when another process deletes and collects it at that moment', async () => {
+test('a fork has all of its source or fails, if another process deletes and collects the source at that moment', async () => {
   const home = tempHome();
   const other = home.open();
   await (await threadWithTurns(other, 1, ['t1'])).close();
@@ -239,7 +239,7 @@ test('a fork finds its source whole or not at all, when another process deletes 
   expect(leftovers(home)).toEqual(NOTHING);
 });
 
-/** What a store should hold: the turns of each thread, and which of two processes has its writer. */
+/** The expected state of a store: the turns of each thread, and which of two processes has its writer. */
 interface ModelThread {
   number: number;
   turns: string[];
@@ -270,7 +270,7 @@ class Run {
     if (kind === 'collect') return this.home.clock.advance(100 * (pickTurn % 20));
     const thread = this.threads[pick % Math.max(1, this.threads.length)];
     if (thread === undefined) return;
-    // Another process does not know an ephemeral thread.
+    // The other process cannot see an ephemeral thread.
     const by = thread.ephemeral ? thread.owner : process;
     const store = this.#store(by);
     switch (kind) {
@@ -303,7 +303,7 @@ class Run {
     }
   }
 
-  /** Every thread holds what it should, to each process that knows it. */
+  /** Checks that every thread has the expected turns, in each process that can see it. */
   async check(): Promise<void> {
     for (const { number, turns, ephemeral, owner } of this.threads) {
       for (const store of ephemeral ? [this.#store(owner)] : this.stores) {
@@ -346,7 +346,7 @@ class Run {
     this.threads.push({ number, turns: source.turns.slice(0, cut), ephemeral, owner: by, writer });
   }
 
-  /** Whether a process could do it, as it should unless the other one has the writer. */
+  /** Whether a process could do it. It must be able to unless the other one has the writer. */
   async #allowed({ owner, writer }: ModelThread, by: number, change: () => Promise<unknown>): Promise<boolean> {
     if (writer === null || owner === by) {
       await change();
@@ -363,13 +363,13 @@ class Run {
   }
 }
 
-/** Every second text is long, and many turns share it. */
+/** Every second text is long, and shared by many turns. */
 function textOf(turnId: string): string {
   const number = Number(turnId.split(' ')[1]);
   return number % 2 === 0 ? longText(number % 4) : turnId;
 }
 
-test('whatever is forked, reverted, deleted and collected by two processes, every thread keeps its own, and nothing else is kept', async () => {
+test('two processes fork, revert, delete and collect: every thread keeps its data, and no other data is kept', async () => {
   const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 60, size: 'max' }), async (operations) => {
     const run = new Run();
     try {
@@ -378,7 +378,7 @@ test('whatever is forked, reverted, deleted and collected by two processes, ever
       for (const store of run.stores) await store.createThread(threadRecord(1_000_000 + run.stores.indexOf(store), { path: null }));
       run.home.clock.advance(LONG_MS);
       await run.check();
-      // What one process's end let go of, another finds when it comes.
+      // The data that one process releases at its end is found by the next one.
       for (const store of run.stores) await store.close();
       await run.home.open().createThread(threadRecord(2_000_000, { path: null }));
       run.home.clock.advance(LONG_MS);

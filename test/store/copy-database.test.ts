@@ -15,7 +15,7 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, copyFileSync };
 });
 
-/** A database and its log, which are only text here, and a folder for the copy. */
+/** A database and its WAL, which are only text here, and a folder for the copy. */
 function files(): { file: string; folder: string } {
   const home = tempHome();
   mkdirSync(home.home);
@@ -26,7 +26,7 @@ function files(): { file: string; folder: string } {
   return { file: home.file, folder };
 }
 
-test('a database that takes up its log while it is copied is copied again, without the log that has gone', () => {
+test('a database that runs a checkpoint while it is copied is copied again, without the WAL that has gone', () => {
   const { file, folder } = files();
   let checkpoints = 1;
   afterCopy.call = (from) => {
@@ -39,7 +39,7 @@ test('a database that takes up its log while it is copied is copied again, witho
   expect(() => readFileSync(`${copy}-wal`)).toThrow('ENOENT');
 });
 
-test('a database that changes whenever it is copied is given up', () => {
+test('a database that changes during every attempt is refused', () => {
   const { file, folder } = files();
   afterCopy.call = () => appendFileSync(file, ' and on');
   expect(() => copyDatabase(file, folder)).toThrow(`${file} cannot be used (it changed during each of 5 attempts to copy it)`);

@@ -36,7 +36,7 @@ async function homeWithThreads(): Promise<TempHome> {
 
 const TURNS = [['t1', 't2', 't3'].map(wholeTurn), ['t1', 't2', 't3'].map(wholeTurn), ['t1', 't2'].map(wholeTurn)];
 
-/** Everything that the home of `homeWithThreads` holds. */
+/** Everything in the home of `homeWithThreads`. */
 async function readEverything(store: ThreadStore): Promise<void> {
   expect((await store.listThreads(everyThread)).data).toEqual([3, 2, 1].map((number) => threadRecord(number)));
   for (const [index, turns] of TURNS.entries()) {
@@ -54,7 +54,7 @@ function damaged(home: TempHome): object {
   return { name: 'StoreError', code: 'store_damaged', message: expect.stringMatching(new RegExp(`^${home.file} is damaged: `)) };
 }
 
-describe('a file that holds no database of heddle is refused by every call, and left as it is', () => {
+describe('a file that is not a heddle database is refused by every call, and left as it is', () => {
   const cases: [string, (home: TempHome) => void][] = [
     ['emptied', (home) => truncateSync(home.file, 0)],
     ['cut off in its header', (home) => truncateSync(home.file, 50)],
@@ -84,7 +84,7 @@ describe('a file that holds no database of heddle is refused by every call, and 
     expect(readFileSync(home.file).equals(before)).toBe(true);
   });
 
-  test('emptied beside a log of writes that were not taken up', async () => {
+  test('emptied, with a WAL beside it', async () => {
     const home = tempHome();
     await threadWithTurns(home.open(), 1, ['t1']);
     const crashed = tempHome();
@@ -103,12 +103,13 @@ describe('a file that holds no database of heddle is refused by every call, and 
   test('from a newer version', async () => {
     const home = await homeWithThreads();
     home.sql((db) => db.pragma('user_version = 99'));
-    const message = `${home.file} has version 99, but this heddle supports versions up to ${SCHEMA_VERSION}: update heddle, or use another home`;
+    const versions = `has version 99, but this heddle supports versions up to ${SCHEMA_VERSION}`;
+    const message = `${home.file} ${versions}: update heddle, or use another home`;
     await expect(home.open().listThreads(everyThread)).rejects.toMatchObject({ code: 'store_newer', message });
   });
 });
 
-describe('a part that is lost makes a thread damaged, never shorter', () => {
+describe('a thread with a missing part is damaged, never shorter', () => {
   const cases: [string, string][] = [
     ['its first entry', 'DELETE FROM entry WHERE log_id = 1 AND ordinal = 1'],
     ['an entry in the middle', 'DELETE FROM entry WHERE log_id = 1 AND ordinal = 9'],
@@ -142,7 +143,7 @@ describe('a part that is lost makes a thread damaged, never shorter', () => {
     expect(home.count('lease')).toBe(0);
   });
 
-  test('an entry in the middle: pages that do not hold it are shown, the one that does is refused', async () => {
+  test('an entry in the middle: pages without it are shown, the page with it is refused', async () => {
     const home = await homeWithThreads();
     home.sql((db) => db.exec('DELETE FROM entry WHERE log_id = 1 AND ordinal = 9'));
     const store = home.open();
@@ -157,7 +158,7 @@ describe('a part that is lost makes a thread damaged, never shorter', () => {
 test.each([
   ['noise', 0xa5],
   ['zeros', 0],
-])('a page of %s is told, or nothing is missing', async (_name, byte) => {
+])('a damaged page of %s is reported, or nothing is missing', async (_name, byte) => {
   const home = await homeWithThreads();
   const whole = readFileSync(home.file);
   await readEverything(home.open());

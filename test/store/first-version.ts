@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { migrationsDir, type TempHome } from './temp-home.ts';
 
-/** Makes a home's database, which no store has open, one that the first version left: its tables, with what they hold. */
+/** Turns a home's database, which no store has open, into one of the first version: its tables, with their rows. */
 export function asFirstVersion(home: TempHome): void {
   const draft = `${home.file}.first`;
   const first = neverCollect(new Database(draft));

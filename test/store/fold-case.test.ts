@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldCase } from '../../src/store/sqlite/threads/fold-case.ts';
 
-test('letters are the same whatever their case, all those of Unicode', () => {
+test('all letters of Unicode are the same in any case', () => {
   const letters = Array.from({ length: 0x1ffff }, (_, point) => String.fromCodePoint(point)).filter((letter) => /\p{L}/u.test(letter));
   const differing = letters.filter((letter) => new Set([letter, letter.toUpperCase(), letter.toLowerCase()].map(foldCase)).size > 1);
   expect(differing).toEqual([]);
@@ -10,7 +10,7 @@ test('letters are the same whatever their case, all those of Unicode', () => {
   expect(['ΟΔΟΣ', 'οδος', 'οδοσ'].map(foldCase)).toEqual(['οδοσ', 'οδοσ', 'οδοσ']);
 });
 
-test('what is folded stays as it is, and texts can be folded in parts', () => {
+test('folding a folded string changes nothing, and strings can be folded in parts', () => {
   const text = fc.string({ unit: 'binary', maxLength: 6 });
   fc.assert(
     fc.property(text, text, (one, other) => {
@@ -20,6 +20,6 @@ test('what is folded stays as it is, and texts can be folded in parts', () => {
   );
 });
 
-test('what SQLite cannot hold is replaced', () => {
+test('characters that SQLite cannot store are replaced', () => {
   expect(foldCase('A\0B\ud800C')).toBe('a\ufffdb\ufffdc');
 });

@@ -8,9 +8,9 @@ const RUNNING = command('c', 'inProgress');
 const ENDED = { ...command('c', 'completed'), aggregatedOutput: 'all of it' } as ThreadItem;
 const LATE: LogEntry = { kind: 'lateItem', turnId: 't1', item: ENDED, startedAtMs: 11, completedAtMs: 30 };
 
-/** What any thread store does with items that run on when their turn ends. */
+/** The contract of every thread store for items that run on after their turn. */
 export function describeLateItems(name: string, makeHarness: () => Promise<StoreHarness>): void {
-  describe(`${name}: items that outlive their turn`, () => {
+  describe(`${name}: items that run on after their turn`, () => {
     let harness: StoreHarness;
     let store: ThreadStore;
     let writer: ThreadWriter;
@@ -30,7 +30,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       return data.map(({ items: shown }) => shown);
     };
 
-    test('are shown in their turn as far as they came, in turns and in items, while their writer lives', async () => {
+    test('are shown in their turn as they were last saved, in turns and in items, while their writer lives', async () => {
       const grown = { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem;
       await writer.savePartial(storedItem('t1', grown));
       expect(await items()).toEqual([[grown]]);
@@ -38,7 +38,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       expect(await items(idOf(1), harness.open())).toEqual([[grown]]);
     });
 
-    test('are shown once, in their own turn and in their last form, when they complete in a later one', async () => {
+    test('are shown once, in their own turn and in their last state, when they complete in a later turn', async () => {
       await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('a')), LATE, turnEnded('t2')]);
       expect(await items()).toEqual([[ENDED], [agentMessage('a')]]);
       const { data } = await store.listItems(idOf(1), { direction: 'desc' });
@@ -50,12 +50,12 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       expect(await store.readItems(idOf(1), { turnId: 't2', itemIds: ['c'] })).toEqual([]);
     });
 
-    test('outlive the end of a later turn', async () => {
+    test('run on after the end of a later turn', async () => {
       await writer.append([turnStarted('t2'), turnEnded('t2')]);
       expect(await items()).toEqual([[RUNNING], []]);
     });
 
-    test('have failed, as far as they came, when their writer is gone, and still when there is another', async () => {
+    test('have failed, as they were last saved, once their writer is gone, also after another one is opened', async () => {
       await writer.savePartial(storedItem('t1', { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem));
       await writer.close();
       const failed = { ...command('c', 'failed'), aggregatedOutput: 'some' };
@@ -65,7 +65,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       expect(await items()).toEqual([[failed], []]);
     });
 
-    test('have failed in a fork that left before their end, and have ended in one that left after it', async () => {
+    test('have failed in a fork from before their end, and have ended in a fork from after it', async () => {
       await store.forkThread(idOf(1), null, threadRecord(2));
       await writer.append([LATE, turnStarted('t2'), turnEnded('t2')]);
       await store.forkThread(idOf(1), { beforeTurnId: 't2' }, threadRecord(3));

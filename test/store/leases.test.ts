@@ -7,7 +7,7 @@ import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
-/** Connects as usual, but for one connection to a file whose name ends so, which fails at its opening or its first statement. */
+/** Connects as usual, except one connection to a file whose name ends so. That fails when it opens or at its first statement. */
 function failOnce(end: string, at: 'opening' | 'locking'): { connect: Connect; connections: Database.Database[] } {
   const connections: Database.Database[] = [];
   let failed = false;
@@ -45,7 +45,7 @@ test.each(['opening', 'locking'] as const)(
   },
 );
 
-test('nor is one stopped for good by the file of a dead writer that it could not look into', async () => {
+test("a writer that failed to read a dead writer's lock file can be opened again", async () => {
   const home = tempHome();
   const { connect, connections } = failOnce('dead.lock', 'opening');
   const store = home.open(connect);
@@ -61,7 +61,7 @@ test('nor is one stopped for good by the file of a dead writer that it could not
   expect(readdirSync(writers)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
 });
 
-test('what a dead process left is cleared away also where the thread that it is done for is then refused', async () => {
+test('the leases of a dead process are removed even if the thread that is opened is then refused', async () => {
   const home = tempHome();
   const first = home.open();
   await threadWithTurns(first, 1, ['t1']);

@@ -15,7 +15,7 @@ function model(text: string, { turnId = turn, deferred = false }: { turnId?: str
   return { kind: 'model', turnId, item: modelMessage(text), ...(deferred ? { deferred } : {}) };
 }
 
-test('what is deferred is read where the log says so', () => {
+test('deferred items are read at the next deferredRead', () => {
   expect(read(model('a'), model('x', { deferred: true }), model('b'), { kind: 'deferredRead', turnId: turn }, model('c'))).toEqual([
     'a',
     'b',
@@ -24,14 +24,14 @@ test('what is deferred is read where the log says so', () => {
   ]);
 });
 
-test('where the log does not say, behind all else of its turn', () => {
+test('without one, deferred items are read after all other items of their turn', () => {
   const deferred = [model('a'), model('x', { deferred: true }), model('b'), model('y', { deferred: true })];
   expect(read(...deferred)).toEqual(['a', 'b', 'x', 'y']);
   expect(read(...deferred, model('c', { turnId: idOf(2) }))).toEqual(['a', 'b', 'x', 'y', 'c']);
   expect(read(...deferred, model('c', { turnId: null }))).toEqual(['a', 'b', 'x', 'y', 'c']);
 });
 
-test('a later turn holds anew, and other entries change nothing', () => {
+test('a later turn defers its own items, and other entries change nothing', () => {
   const start: LogEntry = { kind: 'turnStarted', turnId: idOf(2), startedAtMs: 1 };
   expect(
     read(model('x', { deferred: true }), start, model('y', { turnId: idOf(2), deferred: true }), model('b', { turnId: idOf(2) })),

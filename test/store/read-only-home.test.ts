@@ -14,7 +14,10 @@ const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 const isRoot = process.geteuid?.() === 0;
 
-/** Makes the files of the home, and its folder too, such that this process may read and not write them. Root may write everything: it becomes nobody. */
+/**
+ * Takes away this process's permission to write the files and the folder of the home. Root may write everything, so it becomes
+ * another user.
+ */
 function protect(home: TempHome, folderMode: number): void {
   for (const name of readdirSync(home.home)) chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o555 : 0o444);
   chmodSync(home.home, folderMode);
@@ -30,7 +33,7 @@ function unprotect(home: TempHome): void {
   for (const name of readdirSync(home.home)) chmodSync(join(home.home, name), name === 'heddle-writers' ? 0o755 : 0o644);
 }
 
-/** Protects the home, and opens a store on it that has a folder for copies. */
+/** Protects the home, and opens a store on it with a folder for copies. */
 function openReadOnly(home: TempHome, folderMode = 0o555): { store: ThreadStore; copies: string } {
   const copies = join(home.folder, 'copies');
   const migrations = join(home.folder, 'migrations');
@@ -62,7 +65,7 @@ async function expectUnwritable(store: ThreadStore, file: string): Promise<void>
   await expect(store.deleteThread(idOf(1))).rejects.toMatchObject(refused);
 }
 
-test('lists and reads what a closed store left, refuses to write, and leaves no copy behind', async () => {
+test('lists and reads the threads of a closed store, refuses to write, and leaves no copy behind', async () => {
   const home = tempHome();
   const writer = home.open();
   await (await threadWithTurns(writer, 1, ['t1'])).append(turnEntries('t2'));
@@ -76,7 +79,7 @@ test('lists and reads what a closed store left, refuses to write, and leaves no 
   expect(readdirSync(copies)).toEqual([]);
 });
 
-test('reads a database that cannot be written in a folder that can', async () => {
+test('reads a read-only database in a writable folder', async () => {
   const home = tempHome();
   const writer = home.open();
   await (await threadWithTurns(writer, 1, ['t1'])).append(turnEntries('t2'));
@@ -110,7 +113,7 @@ test.each([
   expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1')]);
 });
 
-test('sees what the owner has written since, by the next call', async () => {
+test("sees the owner's later writes at the next call", async () => {
   const home = tempHome();
   mkdirSync(home.home);
   const { store, copies } = openReadOnly(home);
@@ -131,7 +134,7 @@ test('sees what the owner has written since, by the next call', async () => {
   expect(readdirSync(copies)).toEqual([]);
 });
 
-test('sees what a log of writes has got since', async () => {
+test('sees later additions to the WAL', async () => {
   const living = tempHome();
   const writer = await threadWithTurns(living.open(), 1, ['t1']);
   const home = tempHome();
@@ -149,7 +152,7 @@ test('sees what a log of writes has got since', async () => {
   await expectReadable(store);
 });
 
-test('is no longer taken for one once what kept the database from being opened has passed', async () => {
+test('is no longer read-only once the database can be opened again', async () => {
   const home = tempHome();
   const owner = home.open();
   await (await threadWithTurns(owner, 1, ['t1'])).append(turnEntries('t2'));
@@ -165,7 +168,7 @@ test('is no longer taken for one once what kept the database from being opened h
   expect(await home.open().getThread(idOf(2))).toEqual(threadRecord(2));
 });
 
-test('reads what a killed process left in its log of writes', async () => {
+test('reads the WAL of a killed process', async () => {
   const living = tempHome();
   await (await threadWithTurns(living.open(), 1, ['t1'])).append(turnEntries('t2'));
   const home = tempHome();
@@ -177,7 +180,7 @@ test('reads what a killed process left in its log of writes', async () => {
   await store.close();
 });
 
-test('forks into the memory, where threads can be written', async () => {
+test('can fork into memory, where threads can be written', async () => {
   const home = tempHome();
   const writer = home.open();
   await threadWithTurns(writer, 1, ['t1']);
@@ -189,7 +192,7 @@ test('forks into the memory, where threads can be written', async () => {
   await store.close();
 });
 
-test('without a database has no threads, and refuses to write', async () => {
+test('has no threads if there is no database, and refuses to write', async () => {
   const home = tempHome();
   mkdirSync(home.home);
   const { store } = openReadOnly(home);

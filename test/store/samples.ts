@@ -104,7 +104,7 @@ export function turnEnded(turnId: string): LogEntry {
   return { kind: 'turnEnded', turnId, status: 'completed', error: null, completedAtMs: 20, durationMs: 10 };
 }
 
-/** The entries of a whole turn: a question, a command and an answer, and what the model read and said. */
+/** The entries of a whole turn: a question, a command and an answer, and the items that the model read and wrote. */
 export function turnEntries(turnId: string): LogEntry[] {
   return [
     turnStarted(turnId),
@@ -122,7 +122,7 @@ export function threadWithTurns(store: ThreadStore, number: number, turnIds: str
   return store.createThread(threadRecord(number), turnIds.flatMap(turnEntries));
 }
 
-/** What a thread's turns hold, in short: `t1 completed: t1 question, …`. */
+/** A summary of a thread's turns: `t1 completed: t1 question, …`. */
 export async function turnsInShort(store: ThreadStore, threadId: string): Promise<string[]> {
   const { data } = await store.listTurns(threadId, { direction: 'asc', view: 'full' });
   return data.map((turn) => `${turn.id} ${turn.status}: ${turn.items.map((item) => item.id).join(', ')}`);

@@ -19,11 +19,11 @@ const work: ThreadItem[] = [
   },
 ];
 
-test.each(work)('work that was cut off has failed: $type', (item) => {
+test.each(work)('an unfinished item has failed: $type', (item) => {
   expect(settleItem(item)).toEqual({ ...item, status: 'failed' });
 });
 
-test('what was done, is only text, or is not known stays as it is', () => {
+test('a completed item, a text and an item of an unknown type stay as they are', () => {
   const unknown = JSON.parse('{"type":"fromTheFuture","id":"x","status":"inProgress"}') as ThreadItem;
   for (const item of [command('a', 'completed'), agentMessage('b', 'half a sent'), unknown]) expect(settleItem(item)).toEqual(item);
 });

@@ -33,7 +33,7 @@ describeThreadChanges('the SQLite store', async () => new TempHome());
 
 describeLateItems('the SQLite store', async () => new TempHome());
 
-/** Connects as usual, and tells the test of every statement before it runs. */
+/** Connects as usual, and calls the test with every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {
   return (file, options) => new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });
 }
@@ -57,7 +57,7 @@ function spy(): { connect: Connect; db: () => Database.Database } {
 }
 
 describe('a full disk', () => {
-  test('refuses an append whole, and the same store goes on when there is room', async () => {
+  test('refuses an append without writing any of it, and the same store goes on once there is space', async () => {
     const home = tempHome();
     const { connect, db } = spy();
     const store = home.open(connect);
@@ -79,7 +79,7 @@ describe('a full disk', () => {
     expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), 't2 inProgress: a']);
   });
 
-  test('while the database is made leaves nothing behind, and the same store makes it when there is room', async () => {
+  test('while the database is made leaves nothing behind, and the same store makes it once there is space', async () => {
     const home = tempHome();
     let pages = 3;
     const store = home.open((file, options) => {
@@ -93,7 +93,7 @@ describe('a full disk', () => {
     await threadWithTurns(store, 1, ['t1']);
   });
 
-  test('that keeps a lease from being given up is no harm: the thread can be opened again', async () => {
+  test('that prevents the release of a lease does no harm: the thread can be opened again', async () => {
     const home = tempHome();
     const { connect, db } = spy();
     const store = home.open(connect);
@@ -109,8 +109,8 @@ describe('a full disk', () => {
   });
 });
 
-describe('what is on record', () => {
-  test('shares a long string among all who hold it', async () => {
+describe('the stored data', () => {
+  test('has a long string once for all entries that have it', async () => {
     const home = tempHome();
     const store = home.open();
     const image = `data:image/png;base64,${'A'.repeat(100_000)}`;
@@ -139,7 +139,7 @@ describe('what is on record', () => {
     ]);
   });
 
-  test('of a kind that this version does not know is kept and skipped, in forks too', async () => {
+  test('of an unknown kind is kept and skipped, in forks too', async () => {
     const home = tempHome();
     const writer = await threadWithTurns(home.open(), 1, ['t1']);
     await writer.close();
@@ -161,7 +161,7 @@ describe('what is on record', () => {
     expect(home.sql((db) => db.prepare("SELECT payload FROM entry WHERE kind = 'fromTheFuture'").pluck().all())).toEqual([payload]);
   });
 
-  test('of unfinished items ends with their turn, however that ends', async () => {
+  test('of unfinished items is removed when their turn ends, however it ends', async () => {
     const home = tempHome();
     const store = home.open();
     const writer = await store.createThread(threadRecord(1));
@@ -176,7 +176,7 @@ describe('what is on record', () => {
     expect(home.count('partial')).toBe(0);
   });
 
-  test('leaves no trace of an ephemeral thread on the disk', async () => {
+  test('has nothing of an ephemeral thread on disk', async () => {
     const home = tempHome();
     const store = home.open();
     const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }), [turnStarted('t1')]);
@@ -201,7 +201,7 @@ describe('the file', () => {
     for (const name of readdirSync(home.home)) expect(statSync(`${home.home}/${name}`).mode & 0o777).toBe(0o600);
   });
 
-  test('is all that a closed store leaves, and nobody in it holds a thread', async () => {
+  test('is the only one that a closed store leaves, and has no lease of a thread', async () => {
     const home = tempHome();
     const store = home.open();
     const writer = await threadWithTurns(store, 1, ['t1']);
@@ -214,7 +214,7 @@ describe('the file', () => {
     expect(home.count('lease')).toBe(0);
   });
 
-  test('takes up the log of writes once nothing has been written for a second', async () => {
+  test('gets the WAL moved into it once nothing has been written for a second', async () => {
     const home = tempHome();
     const writer = await threadWithTurns(home.open(), 1, ['t1']);
     const inFile = () => readFileSync(home.file, 'latin1').includes('t2 answer');
@@ -226,7 +226,7 @@ describe('the file', () => {
     expect(inFile()).toBe(true);
   });
 
-  test('is the one that another process makes while this one is about to', async () => {
+  test('is the one of another process if that makes it first', async () => {
     const other = tempHome();
     const first = other.open();
     await threadWithTurns(first, 1, ['t1']);
@@ -241,7 +241,7 @@ describe('the file', () => {
     expect(readdirSync(home.home)).toEqual(['heddle.db']);
   });
 
-  test('is opened anew by the next call when it could not be opened', async () => {
+  test('is opened again by the next call if it could not be opened', async () => {
     const home = tempHome();
     let refuses = true;
     const store = home.open((file, options) => {
@@ -254,7 +254,7 @@ describe('the file', () => {
     expect(await store.getThread(idOf(1))).toBeNull();
   });
 
-  test('is refused by a SQLite that can corrupt it', async () => {
+  test('is refused by a version of SQLite that can corrupt it', async () => {
     const home = tempHome();
     await home.open().getThread(idOf(1));
     const store = home.open((file, options) => {
@@ -266,7 +266,7 @@ describe('the file', () => {
     await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
   });
 
-  test('of the first version is brought up to date, with what it holds', async () => {
+  test('of the first version is migrated with its data', async () => {
     const home = tempHome();
     const first = home.open();
     await threadWithTurns(first, 1, ['t1']);
@@ -283,7 +283,7 @@ describe('the file', () => {
   });
 });
 
-test('a writer whose thread was taken over writes nothing more', async () => {
+test('a writer whose thread another process has taken over writes nothing more', async () => {
   const home = tempHome();
   const store = home.open();
   const writer = await threadWithTurns(store, 1, ['t1']);
@@ -306,7 +306,7 @@ test('a durable append is on the disk when it resolves, others are left to the n
   expect(syncs()).toEqual(['PRAGMA synchronous = FULL', 'COMMIT', 'PRAGMA synchronous = NORMAL']);
 });
 
-test('a read sees one state, whatever is written meanwhile', async () => {
+test('a read sees one state, even if other processes write meanwhile', async () => {
   const home = tempHome();
   const writer = await threadWithTurns(home.open(), 1, ['t1']);
   await writer.append([turnStarted('t2')]);

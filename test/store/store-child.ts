@@ -17,7 +17,7 @@ import {
 
 /*
  * A process with a store of its own, for the tests of several processes: `store-child.ts FILE MIGRATIONS JOB NUMBER`.
- * It writes a line for each step that is done, and then stays until it is killed or its input ends.
+ * It writes a line after each step, and then waits until it is killed or its input ends.
  */
 const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
 const ignore = () => {};
@@ -42,7 +42,7 @@ switch (job) {
     for (let item = 1; ; item++) {
       await writer.append([itemEntry('t1', agentMessage(`a${item}`, 'x'.repeat((item * 997) % 20_000)))]);
       say(`${item}`);
-      // Lets the line out before the next one.
+      // So that the line is written before the next one.
       await new Promise((resolve) => process.stdout.write('', resolve));
     }
   }
@@ -75,14 +75,14 @@ switch (job) {
       const [source] = threads.data;
       if (source !== undefined)
         say(await forkAndRead(source.id, threadRecord(1_000_000 + fork, { ephemeral: fork % 2 === 0, path: null })));
-      // Lets the line out, and the next process in.
+      // So that the line is written and the next process can begin.
       await new Promise((resolve) => setImmediate(resolve));
     }
   default:
     throw new Error(`no such job: ${job}`);
 }
 
-/** What a fork holds, or why there is none; the fork is deleted again. */
+/** The turns of a fork, which is then deleted, or the reason why it failed. */
 async function forkAndRead(sourceId: string, record: ThreadRecord): Promise<string> {
   try {
     await store.forkThread(sourceId, null, record);

@@ -59,7 +59,7 @@ test('a thread has one writer in all processes, until that process is killed; it
   expect(readdirSync(join(home.home, 'heddle-writers')), 'the dead owner is cleared away').toHaveLength(1);
 });
 
-test('what an append has resolved for survives kill -9', async () => {
+test('an append that has resolved survives kill -9', async () => {
   const home = tempHome();
   const { child, line } = start(home, 'appends');
   let appended = 0;
@@ -86,7 +86,7 @@ test('processes that start at once in a new home share one database and lose not
   for (const { id } of data) expect(await turnsInShort(store, id)).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
 });
 
-test('what a killed process had deleted, and what its ephemeral threads held, is collected by the next one that writes', async () => {
+test('the logs that a killed process had deleted or held for ephemeral threads are collected by the next one that writes', async () => {
   const home = tempHome();
   const { child, line } = start(home, 'deletes');
   expect(await line()).toBe('ready');
@@ -107,7 +107,7 @@ test('what a killed process had deleted, and what its ephemeral threads held, is
   ]);
 });
 
-test('forks that one process makes while another deletes their sources are whole, or refused', { timeout: 60_000 }, async () => {
+test('forks of threads that another process deletes meanwhile are complete, or refused', { timeout: 60_000 }, async () => {
   const home = tempHome();
   const store = home.open();
   await threadWithTurns(store, 1, ['t1', 't2', 't3']);

@@ -11,17 +11,17 @@ import { FakeClock } from '../support/fake-clock.ts';
 
 export const migrationsDir = join(import.meta.dirname, '../../migrations');
 
-/** A home in a folder of its own, which goes with the test. */
+/** A home in a folder of its own, which is removed after the test. */
 export class TempHome {
   readonly clock = new FakeClock();
-  /** Everything of the test. */
+  /** The folder of everything that the test makes. */
   readonly folder = mkdtempSync(join(tmpdir(), 'heddle-store-'));
   readonly home = join(this.folder, 'home');
   readonly file = join(this.home, 'heddle.db');
   readonly warnings: string[] = [];
   readonly #stores: ThreadStore[] = [];
 
-  /** A store as a process of its own would have it. */
+  /** Opens a store as another process would. */
   open(connect?: Connect): ThreadStore {
     const ignore = () => {};
     const log = {
@@ -44,7 +44,7 @@ export class TempHome {
     return store;
   }
 
-  /** Looks into the database, or changes it, behind the store's back. */
+  /** Reads or changes the database without the store. */
   sql<T>(work: (db: Database.Database) => T): T {
     const db = neverCollect(new Database(this.file));
     try {

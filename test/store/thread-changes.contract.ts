@@ -23,7 +23,7 @@ import type { StoreHarness } from './thread-store.contract.ts';
 
 const t = (number: number) => `t${number}`;
 
-/** What any thread store does when threads are archived, deleted or reverted. */
+/** The contract of every thread store for archived, deleted and reverted threads. */
 export function describeThreadChanges(name: string, makeHarness: () => Promise<StoreHarness>): void {
   describe(`${name}: changes`, () => {
     let harness: StoreHarness;
@@ -46,7 +46,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         await expect(store.revertThread(idOf(9), t(1), {})).rejects.toMatchObject(refused);
       });
 
-      test('a thread that another process holds is active_writer, and stays as it is', async () => {
+      test('a thread that another process has is active_writer, and stays as it is', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
         const other = harness.open();
         const refused = { code: 'active_writer', details: { pid: expect.any(Number) } };
@@ -63,7 +63,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         await other.deleteThread(idOf(1));
       });
 
-      test('a turn that the thread does not have, or not any more, is turn_not_found, and nothing changes', async () => {
+      test('a turn that the thread does not have, or no longer has, is turn_not_found, and nothing changes', async () => {
         await threadWithTurns(store, 1, [t(1), t(2)]);
         await store.revertThread(idOf(1), t(2), {});
         for (const turnId of ['other', t(2)]) {
@@ -76,7 +76,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
     });
 
     describe('an archived thread', () => {
-      test('is in the list of those alone, until it is brought back as updated then', async () => {
+      test('is only in the list of archived threads, until it is unarchived, which sets when it was updated', async () => {
         await (await threadWithTurns(store, 1, [t(1)])).close();
         await threadWithTurns(store, 2, [t(1)]);
         expect(await store.archiveThread(idOf(1), 50)).toEqual(threadRecord(1, { archivedAtMs: 50 }));
@@ -85,7 +85,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect([await listed(false), await listed(true)]).toEqual([[idOf(2), idOf(1)], []]);
       });
 
-      test('is archived once, and brought back once, whoever tries', async () => {
+      test('is archived once and unarchived once, also by several stores', async () => {
         await (await threadWithTurns(store, 1, [t(1)])).close();
         const stores = [store, harness.open()];
         const outcomes = async (change: (store: ThreadStore) => Promise<unknown>) =>
@@ -94,7 +94,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await outcomes((each) => each.unarchiveThread(idOf(1), 1))).toEqual(['done', 'thread_not_archived']);
       });
 
-      test('takes no writer and loses no turn, and can be read, forked and deleted', async () => {
+      test('gets no new writer, keeps its turns, and can be read, forked and deleted', async () => {
         await (await threadWithTurns(store, 1, [t(1), t(2)])).close();
         await store.archiveThread(idOf(1), 1);
         await expect(store.openWriter(idOf(1))).rejects.toMatchObject({ code: 'thread_archived', details: { threadId: idOf(1) } });
@@ -106,7 +106,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(3)].map(wholeTurn));
       });
 
-      test('goes on with the writer that it had, until that closes', async () => {
+      test('keeps the writer that it had, until that closes', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
         await store.archiveThread(idOf(1), 1);
         await writer.append(turnEntries(t(2)));
@@ -117,7 +117,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
     });
 
     describe('a deleted thread', () => {
-      test('is gone for everyone, and its writer with it; its id and its path are free', async () => {
+      test('is gone in all stores, and its writer is closed; its id and its path are free', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
         await writer.append([turnStarted(t(2))]);
         await writer.savePartial(storedItem(t(2), agentMessage('half')));
@@ -138,7 +138,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(4)), `${t(5)} inProgress: `]);
       });
 
-      test('leaves its forks, lasting and ephemeral, as they are', async () => {
+      test('does not change its forks, stored and ephemeral ones', async () => {
         const source = await threadWithTurns(store, 1, [t(1)]);
         await source.append([turnStarted(t(2)), itemEntry(t(2), agentMessage('long', 'x'.repeat(20_000))), turnEnded(t(2))]);
         await store.forkThread(idOf(1), null, threadRecord(2));
@@ -171,7 +171,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         ['a turn in the middle', 2, [1]],
         ['its first turn', 1, []],
       ];
-      test.each(cuts)('before %s has the turns up to there, and goes on', async (_name, cut, left) => {
+      test.each(cuts)('before %s has the turns up to there, and can continue', async (_name, cut, left) => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         const patch = { updatedAtMs: 70, told: null, preview: 'other' };
         expect(await store.revertThread(idOf(1), t(cut), patch)).toEqual(threadRecord(1, patch));
@@ -188,7 +188,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(1))).toEqual([...left, 4, 5].map(t).map(wholeTurn));
       });
 
-      test('again and again, also into turns that came after an earlier revert, without a writer too', async () => {
+      test('can be reverted again, also in turns after an earlier revert, and without a writer', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
         await store.revertThread(idOf(1), t(2), {});
         await writer.append([...turnEntries(t(3)), ...turnEntries(t(4))]);
@@ -214,7 +214,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(3)} inProgress: `]);
       });
 
-      test('keeps what its record needs, however long', async () => {
+      test('keeps the long strings of its record', async () => {
         const long = { ...settings, baseInstructions: 'x'.repeat(20_000) };
         const record = threadRecord(1, { settings: long, told: 'y'.repeat(20_000), source: { custom: 'z'.repeat(20_000) } });
         await store.createThread(record, [t(1), t(2)].flatMap(turnEntries));
@@ -236,7 +236,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(2), t(6)].map(wholeTurn));
       });
 
-      test('ephemeral, over turns of its source and its own', async () => {
+      test('can be ephemeral, over turns of its source and its own', async () => {
         await threadWithTurns(store, 1, [t(1), t(2)]);
         const fork = await store.forkThread(idOf(1), null, threadRecord(2, { ephemeral: true, path: null }));
         await fork.append([...turnEntries(t(3)), ...turnEntries(t(4))]);
@@ -249,7 +249,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(5)].map(wholeTurn));
       });
 
-      test('refuses cursors into what was cut off, also after new turns; those before it go on', async () => {
+      test('refuses cursors into the removed part, also after new turns; cursors before it stay valid', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         const turns = async (cursor: string | null) => store.listTurns(idOf(1), { direction: 'asc', limit: 1, cursor, view: 'notLoaded' });
         const [first, second] = [await turns(null), await turns((await turns(null)).nextCursor)];
@@ -271,7 +271,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         expect(onwards.data.map(({ item }) => item.id)).toEqual([`${t(4)} question`]);
       });
 
-      test('refuses cursors of an ephemeral thread that was deleted, in one that has its id', async () => {
+      test('with the id of a deleted ephemeral thread, refuses its cursors', async () => {
         const record = threadRecord(1, { ephemeral: true, path: null });
         await store.createThread(record, [t(1), t(2)].flatMap(turnEntries));
         const { nextCursor } = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });

@@ -5,7 +5,7 @@ import type { ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/thr
 import { everyThread, idOf, threadRecord } from './samples.ts';
 import type { StoreHarness } from './thread-store.contract.ts';
 
-/** How any thread store lists threads by page, and searches them. */
+/** The contract of every thread store for pages of threads and for searches. */
 export function describeThreadLists(name: string, makeHarness: () => Promise<StoreHarness>): void {
   describe(name, () => {
     let harness: StoreHarness;
@@ -17,7 +17,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
     });
     afterEach(() => harness.dispose());
 
-    test('pages of any size, from anywhere and either way, give each thread once and in order', async () => {
+    test('pages of any size, from any position and in both directions, give each thread once and in order', async () => {
       const threads = Array.from({ length: 24 }, (_, index) => {
         const place = (index * 7) % 24;
         const times = { createdAtMs: place >> 1, updatedAtMs: place >> 3, recencyAtMs: place };
@@ -39,7 +39,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
       );
     });
 
-    test('a thread that changes its place or leaves the list between two pages takes no other with it', async () => {
+    test('a thread that moves in the list or leaves it between two pages hides no other', async () => {
       for (let number = 1; number <= 6; number++) await store.createThread(threadRecord(number));
       const query = { ...everyThread, sortKey: 'updatedAt' as const, limit: 2 };
       const first = await store.listThreads(query);
@@ -55,7 +55,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
     });
 
     describe('a search', () => {
-      test('finds a part of the name or of the preview, whatever its case, and takes nothing for a pattern', async () => {
+      test('finds a part of the name or the preview, in any case, and treats no character as a pattern', async () => {
         await store.createThread(threadRecord(1, { name: 'Ärger mit 100%', preview: 'x' }));
         await store.createThread(threadRecord(2, { preview: 'fix the BUG_list' }));
         await store.createThread(threadRecord(3, { name: 'say "hi" AND (go) NEAR it*', preview: 'col:umn - ^x' }));
@@ -85,7 +85,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         expect(await found('x'.repeat(100_000))).toEqual([]);
       });
 
-      test('takes NUL, lone surrogates and characters beyond the basic plane as they come', async () => {
+      test('can be for NUL, lone surrogates and characters beyond the basic plane', async () => {
         await store.createThread(threadRecord(1, { name: 'a\0bcd', preview: '' }));
         await store.createThread(threadRecord(2, { name: 'x\ud800y', preview: '' }));
         await store.createThread(threadRecord(3, { name: '🦆🦢🐧', preview: '𐐀𐐁𐐂' }));
@@ -99,7 +99,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         expect(await found('\u{10ffff}')).toEqual([]);
       });
 
-      test('knows every change of a name and of a preview', async () => {
+      test('finds a thread by its new name and preview after every change', async () => {
         const writer = await store.createThread(threadRecord(1, { preview: '' }));
         expect(await found('first')).toEqual([]);
         await writer.append([], { patch: { preview: 'first words' } });
@@ -131,7 +131,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
         );
       });
 
-      test('of many hits goes on from page to page, within the other filters', async () => {
+      test('with many hits has several pages, within the other filters', async () => {
         for (let number = 1; number <= 700; number++) {
           const preview = number % 4 === 0 ? 'something else' : `a common word ${number}`;
           await store.createThread(threadRecord(number, { preview, createdAtMs: number >> 3 }));
@@ -157,7 +157,7 @@ export function describeThreadLists(name: string, makeHarness: () => Promise<Sto
   });
 }
 
-/** The ids that a query is to find, oldest first. */
+/** The ids that a query must find, oldest first. */
 function inOrder(threads: ThreadRecord[], { sortKey, searchTerm }: ThreadQuery): string[] {
   return threads
     .filter(({ preview }) => searchTerm === null || preview === searchTerm)
@@ -165,13 +165,13 @@ function inOrder(threads: ThreadRecord[], { sortKey, searchTerm }: ThreadQuery):
     .map(({ id }) => id);
 }
 
-/** One page of a path through a list, and whether it turns back there. */
+/** One page of a path through a list, and whether the path turns back there. */
 interface Step {
   limit: number;
   turns: boolean;
 }
 
-/** Pages on, turning back where the path says so: a page back begins with what the page before it began with. */
+/** Reads pages along a path. After a turn back, a page begins with the first entry of the page before it. */
 async function expectPath(store: ThreadStore, ids: string[], { first, path }: { first: ThreadQuery; path: Step[] }): Promise<void> {
   let query = first;
   let at = 0;

@@ -11,7 +11,7 @@ async function found(home: TempHome, searchTerm: string): Promise<string[]> {
   return data.map(({ id }) => id);
 }
 
-test('a database from before there was a search is searched like a new one', async () => {
+test('a database of a version without search is searched like a new one', async () => {
   const home = tempHome();
   const first = home.open();
   await first.createThread(threadRecord(1, { name: 'Grüße', preview: 'an old thread', originator: 'editor' }));
@@ -26,7 +26,7 @@ test('a database from before there was a search is searched like a new one', asy
   expect(data.map(({ id }) => id)).toEqual([idOf(1)]);
 });
 
-test('the index is true after whatever is done to the table, also after VACUUM', async () => {
+test('the index is correct after every change of the table, also after VACUUM', async () => {
   const home = tempHome();
   for (let number = 1; number <= 4; number++) await home.open().createThread(threadRecord(number, { name: 'some name' }));
   home.sql((db) => {
@@ -41,7 +41,7 @@ test('the index is true after whatever is done to the table, also after VACUUM',
   expect(home.count("thread_trigram WHERE term = 'som'")).toBe(2);
 });
 
-test('a change of anything else leaves the index alone', async () => {
+test('a change of another column does not change the index', async () => {
   const home = tempHome();
   const writer = await home.open().createThread(threadRecord(1, { name: 'name' }));
   home.sql((db) => db.exec("CREATE TRIGGER touched BEFORE UPDATE ON thread_text BEGIN SELECT RAISE(ABORT, 'touched'); END"));
@@ -58,7 +58,7 @@ describe('a damaged index', () => {
   ];
   const anew = 'the search index was damaged and has been rebuilt';
 
-  /** A home with two named threads whose index is damaged behind the store's back. */
+  /** A home with two named threads and a damaged index. */
   async function damagedHome(sql: string): Promise<TempHome> {
     const home = tempHome();
     const store = home.open();
@@ -69,7 +69,7 @@ describe('a damaged index', () => {
     return home;
   }
 
-  test.each(damages)('%s is made anew by the first search, once', async (_name, sql) => {
+  test.each(damages)('%s is rebuilt by the first search, once', async (_name, sql) => {
     for (const searchTerm of ['name', 'na']) {
       const home = await damagedHome(sql);
       const store = home.open();
@@ -80,7 +80,7 @@ describe('a damaged index', () => {
     }
   });
 
-  test.each(damages.slice(0, 2))('%s is made anew by the first write that would change it', async (_name, sql) => {
+  test.each(damages.slice(0, 2))('%s is rebuilt by the first write that would change it', async (_name, sql) => {
     const changes: ((store: ThreadStore) => Promise<unknown>)[] = [
       (store) => store.updateThread(idOf(1), { name: 'new name' }),
       async (store) => (await store.openWriter(idOf(1))).append([turnStarted('t1')], { patch: { name: 'new name' } }),
@@ -99,7 +99,7 @@ describe('a damaged index', () => {
     }
   });
 
-  test('is no harm to what does not need it', async () => {
+  test('does not affect calls that do not need it', async () => {
     const home = await damagedHome('DELETE FROM thread_index_data');
     const store = home.open();
     const writer = await store.openWriter(idOf(1));
@@ -109,7 +109,7 @@ describe('a damaged index', () => {
     expect(home.warnings).toEqual([]);
   });
 
-  test('that cannot be made anew fails what needs it, with the reason', async () => {
+  test('that cannot be rebuilt makes calls that need it fail with the reason', async () => {
     const home = await damagedHome(
       "DELETE FROM thread_index_data; CREATE TRIGGER full BEFORE DELETE ON thread_text BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
@@ -120,7 +120,7 @@ describe('a damaged index', () => {
   });
 });
 
-describe('no thread is read that is not returned', () => {
+describe('only returned threads are read', () => {
   const searches: Partial<ThreadQuery>[] = [null, 'rare', 'common', 'zz', 'co'].map((searchTerm) => ({ searchTerm }));
   const filters: Partial<ThreadQuery>[] = [
     {},

@@ -31,18 +31,18 @@ import {
   wholeTurn,
 } from './samples.ts';
 
-/** One place where threads are kept, empty at first. */
+/** A place for stores, empty at first. */
 export interface StoreHarness {
   readonly clock: FakeClock;
-  /** A store on that place, as a process has it: opened again, it stands for another process. */
+  /** Opens a store there. A second one stands for another process. */
   open(): ThreadStore;
-  /** Closes what was opened, and clears away the place. */
+  /** Closes the stores that were opened, and removes their data. */
   dispose(): Promise<void>;
 }
 
 const t = (number: number) => `t${number}`;
 
-/** What any thread store does, whatever it keeps the threads in. */
+/** The contract of every thread store. */
 export function describeThreadStore(name: string, makeHarness: () => Promise<StoreHarness>): void {
   describe(name, () => {
     let harness: StoreHarness;
@@ -55,7 +55,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
     afterEach(() => harness.dispose());
 
     describe('wrong use', () => {
-      test('an unknown thread is thread_not_found, and null where a thread is looked for', async () => {
+      test('an unknown thread is thread_not_found, and null in a search', async () => {
         const refused = { code: 'thread_not_found', message: `thread not found: ${idOf(9)}`, details: { threadId: idOf(9) } };
         expect(await store.getThread(idOf(9))).toBeNull();
         expect(await store.getMetadata(idOf(9))).toBeNull();
@@ -178,14 +178,14 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         },
       });
 
-      test('a record comes back whole, in this store and the next', async () => {
+      test('a record is read back unchanged, in this store and the next', async () => {
         await store.createThread(rich);
         expect(await store.getThread(idOf(1))).toEqual(rich);
         expect(await harness.open().getThread(idOf(1))).toEqual(rich);
         expect(await harness.open().findThreadByPath('/sessions/1.jsonl')).toEqual(rich);
       });
 
-      test('every field that can change changes, alone and together', async () => {
+      test('every field that can change can be changed, alone and together', async () => {
         const record = threadRecord(1);
         await store.createThread(record);
         const patches: ThreadPatch[] = [
@@ -216,12 +216,12 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await harness.open().getThread(idOf(1))).toEqual(expected);
       });
 
-      test('lone surrogates in a name and a preview are replaced, since every text must be readable', async () => {
+      test('lone surrogates in a name and a preview are replaced', async () => {
         await store.createThread(threadRecord(1, { name: 'a\ud800b', preview: '\udc00' }));
         expect(await store.getThread(idOf(1))).toMatchObject({ name: 'a\ufffdb', preview: '\ufffd' });
       });
 
-      test('a list shows threads from their first turn on, and those that are archived apart', async () => {
+      test('a list shows threads from their first turn on, and archived ones separately', async () => {
         await store.createThread(threadRecord(1, { listed: false }));
         await store.createThread(threadRecord(2));
         await store.createThread(threadRecord(3, { archivedAtMs: 5 }));
@@ -232,7 +232,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await listed(everyThread)).toEqual([2, 1]);
       });
 
-      test('a list is in the order asked for, and by id where times are equal', async () => {
+      test('a list has the requested order, and is sorted by id if times are equal', async () => {
         await store.createThread(threadRecord(1, { createdAtMs: 5, updatedAtMs: 9, recencyAtMs: 7 }));
         await store.createThread(threadRecord(2, { createdAtMs: 5, updatedAtMs: 8, recencyAtMs: 9 }));
         await store.createThread(threadRecord(3, { createdAtMs: 6, updatedAtMs: 7, recencyAtMs: 8 }));
@@ -269,7 +269,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await listed({ ...everyThread, cwds: ['/c'], modelProviders: ['two'] })).toEqual([1]);
       });
 
-      test('an ephemeral thread is known to its store until that closes, and to no other', async () => {
+      test('an ephemeral thread exists only in its store, until that closes', async () => {
         const record = threadRecord(1, { ephemeral: true, path: null });
         const writer = await store.createThread(record);
         await writer.append(turnEntries(t(1)), { patch: { name: 'passing' } });
@@ -285,7 +285,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
     });
 
     describe('a turn', () => {
-      test('is in progress while its writer lives, with what is under way; others see the same', async () => {
+      test('is in progress while its writer lives, with its unfinished items; other stores see the same', async () => {
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1)), itemEntry(t(1), userMessage('u'))]);
         await writer.savePartial(storedItem(t(1), command('c', 'inProgress')));
@@ -315,7 +315,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         }
       });
 
-      test('has its own items alone, also where another turn has some of the same ids', async () => {
+      test('has only its own items, also if another turn has some of the same ids', async () => {
         const writer = await store.createThread(threadRecord(1));
         for (const turn of [t(1), t(2)])
           await writer.append([turnStarted(turn), itemEntry(turn, agentMessage('a', turn)), turnEnded(turn)]);
@@ -324,7 +324,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect([await texts(t(1)), await texts(t(2)), await texts('other')]).toEqual([[t(1)], [t(2)], []]);
       });
 
-      test('that its writer left ends interrupted, with the items it had begun, before and after the next writer', async () => {
+      test('that its writer left unfinished ends interrupted, with its items, before and after the next writer', async () => {
         const writer = await store.createThread(threadRecord(1));
         const startedAtMs = harness.clock.now();
         await writer.append([{ kind: 'turnStarted', turnId: t(1), startedAtMs }, itemEntry(t(1), userMessage('u'))]);
@@ -364,7 +364,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} interrupted: u, c, a`, wholeTurn(t(2))]);
       });
 
-      test('loses a partial to the item that completes it, and those that remain to its end', async () => {
+      test('loses a partial when its item completes, and the other partials when it ends', async () => {
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1))]);
         await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
@@ -375,7 +375,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} completed: a`]);
       });
 
-      test('keeps how it ended', async () => {
+      test('keeps its status and its error', async () => {
         const error = { message: 'no', codexErrorInfo: 'other' as const, additionalDetails: 'x' };
         const ended: LogEntry = { kind: 'turnEnded', turnId: t(1), status: 'failed', error, completedAtMs: 20, durationMs: 10 };
         const writer = await store.createThread(threadRecord(1));
@@ -386,7 +386,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         ]);
       });
 
-      test('shows no item, its first question and last answer, or all of them', async () => {
+      test('has no items, its first question and last answer, or all items', async () => {
         const writer = await store.createThread(threadRecord(1));
         const items = [
           userMessage('u1'),
@@ -431,7 +431,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
     });
 
     describe('a history', () => {
-      test('an append and its patch are both there afterwards', async () => {
+      test('an append and its patch are both stored', async () => {
         const writer = await store.createThread(threadRecord(1, { listed: false }));
         await writer.append(turnEntries(t(1)), { patch: { listed: true, preview: 'first', updatedAtMs: 70 } });
         await writer.append([], { patch: { recencyAtMs: 71 } });
@@ -442,13 +442,13 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await textsForModel(reader, idOf(1))).toEqual([`${t(1)} question`, `${t(1)} answer`]);
       });
 
-      test('an imported history is there from the start', async () => {
+      test('an imported history is stored with the thread', async () => {
         await store.createThread(threadRecord(1), [{ kind: 'model', turnId: null, item: modelMessage('context') }, ...turnEntries(t(1))]);
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
         expect(await textsForModel(store, idOf(1))).toEqual(['context', `${t(1)} question`, `${t(1)} answer`]);
       });
 
-      test('items come back exactly: any type, any key, any string, any length', async () => {
+      test('items are read back unchanged: any type, any key, any string, any length', async () => {
         const long = 'é'.repeat(30_000);
         const items: ThreadItem[] = [
           agentMessage('lone', 'a\ud800b\udc00'),
@@ -473,11 +473,11 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
         const reader = harness.open();
         const [turn] = (await reader.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data;
-        // As text, since a comparison of objects would not see `__proto__`.
+        // As JSON, because a comparison of objects would ignore `__proto__`.
         expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(item)));
       });
 
-      test('a partial comes back exactly', async () => {
+      test('a partial is read back unchanged', async () => {
         const item = agentMessage('a', `\u0000blob:${'x'.repeat(20_000)}\ud800`);
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1))]);
@@ -489,7 +489,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
       });
 
-      test('pages of any size make the whole of turns and items, in both directions, over the seams of a fork', async () => {
+      test('pages of any size have all turns and items, in both directions, also where a fork begins', async () => {
         const source = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         await source.append([turnStarted(t(4)), itemEntry(t(4), userMessage('u'))]);
         await source.savePartial(storedItem(t(4), agentMessage('half')));
@@ -516,7 +516,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         ]);
       });
 
-      test('a backwards cursor begins with what its page began with, and finds what came since', async () => {
+      test('a backwards cursor begins with the first entry of its page, and finds later entries', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
         const { backwardsCursor } = await store.listTurns(idOf(1), { direction: 'desc', limit: 1, view: 'notLoaded' });
         await writer.append(turnEntries(t(3)));
@@ -566,7 +566,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await turnsInShort(harness.open(), idOf(4))).toEqual([t(1), t(6)].map(wholeTurn));
       });
 
-      test('of a thread in mid-turn ends that turn; the source goes on', async () => {
+      test('of a thread with a running turn ends that turn; the source continues', async () => {
         const source = await threadWithTurns(store, 1, [t(1)]);
         await source.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
         await source.savePartial(storedItem(t(2), command('c', 'inProgress')));
@@ -590,7 +590,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn(t(1))]);
       });
 
-      test('is taken from a thread that another process holds', async () => {
+      test('can be made of a thread that another process has', async () => {
         await threadWithTurns(store, 1, [t(1)]);
         const other = harness.open();
         const fork = await other.forkThread(idOf(1), null, threadRecord(2));
@@ -598,7 +598,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await turnsInShort(store, idOf(2))).toEqual([t(1), t(2)].map(wholeTurn));
       });
 
-      test('may be ephemeral, and a lasting fork of an ephemeral thread lasts', async () => {
+      test('can be ephemeral, and a stored fork of an ephemeral thread is kept', async () => {
         await threadWithTurns(store, 1, [t(1), t(2)]);
         const passing = await store.forkThread(idOf(1), { afterTurnId: t(1) }, threadRecord(2, { ephemeral: true, path: null }));
         await passing.append([...turnEntries(t(3)), turnStarted(t(4)), itemEntry(t(4), agentMessage('long', 'x'.repeat(20_000)))]);
@@ -614,7 +614,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await reader.getThread(idOf(2))).toBeNull();
       });
 
-      test('a cursor of the source goes on in the fork, as far as both go', async () => {
+      test('a cursor of the source is valid in the fork, in the part that both have', async () => {
         await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         const { nextCursor } = await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'notLoaded' });
         await store.forkThread(idOf(1), { afterTurnId: t(2) }, threadRecord(2));
@@ -629,7 +629,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
   });
 }
 
-/** Whatever the size of the pages, they make the same list, forwards and, from any page, back again. */
+/** Checks that pages of any size make the same list, forwards and, from any page, backwards. */
 async function expectPages<T>(list: (query: PageQuery) => Promise<Page<T>>): Promise<void> {
   for (const direction of ['asc', 'desc'] as const) {
     const whole = await list({ direction });

@@ -9,6 +9,7 @@ import type { Model } from '../../src/model/model.ts';
 import type { InitializeCapabilities } from '../../src/protocol/generated/types.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
+import { streamTransport } from '../../src/transport/stream-transport.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds } from './counting-ids.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -147,7 +148,7 @@ async function connected(
 ): Promise<TestClient> {
   const client = new TestClient();
   clients.push(client);
-  client.ended = server.connect({ input: client.input, output: client.output });
+  client.ended = server.connect(streamTransport({ input: client.input, output: client.output }));
   if (reading) client.read();
   if (handshake && reading) await client.initialize(capabilities);
   return client;

@@ -6,7 +6,7 @@ const SHELL_PATH_VARIABLES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];
 
 /**
  * Whether program names can only mean programs that the user installed, and not files in the workspace or in folders that
- * commands can write. `roots` are those folders. `resolveLinks` follows the links of an absolute path.
+ * commands can write. `roots` are those folders. `resolveLinks` resolves the links of an absolute path.
  */
 export function trustsNames(
   env: Readonly<Record<string, string | undefined>>,

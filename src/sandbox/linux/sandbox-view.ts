@@ -4,14 +4,14 @@ import { isWithin } from '../../base/is-within.ts';
 import { realPath } from '../../base/real-path.ts';
 import { statOf } from '../../base/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { realBounds } from '../real-bounds.ts';
+import type { GuardedPlaces } from '../places/guarded-places.ts';
+import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
+import type { NestedNames } from '../places/nested-names.ts';
+import { protectHome } from '../places/protect-home.ts';
+import { protectNamed, protectNames } from '../places/protect-names.ts';
+import { realBounds } from '../places/real-bounds.ts';
+import { ViewPlaces } from '../places/view-places.ts';
 import type { MountKind, MountView } from './bubblewrap-mounts.ts';
-import type { GuardedPlaces } from './guarded-places.ts';
-import { KERNEL_FOLDERS } from './kernel-folders.ts';
-import type { NestedNames } from './nested-names.ts';
-import { protectHome } from './protect-home.ts';
-import { protectNamed, protectNames } from './protect-names.ts';
-import { ViewPlaces } from './view-places.ts';
 
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;

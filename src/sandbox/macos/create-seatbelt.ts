@@ -1,6 +1,6 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { realBounds } from '../places/real-bounds.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
-import { realBounds } from '../real-bounds.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';

@@ -95,7 +95,7 @@ export class StoreConnection {
   /** Runs a write in which this process may take threads of the database. */
   writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
     // Dead processes may have held logs, which nothing needs now.
-    if (!database.inMemory && this.#leases.enter((clear) => database.write(clear))) this.#idleWork.discarded();
+    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) this.#idleWork.discarded();
     return this.write(database, work);
   }
 
@@ -134,10 +134,10 @@ export class StoreConnection {
   }
 
   /** Releases all logs that an ephemeral thread holds, except these. */
-  keepHeld(threadId: string, logIds: readonly number[]): void {
+  releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
-    this.#orLater({ threadId }, () => this.#leases.hold(threadId, kept));
+    this.#tryRelease({ threadId }, () => this.#leases.hold(threadId, kept));
     if (kept.length === 0) this.#holding.delete(threadId);
   }
 
@@ -189,7 +189,7 @@ export class StoreConnection {
 
   async close(): Promise<void> {
     for (const writer of [...this.#writers.values()]) await writer.close();
-    if (this.#holding.size > 0) this.#orLater({}, () => this.#leases.letGo());
+    if (this.#holding.size > 0) this.#tryRelease({}, () => this.#leases.releaseAll());
     this.#idleWork.close();
     this.#leases.close();
     this.#memory?.db.close();
@@ -220,11 +220,11 @@ export class StoreConnection {
 
   #release(database: ThreadDatabase, threadId: string): void {
     this.#writers.delete(threadId);
-    if (!database.inMemory) this.#orLater({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
+    if (!database.inMemory) this.#tryRelease({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
   }
 
   /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
-  #orLater(fields: { threadId?: string }, release: () => void): void {
+  #tryRelease(fields: { threadId?: string }, release: () => void): void {
     try {
       this.disk.write(release);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { isReadable } from '../../policy/permissions/is-writable.ts';
 import type { PatchBounds } from '../../policy/permissions/judge-patch.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { realBounds } from '../../sandbox/real-bounds.ts';
+import { realBounds } from '../../sandbox/places/real-bounds.ts';
 
 /** The bounds of a sandbox as a patch is judged by them. */
 export interface ResolvedBounds extends PatchBounds {

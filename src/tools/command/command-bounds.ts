@@ -2,7 +2,7 @@ import { resolveLinks } from '../../base/follow-path.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import { realBounds } from '../../sandbox/real-bounds.ts';
+import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
 import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';

@@ -61,7 +61,7 @@ export class Leases {
    * That has a transaction of its own, so it lasts even if the caller's own write fails. Returns false if this process is an
    * owner already. A failure leaves nothing behind, so it can be tried again.
    */
-  enter(transact: (work: () => void) => void): boolean {
+  becomeOwner(transact: (work: () => void) => void): boolean {
     if (this.#lock !== null) return false;
     makeFolderSync(this.#folder, 0o700);
     makePrivate(this.#folder);
@@ -84,7 +84,7 @@ export class Leases {
 
   /** Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another live owner has the thread. */
   take(threadId: string): void {
-    this.#assertEntered();
+    this.#assertOwner();
     this.assertNotElsewhere(threadId);
     this.#put.run(threadId, this.#owner, this.#pid);
   }
@@ -102,13 +102,13 @@ export class Leases {
 
   /** Makes these the only logs that an ephemeral thread holds. Call it as an owner, within a transaction. */
   hold(threadId: string, logIds: readonly number[]): void {
-    this.#assertEntered();
+    this.#assertOwner();
     this.#held.replace(this.#owner, threadId, logIds);
   }
 
   /** Releases all logs that this process holds. Call it within a transaction. */
-  letGo(): void {
-    this.#held.letGo(this.#owner);
+  releaseAll(): void {
+    this.#held.releaseAll(this.#owner);
   }
 
   /** Throws `active_writer` if another process has taken over the thread. */
@@ -137,8 +137,8 @@ export class Leases {
   }
 
   /** Without a lock on its file other processes would take this owner for dead. */
-  #assertEntered(): void {
-    if (this.#lock === null) throw new Error('this process must enter before it takes or holds anything');
+  #assertOwner(): void {
+    if (this.#lock === null) throw new Error('this process must become an owner before it takes or holds anything');
   }
 
   #clearDead(): void {
@@ -146,7 +146,7 @@ export class Leases {
     for (const owner of owners) {
       if (this.#lives(owner)) continue;
       this.#forgetOwner.run(owner);
-      this.#held.letGo(owner);
+      this.#held.releaseAll(owner);
       rmSync(this.#file(owner), { force: true });
     }
   }

@@ -28,7 +28,7 @@ export class HeldLogs {
   }
 
   /** Releases all logs that an owner's threads hold. Call it within a transaction. */
-  letGo(owner: string): void {
+  releaseAll(owner: string): void {
     this.#discarded.discard(this.#removeAll.all(owner).map((row) => row.log_id));
   }
 

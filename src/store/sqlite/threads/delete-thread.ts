@@ -17,6 +17,6 @@ export function deleteThread(connection: StoreConnection, threadId: string): voi
     database.threads.remove(threadId);
     database.discarded.discard(new Set([...logIds, tip.logId]));
   });
-  connection.keepHeld(threadId, []);
+  connection.releaseExcept(threadId, []);
   connection.closeWriter(threadId);
 }

@@ -23,7 +23,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
   connection.moveWriter(tail);
   if (database.inMemory) {
     const needed = database.logs.segments(threadId).map(({ logId }) => logId);
-    connection.keepHeld(threadId, needed);
+    connection.releaseExcept(threadId, needed);
   }
   return record;
 }

@@ -4,7 +4,7 @@ import { isWithin } from '../../base/is-within.ts';
 import { realPath } from '../../base/real-path.ts';
 import { statOf } from '../../base/stat-of.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
-import { mountAliases } from './mount-aliases.ts';
+import { mountAliases } from '../linux/mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** The home, and the parts of it that commands work in. */

@@ -4,8 +4,8 @@ import { followPath } from '../../base/follow-path.ts';
 import { realPath } from '../../base/real-path.ts';
 import { statOf } from '../../base/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
+import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
-import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 
 const FROZEN_ENTRIES_MAX = 500;

@@ -1,8 +1,8 @@
-import { type FollowedPath, followPath } from '../base/follow-path.ts';
-import { isWithin } from '../base/is-within.ts';
-import { realPath } from '../base/real-path.ts';
-import { isReadable, isWritable } from '../policy/permissions/is-writable.ts';
-import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import { type FollowedPath, followPath } from '../../base/follow-path.ts';
+import { isWithin } from '../../base/is-within.ts';
+import { realPath } from '../../base/real-path.ts';
+import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 
 export interface RealBounds {
   /** The bounds with the links in all paths resolved. A path need not exist. */
