@@ -2,7 +2,8 @@ import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
-import { chooseProvider, definedProviders, providerConfig } from './providers/choose-provider.ts';
+import { chooseProvider } from './providers/choose-provider.ts';
+import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
 import { suggestKey } from './suggest-key.ts';
 
@@ -34,7 +35,7 @@ function badValues(config: Config): ConfigWarningNotification[] {
 /** Reads every provider. Only for a server that was not given a model: with one, providers are not used. */
 function providerReadings(config: Config): (() => unknown)[] {
   const definitions = failureOf(() => definedProviders(config)) ? [] : definedProviders(config);
-  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => providerConfig(config, id))];
+  return [() => definedProviders(config), () => chooseProvider(config, null), ...definitions.map((id) => () => readProvider(config, id))];
 }
 
 function failureOf(read: () => unknown): ConfigError | null {

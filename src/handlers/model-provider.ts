@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
-import { chooseProvider, knownProviders, providerConfig } from '../config/providers/choose-provider.ts';
+import { chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { knownProviders, readProvider } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import { shownUrl } from '../model/http/endpoint.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
@@ -22,7 +23,7 @@ export function modelProviderMethods({ config }: { config: () => Promise<Config>
 
 /** Throws a ConfigError for a provider that is configured wrongly. */
 function summary(config: Config, id: string): ModelProviderSummary {
-  const provider = providerConfig(config, id);
+  const provider = readProvider(config, id);
   return { id, name: provider.name, canEdit: false, baseUrl: withoutCredentials(provider.baseUrl), settings: settingsOf(provider) };
 }
 

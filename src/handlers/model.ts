@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
-import { chooseModel, chooseProvider, knownProviders } from '../config/providers/choose-provider.ts';
+import { chooseModel, chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import { knownProviders } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../protocol/generated/types.ts';

@@ -10,7 +10,7 @@ async function deprecationsOf(text: string, overrides: string[] = []) {
   return { path: join(home, 'config.toml'), notices: await configDeprecations({ home, cwd: home, env: {}, overrides }) };
 }
 
-test('guardian_approval is told wherever it is set and counts', async () => {
+test('guardian_approval is reported wherever it is set and in effect', async () => {
   const top = await deprecationsOf('model = "m"\n[features]\nguardian_approval = true\n');
   expect(top.notices).toEqual([{ summary, details: `It is set in ${top.path}:3.` }]);
   const profile = await deprecationsOf('profile = "p"\n[profiles.p]\n[profiles.p.features]\nguardian_approval = true\n');
@@ -20,7 +20,7 @@ test('guardian_approval is told wherever it is set and counts', async () => {
 });
 
 test.each(['', '[features]\nguardian_approval = false\n', '[profiles.other.features]\nguardian_approval = true\n', 'broken ['])(
-  'nothing is told of %j',
+  'nothing is reported for %j',
   async (text) => {
     expect((await deprecationsOf(text)).notices).toEqual([]);
   },

@@ -25,7 +25,7 @@ test('a file that does not parse is the only warning', async () => {
   ]);
 });
 
-test('every bad value of a known setting is told, one table in the way only once', async () => {
+test('every invalid value of a known setting is reported, an invalid table only once', async () => {
   const { path, warnings } = await warningsOf(
     'model = 5\nsandbox_workspace_write = 1\nsandbox_mode = "rw"\n[model_providers.p]\nbase_url = "x"\n',
   );
@@ -47,7 +47,7 @@ test.each([
   ['model_providers = 5\n', /model_providers: expected a table, found 5/],
   ['model_provider = "nope"\n', /unknown model provider: nope/],
   ['profile = "nope"\n', /there is no table \[profiles\.nope\]/],
-])('told once: %j', async (text, summary) => {
+])('reported once: %j', async (text, summary) => {
   expect((await warningsOf(text)).warnings.map((warning) => warning.summary)).toEqual([expect.stringMatching(summary)]);
 });
 
@@ -58,7 +58,7 @@ describe('unknown keys', () => {
     ['sandbox-mode', 'sandbox_mode'],
     ['model_providerss', 'model_providers'],
     ['mcp_server', 'mcp_servers'],
-  ])('%s looks like a slip of %s', async (key, suggested) => {
+  ])('%s resembles %s', async (key, suggested) => {
     const { path, warnings } = await warningsOf(`# x\n${key}.x = 1\n`);
     expect(warnings).toEqual([
       {
@@ -77,7 +77,7 @@ describe('unknown keys', () => {
     },
   );
 
-  test('one given on the command line is told too', async () => {
+  test('one given on the command line is reported too', async () => {
     const { warnings } = await warningsOf('', { overrides: ['modle=x'] });
     expect(warnings).toEqual([
       {
@@ -90,7 +90,7 @@ describe('unknown keys', () => {
   });
 });
 
-test('what a trusted project cannot set is told', async () => {
+test('keys that a trusted project cannot set are reported', async () => {
   const folder = tempFolder({ '.codex/config.toml': 'model = "m"\n[mcp_servers.x]\ncommand = "x"\n' });
   const { warnings } = await warningsOf(`[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n`, { cwd: folder });
   const path = join(folder, '.codex', 'config.toml');
@@ -105,14 +105,14 @@ test('what a trusted project cannot set is told', async () => {
 });
 
 describe('the embedded model', () => {
-  test('is told where nobody chose a model', async () => {
+  test('is reported if no model is chosen', async () => {
     expect((await warningsOf('', { env: {} })).warnings).toEqual([EMBEDDED]);
   });
 
   test.each([
     ['if it is chosen', 'model_provider = "scripted"\n', {}],
     ['if there is a key', '', { OPENAI_API_KEY: 'k' }],
-  ])('is not told %s', async (_, text, env) => {
+  ])('is not reported %s', async (_, text, env) => {
     expect((await warningsOf(text, { env })).warnings).toEqual([]);
   });
 });

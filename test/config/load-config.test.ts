@@ -8,7 +8,7 @@ import { tempFolder } from './temp-folder.ts';
 
 const options = (home: string) => ({ home, cwd: home, env: {}, overrides: [] });
 
-describe('a config.toml that cannot be read is refused with file and place', () => {
+describe('an unreadable config.toml is refused with file and location', () => {
   const syntax: [string, string, string][] = [
     ['an unfinished list', 'model = [broken', ':1:10: not valid TOML: invalid value'],
     ['a key set twice', 'a = 1\na = 2\n', ':2:1: not valid TOML: trying to redefine an already defined table or value'],
@@ -48,7 +48,7 @@ describe('a config.toml that cannot be read is refused with file and place', () 
     expect((await configErrorOf(() => loadConfig(options(home)))).message).toMatch(message);
   });
 
-  test('the message does not show the lines around, which may hold keys', async () => {
+  test('the message does not show the lines around, which may contain keys', async () => {
     const error = await configErrorOf(() => load('key = "sk-secret"\nmodel = [broken'));
     expect(error.message).not.toContain('sk-secret');
   });
@@ -60,7 +60,7 @@ test('a missing config.toml, and a missing home, set nothing', async () => {
   expect((await loadConfig(options(join(home, 'nowhere')))).values).toEqual({});
 });
 
-test('config.toml is read anew each time', async () => {
+test('config.toml is read again each time', async () => {
   const home = tempFolder({ 'config.toml': 'model = "a1"' });
   expect((await loadConfig(options(home))).get('model')).toBe('a1');
   writeFileSync(join(home, 'config.toml'), 'model = "b2"');
@@ -69,7 +69,7 @@ test('config.toml is read anew each time', async () => {
   expect((await loadConfig(options(home))).get('model')).toBe(null);
 });
 
-test('values that JSON does not have are carried over as near as it can', async () => {
+test('values that JSON cannot represent are converted to the nearest JSON value', async () => {
   const { values } = await load('big = 9223372036854775807\nday = 1979-05-27\nbad = nan\nfar = -inf\nhex = 0xff\n');
   expect(values).toEqual({ big: 2 ** 63, day: '1979-05-27', bad: 'NaN', far: '-Infinity', hex: 255 });
 });
@@ -110,7 +110,7 @@ describe('-c overrides', () => {
     expect((await load('', { overrides: [override] })).values).toEqual(values);
   });
 
-  test('the later override wins, tables are merged', async () => {
+  test('later overrides win, and tables are merged', async () => {
     const { values } = await load('t.a = 1\n', { overrides: ['t.b=2', 't.c=3', 't.b=4'] });
     expect(values).toEqual({ t: { a: 1, b: 4, c: 3 } });
   });
@@ -125,25 +125,25 @@ describe("a request's config", () => {
     });
   });
 
-  test('null is as if absent', async () => {
+  test('null counts as absent', async () => {
     expect((await load('model = "file"\n', { request: { model: null, t: { x: null, y: 1 } } })).values).toEqual({
       model: 'file',
       t: { y: 1 },
     });
   });
 
-  test('is refused where it is nested without end', async () => {
+  test('is refused if it is nested too deeply', async () => {
     const request = JSON.parse(`{"a":${'{"b":'.repeat(5000)}1${'}'.repeat(5000)}}`);
     expect((await configErrorOf(() => load('', { request }))).message).toMatch(/nested deeper than 64 levels/);
   });
 
-  test('is refused where a key is malformed', async () => {
+  test('is refused if a key is malformed', async () => {
     const error = await configErrorOf(() => load('', { request: { 'a..b': 1 } }));
     expect(error.message).toBe('invalid config: the request\'s config: "a..b" is not a key: expected names separated by dots');
   });
 });
 
-describe('keys that JavaScript knows are data like any other', () => {
+describe('keys such as __proto__ are ordinary data', () => {
   const sources: [string, Parameters<typeof load>][] = [
     ['in config.toml', ['[__proto__]\npolluted = 1\n[constructor.prototype]\npolluted = 1\n']],
     ['with -c', ['', { overrides: ['__proto__.polluted=1', 'constructor.prototype.polluted=1'] }]],
@@ -184,7 +184,7 @@ describe('layers', () => {
     ['profile = 5\n', /config\.toml:1:1: profile: expected a non-empty string, found 5/],
     ['profile = "p"\nprofiles = 5\n', /config\.toml:1:1: profile: there is no table \[profiles\.p\]/],
     ['profile = "p"\n[profiles]\np = 5\n', /config\.toml:3:1: profiles\.p: expected a table/],
-  ])('a wrong profile is refused: %j', async (broken, message) => {
+  ])('an invalid profile is refused: %j', async (broken, message) => {
     expect((await configErrorOf(() => load(broken))).message).toMatch(message);
   });
 });

@@ -44,14 +44,14 @@ describe('an untrusted project sets nothing', () => {
     expect((await loadIn(folder, '')).get('model')).toBe(null);
   });
 
-  test('nor does it vouch for itself', async () => {
+  test('and it cannot trust itself', async () => {
     const folder = project({});
     writeFiles(folder, { '.codex/config.toml': trust(folder), 'a/.codex/config.toml': 'model = "theirs"\n' });
     expect((await loadIn(join(folder, 'a'), '')).get('model')).toBe(null);
   });
 });
 
-test('the folders from the root to the cwd count, the inner over the outer, those beside not', async () => {
+test('the folders from the root to the cwd count, inner ones override outer ones, and other folders do not count', async () => {
   const folder = project({
     '.codex/config.toml': 'model = "root"\nservice_tier = "flex"\n',
     'a/.codex/config.toml': 'model = "a"\n',
@@ -68,7 +68,7 @@ test('the entry of the nearest folder decides', async () => {
   expect((await loadIn(join(folder, 'a'), user)).get('model')).toBe('root');
 });
 
-test('without a repository only the cwd counts', async () => {
+test('without a repository, only the cwd counts', async () => {
   const folder = tempFolder({ '.codex/config.toml': 'model = "outer"\n', 'a/.codex/config.toml': 'model = "inner"\n' });
   expect((await loadIn(join(folder, 'a'), trust(folder) + trust(join(folder, 'a')))).get('model')).toBe('inner');
 });
@@ -104,7 +104,7 @@ test.each([
   ['sandbox_mode = "danger-full-access"', ['sandbox_mode']],
   ['features.guardian_approval = true', ['features.guardian_approval']],
   ['sandbox_mode = "workspace-write"', []],
-])('of a trusted project that says %s, %j is ignored', async (line, ignored) => {
+])('a trusted project that sets %s: %j is ignored', async (line, ignored) => {
   const folder = project({ '.codex/config.toml': `${line}\n` });
   const config = await loadIn(folder, trust(folder));
   expect(config.layers.at(-1)?.ignoredKeys).toEqual(ignored);
@@ -114,7 +114,7 @@ test.each([
   ]);
 });
 
-test('a file that a link puts into a trusted project is not read', async () => {
+test('a file that is a link out of a trusted project is not read', async () => {
   const folder = project({ '.codex/x': '' });
   symlinkSync(join(tempFolder({ 'config.toml': 'model = "theirs"\n' }), 'config.toml'), join(folder, '.codex', 'config.toml'));
   const config = await loadIn(folder, trust(folder));

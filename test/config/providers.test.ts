@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { chooseModel, chooseProvider, providerConfig } from '../../src/config/providers/choose-provider.ts';
+import { chooseModel, chooseProvider } from '../../src/config/providers/choose-provider.ts';
+import { readProvider } from '../../src/config/providers/read-provider.ts';
 import { configErrorOf, load } from './load.ts';
 
 const OPENAI = {
@@ -33,25 +34,25 @@ const SCRIPTED = {
 };
 const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
 
-describe('a provider with a script needs no more than that', () => {
+describe('a provider with a script needs nothing else', () => {
   const provider = { ...SCRIPTED, id: 'p', name: 'p' };
   test.each([
     ['script = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
     ['wire_api = "scripted"\nscript = "/a/b.yaml"', { ...provider, script: '/a/b.yaml' }],
     ['wire_api = "scripted"', provider],
   ])('%j', async (definition, expected) => {
-    expect(providerConfig(await load(`[model_providers.p]\n${definition}\n`), 'p')).toEqual(expected);
+    expect(readProvider(await load(`[model_providers.p]\n${definition}\n`), 'p')).toEqual(expected);
   });
 
-  test('a relative path that stands in no file is refused', async () => {
+  test('a relative path that is not from a file is refused', async () => {
     const config = await load('', { overrides: ['model_providers.p.script=a.yaml'] });
-    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toBe(
+    expect((await configErrorOf(() => readProvider(config, 'p'))).message).toBe(
       'invalid config: model_providers.p.script (given on the command line): expected an absolute path, found "a.yaml"',
     );
   });
 });
 
-describe('a provider defined wrongly is refused', () => {
+describe('an invalid provider is refused', () => {
   test.each([
     ['', /config\.toml:1:18: model_providers\.p: base_url is missing/],
     ['base_url = 5', /base_url: expected an http or https URL, found 5/],
@@ -78,7 +79,7 @@ describe('a provider defined wrongly is refused', () => {
     [`${BASE}stream_idle_timeout_ms = "5s"`, /stream_idle_timeout_ms: expected a whole number, 1 or more, found "5s"/],
   ])('%j', async (definition, message) => {
     const config = await load(`[model_providers.p]\n${definition}\n`);
-    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
+    expect((await configErrorOf(() => readProvider(config, 'p'))).message).toMatch(message);
   });
 
   test.each([
@@ -86,7 +87,7 @@ describe('a provider defined wrongly is refused', () => {
     ['model_providers.p = "http://x"\n', /config\.toml:1:17: model_providers\.p: expected a table, found a string/],
   ])('%j', async (text, message) => {
     const config = await load(text);
-    expect((await configErrorOf(() => providerConfig(config, 'p'))).message).toMatch(message);
+    expect((await configErrorOf(() => readProvider(config, 'p'))).message).toMatch(message);
   });
 
   const texts = 'expected a table of header names and single-line string values';
@@ -102,28 +103,28 @@ describe('a provider defined wrongly is refused', () => {
       'p.env_key: expected the name of an environment variable, not the key itself, found a string',
     ],
     [`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "sk-secret" }`, `p.env_http_headers: ${variables}, found a table`],
-  ])('without a word of what may be secret: %j', async (text, problem) => {
+  ])('without values that may be secret: %j', async (text, problem) => {
     const config = await load(`${text}\n`);
-    const { message } = await configErrorOf(() => providerConfig(config, 'p'));
+    const { message } = await configErrorOf(() => readProvider(config, 'p'));
     expect(message.replace(/^.*model_providers\./, '')).toBe(problem);
   });
 
-  test('and does not disturb the others', async () => {
+  test('and does not affect the others', async () => {
     const config = await load(`[model_providers.bad]\nbase_url = 5\n[model_providers.good]\n${BASE}`);
-    expect(providerConfig(config, 'good').baseUrl).toBe('http://127.0.0.1:1/v1');
-    expect(providerConfig(config, 'openai')).toEqual(OPENAI);
+    expect(readProvider(config, 'good').baseUrl).toBe('http://127.0.0.1:1/v1');
+    expect(readProvider(config, 'openai')).toEqual(OPENAI);
   });
 
-  test('a header from the environment that is not one line is refused by the name of its variable', async () => {
+  test('the error for a header variable with several lines names the variable', async () => {
     const config = await load(`[model_providers.p]\n${BASE}env_http_headers = { X-Key = "KEY" }\n`, { env: { KEY: 'secret\nx' } });
-    const error = await configErrorOf(() => providerConfig(config, 'p'));
+    const error = await configErrorOf(() => readProvider(config, 'p'));
     expect(error.message).toBe(
       `invalid config: ${join(config.home, 'config.toml')}:3:22: model_providers.p.env_http_headers.X-Key: the value of KEY must be a single line`,
     );
   });
 });
 
-describe('an unknown provider is refused by its name', () => {
+describe('the error for an unknown provider names it', () => {
   test.each([
     ['', 'nope', 'unknown model provider: nope. config.toml defines no providers. Built in: openai, ollama, lmstudio, scripted'],
     [
@@ -142,13 +143,13 @@ describe('an unknown provider is refused by its name', () => {
     expect((await configErrorOf(() => chooseProvider(config, requested))).message).toBe(`invalid config: ${message}`);
   });
 
-  test('also where config.toml asks for it', async () => {
+  test('also if config.toml names it', async () => {
     const config = await load('model_provider = "nope"\n');
     expect((await configErrorOf(() => chooseProvider(config, null))).message).toMatch(/unknown model provider: nope/);
   });
 });
 
-test('a provider of config.toml, whole', async () => {
+test('a complete provider of config.toml', async () => {
   const text = `[model_providers."my.own"]
 name = "Mine"
 base_url = "https://models.example/v1"
@@ -162,7 +163,7 @@ stream_max_retries = 1
 stream_idle_timeout_ms = 1000
 `;
   const config = await load(text, { env: { B: 'from env', C: '' } });
-  expect(providerConfig(config, 'my.own')).toEqual({
+  expect(readProvider(config, 'my.own')).toEqual({
     id: 'my.own',
     name: 'Mine',
     baseUrl: 'https://models.example/v1',
@@ -178,24 +179,24 @@ stream_idle_timeout_ms = 1000
   });
 });
 
-test('retries and waits have a ceiling', async () => {
+test('retries and waits have a maximum', async () => {
   const config = await load(
     `[model_providers.p]\n${BASE}request_max_retries = 1000000\nstream_max_retries = 1000000\nstream_idle_timeout_ms = 99999999999\n`,
   );
-  expect(providerConfig(config, 'p')).toMatchObject({ requestMaxRetries: 100, streamMaxRetries: 100, streamIdleTimeoutMs: 3_600_000 });
+  expect(readProvider(config, 'p')).toMatchObject({ requestMaxRetries: 100, streamMaxRetries: 100, streamIdleTimeoutMs: 3_600_000 });
 });
 
 describe('the built-in providers', () => {
-  test('openai, at OPENAI_BASE_URL where that is set', async () => {
-    expect(providerConfig(await load(''), 'openai')).toEqual(OPENAI);
+  test('openai, at OPENAI_BASE_URL if it is set', async () => {
+    expect(readProvider(await load(''), 'openai')).toEqual(OPENAI);
     const config = await load('', { env: { OPENAI_BASE_URL: 'http://127.0.0.1:2/v1' } });
-    expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, baseUrl: 'http://127.0.0.1:2/v1' });
-    expect(providerConfig(await load('', { env: { OPENAI_BASE_URL: '' } }), 'openai')).toEqual(OPENAI);
+    expect(readProvider(config, 'openai')).toEqual({ ...OPENAI, baseUrl: 'http://127.0.0.1:2/v1' });
+    expect(readProvider(await load('', { env: { OPENAI_BASE_URL: '' } }), 'openai')).toEqual(OPENAI);
   });
 
-  test('openai, changed in parts', async () => {
+  test('openai, partly overridden', async () => {
     const config = await load('[model_providers.openai]\nstream_max_retries = 0\n');
-    expect(providerConfig(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
+    expect(readProvider(config, 'openai')).toEqual({ ...OPENAI, streamMaxRetries: 0 });
   });
 
   const LOCAL = { ...OPENAI, envKey: null, wireApi: 'chat', requestMaxRetries: 2, streamMaxRetries: 2 };
@@ -203,8 +204,8 @@ describe('the built-in providers', () => {
 
   test('ollama and lmstudio, on this machine and without a key', async () => {
     const config = await load('');
-    expect(providerConfig(config, 'ollama')).toEqual(OLLAMA);
-    expect(providerConfig(config, 'lmstudio')).toEqual({
+    expect(readProvider(config, 'ollama')).toEqual(OLLAMA);
+    expect(readProvider(config, 'lmstudio')).toEqual({
       ...LOCAL,
       id: 'lmstudio',
       name: 'LM Studio',
@@ -213,11 +214,11 @@ describe('the built-in providers', () => {
     });
   });
 
-  test('ollama, changed in parts', async () => {
+  test('ollama, partly overridden', async () => {
     const config = await load('[model_providers.ollama]\nbase_url = "http://gpu:1/v1"\nwire_api = "responses"\nrequest_max_retries = 0\n', {
       env: { OLLAMA_HOST: 'elsewhere' },
     });
-    expect(providerConfig(config, 'ollama')).toEqual({ ...OLLAMA, baseUrl: 'http://gpu:1/v1', wireApi: 'responses', requestMaxRetries: 0 });
+    expect(readProvider(config, 'ollama')).toEqual({ ...OLLAMA, baseUrl: 'http://gpu:1/v1', wireApi: 'responses', requestMaxRetries: 0 });
   });
 
   test.each([
@@ -239,17 +240,17 @@ describe('the built-in providers', () => {
     ['HTTPS://gpu', 'https://gpu/v1'],
     ['https://gpu:1234/ollama/', 'https://gpu:1234/ollama/v1'],
   ])('ollama, at OLLAMA_HOST as Ollama reads it: %j', async (host, baseUrl) => {
-    const provider = providerConfig(await load('', { env: { OLLAMA_HOST: host } }), 'ollama');
+    const provider = readProvider(await load('', { env: { OLLAMA_HOST: host } }), 'ollama');
     expect(provider.baseUrl).toBe(baseUrl);
     expect(URL.canParse(baseUrl)).toBe(true);
   });
 
   test('scripted, replaced', async () => {
-    expect(providerConfig(await load(''), 'scripted')).toEqual(SCRIPTED);
+    expect(readProvider(await load(''), 'scripted')).toEqual(SCRIPTED);
     const changed = await load('[model_providers.scripted]\nname = "Mine"\nscript = "scripts/a.yaml"\n');
-    expect(providerConfig(changed, 'scripted')).toEqual({ ...SCRIPTED, name: 'Mine', script: join(changed.home, 'scripts/a.yaml') });
+    expect(readProvider(changed, 'scripted')).toEqual({ ...SCRIPTED, name: 'Mine', script: join(changed.home, 'scripts/a.yaml') });
     const config = await load(`[model_providers.scripted]\n${BASE}`);
-    expect(providerConfig(config, 'scripted')).toEqual({
+    expect(readProvider(config, 'scripted')).toEqual({
       ...OPENAI,
       id: 'scripted',
       name: 'scripted',
@@ -285,12 +286,12 @@ describe('the model of a thread', () => {
     { rule: 'then the default of scripted', toml: '', id: 'scripted', requested: null, model: 'scripted' },
   ])('$rule', async ({ toml, id, requested, model }) => {
     const config = await load(toml + own);
-    expect(chooseModel(config, providerConfig(config, id), requested)).toBe(model);
+    expect(chooseModel(config, readProvider(config, id), requested)).toBe(model);
   });
 
-  test('another provider without one is refused, saying what to set', async () => {
+  test('another provider without a model is refused, and the error says what to set', async () => {
     const config = await load(own);
-    const error = await configErrorOf(() => chooseModel(config, providerConfig(config, 'p'), null));
+    const error = await configErrorOf(() => chooseModel(config, readProvider(config, 'p'), null));
     expect(error.message).toBe('invalid config: no model is set for the provider p: set model in config.toml');
   });
 });

@@ -35,11 +35,11 @@ const UNSET = {
 };
 const plain = { includeLayers: false, experimental: false };
 
-test('where nothing is set, every known key is null and nothing else is there', async () => {
+test('without settings, every known key is null, and there are no other keys', async () => {
   expect(readConfig(await load(''), plain)).toEqual({ config: UNSET, origins: {}, layers: null });
 });
 
-test('experimental keys are there only for clients that asked for them', async () => {
+test('only clients that asked for experimental fields get experimental keys', async () => {
   const config = await load('approvals_reviewer = "auto_review"\n[apps.x]\nenabled = true\n');
   expect(readConfig(config, plain).config).toEqual(UNSET);
   expect(readConfig(config, { ...plain, experimental: true }).config).toEqual({
@@ -50,7 +50,7 @@ test('experimental keys are there only for clients that asked for them', async (
   expect(readConfig(await load(''), { ...plain, experimental: true }).config).toEqual({ ...UNSET, approvals_reviewer: null, apps: null });
 });
 
-test('other keys are as they are in the file', async () => {
+test('other keys are returned as they are in the file', async () => {
   const { config } = readConfig(await load('mine = [1, { a = "b" }]\n[mcp_servers.x]\ncommand = "c"\n'), plain);
   expect(config).toEqual({ ...UNSET, mine: [1, { a: 'b' }], mcp_servers: { x: { command: 'c' } } });
 });
@@ -75,7 +75,7 @@ describe('a value that clients could not read is null', () => {
     expect(readConfig(await load(`${line}\n`), plain).config).toEqual(UNSET);
   });
 
-  test('in a table only the bad members go', async () => {
+  test('in a table, only the invalid members are left out', async () => {
     const text = 'sandbox_workspace_write = { network_access = "yes", writable_roots = ["/a"] }\ntools = { web_search = true, x = 1 }\n';
     expect(readConfig(await load(text), plain).config).toEqual({
       ...UNSET,
@@ -129,14 +129,14 @@ test('layers, the strongest first, and the origin of each value', async () => {
   });
 });
 
-test('a reviewer that guardian_approval filled in comes from where that is set', async () => {
+test('the origin of a reviewer from guardian_approval is the layer that sets guardian_approval', async () => {
   const config = await load('features.guardian_approval = true\n');
   const { origins, config: values } = readConfig(config, { includeLayers: false, experimental: true });
   expect(values.approvals_reviewer).toBe('guardian_subagent');
   expect(origins.approvals_reviewer?.name).toEqual({ type: 'user', file: join(config.home, 'config.toml'), profile: null });
 });
 
-test('the version of a layer follows its settings, not how they are written', async () => {
+test('the version of a layer depends on its settings, not on their notation', async () => {
   const versionOf = async (text: string) => readConfig(await load(text), { includeLayers: true, experimental: false }).layers?.[0]?.version;
   const version = await versionOf('a = 1\nb.c = "x"\n');
   expect(await versionOf("# comment\n[b]\nc = 'x'\n")).not.toBe(version);
@@ -144,7 +144,7 @@ test('the version of a layer follows its settings, not how they are written', as
   expect(await versionOf('a = "1"\nb.c = "x"\n')).not.toBe(version);
 });
 
-test('what is answered is JSON, also for keys that JavaScript knows', async () => {
+test('the response is JSON, also with keys such as __proto__', async () => {
   const answer = readConfig(await load('[__proto__]\nx = 1\n'), { includeLayers: true, experimental: true });
   const text = JSON.stringify(answer);
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(answer)));

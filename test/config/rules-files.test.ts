@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-test('reads the files that end in .rules, by their names', () => {
+test('reads the files that end in .rules, sorted by name', () => {
   put('b.rules', 'B');
   put('a.rules', 'A');
   put('notes.md', 'x');
@@ -38,7 +38,7 @@ test('a home without rules has none', () => {
   expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], problems: [] });
 });
 
-test('what cannot be read is a problem, and the rest is read', () => {
+test('an unreadable file is a problem, and the others are read', () => {
   put('a.rules', 'A');
   mkdirSync(at('folder.rules'));
   put('latin.rules', Buffer.from([0x22, 0xe9, 0x22]));
@@ -49,7 +49,7 @@ test('what cannot be read is a problem, and the rest is read', () => {
   expect(problems.map(({ path }) => path)).toEqual(['folder', 'latin', 'long', 'loop'].map((name) => at(`${name}.rules`)));
 });
 
-test('a folder of rules that is none, or holds too many, is a problem', () => {
+test('a rules folder that is not a folder, or contains too many files, is a problem', () => {
   for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
   expect(readRuleFiles(home)).toEqual({
     files: [],
@@ -72,7 +72,7 @@ test('an allowed prefix becomes a rule of default.rules, for its owner only, onc
   expect(statSync(join(home, 'rules')).mode & 0o777).toBe(0o700);
 });
 
-test('what stands in the file stays, also without an end of its last line, and its mode', () => {
+test('the content and the mode of the file stay, also if the last line has no line end', () => {
   put('default.rules', '# mine');
   chmodSync(at('default.rules'), 0o640);
   appendAllowRule(home, ['ls']);
@@ -80,7 +80,7 @@ test('what stands in the file stays, also without an end of its last line, and i
   expect(statSync(at('default.rules')).mode & 0o777).toBe(0o640);
 });
 
-test('any words come back as they were', () => {
+test('any words are read back unchanged', () => {
   const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(words, (prefix) => {

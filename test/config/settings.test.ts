@@ -53,7 +53,7 @@ const wrong: [SettingName, string, string][] = [
   ['web_search', 'true', 'expected one of "disabled", "cached", "indexed", "live", found true'],
 ];
 
-describe('a wrong value is refused with file, line, key, what was expected and what was found', () => {
+describe('an invalid value is refused with file, line, key, the expected and the found value', () => {
   test.each(wrong)('%s = %s', async (name, value, problem) => {
     const config = await load(`# a comment\n${name} = ${value}\n`);
     const error = await configErrorOf(() => config.get(name));
@@ -68,7 +68,7 @@ describe('a wrong value is refused with file, line, key, what was expected and w
     }
   });
 
-  test('a long value is cut', async () => {
+  test('a long value is truncated', async () => {
     const error = await configErrorOf(async () => (await load(`sandbox_mode = "${'x'.repeat(5000)}"\n`)).get('sandbox_mode'));
     expect(error.message.length).toBeLessThan(400);
   });
@@ -80,7 +80,7 @@ test('hide_agent_reasoning is read, and so is the thread request that sets it', 
   expect(config.get('hide_agent_reasoning')).toBe(false);
 });
 
-test('a value where a table is due is refused under its own key', async () => {
+test('a value instead of a table is refused under its own key', async () => {
   const config = await load('model = "m"\nsandbox_workspace_write = true\n');
   const error = await configErrorOf(() => config.get('sandbox_workspace_write.network_access'));
   expect(error.message).toBe(
@@ -89,7 +89,7 @@ test('a value where a table is due is refused under its own key', async () => {
   expect(config.get('model')).toBe('m');
 });
 
-describe('the place of a wrong value', () => {
+describe('the location of an invalid value', () => {
   test.each([
     ['under a heading', '[sandbox_workspace_write]\n\n  network_access = 5\n', ':3:3: '],
     ['dotted', 'sandbox_workspace_write.network_access = 5\n', ':1:25: '],
@@ -115,19 +115,19 @@ describe('the place of a wrong value', () => {
     expect(error.message).toContain(`config.toml${place}sandbox_workspace_write.network_access: expected true or false`);
   });
 
-  test('is the profile, where the profile sets it', async () => {
+  test('is the profile, if the profile sets it', async () => {
     const error = await configErrorOf(async () => (await load('profile = "p"\nmodel = "good"\n[profiles.p]\nmodel = 5\n')).get('model'));
     expect(error.message).toMatch(/config\.toml:4:1: model: expected a non-empty string/);
   });
 
-  test('is the command line or the request, where they set it', async () => {
+  test('is the command line or the request, if they set it', async () => {
     const flags = await configErrorOf(async () => (await load('model = "good"\n', { overrides: ['model=5'] })).get('model'));
     expect(flags.message).toBe(`invalid config: model (given on the command line): expected ${TEXT}, found 5`);
     const request = await configErrorOf(async () => (await load('model = "good"\n', { request: { model: 5 } })).get('model'));
     expect(request.message).toBe(`invalid config: model (given in the request's config): expected ${TEXT}, found 5`);
   });
 
-  test('is the project, where a trusted project sets it', async () => {
+  test('is the project, if a trusted project sets it', async () => {
     const folder = tempFolder({ '.codex/config.toml': 'model = 5\n' });
     const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
     const config = await loadConfig({ home, cwd: folder, env: {}, overrides: [] });
@@ -139,7 +139,7 @@ describe('the place of a wrong value', () => {
   });
 });
 
-test('where nothing is set, the defaults hold', async () => {
+test('without settings, the defaults apply', async () => {
   const config = await load('');
   expect(Object.fromEntries(SETTING_NAMES.map((name) => [name, config.get(name)]))).toEqual({
     allow_login_shell: true,
@@ -220,7 +220,7 @@ describe('the sandbox policy', () => {
     excludeSlashTmp: true,
   };
 
-  test('follows the configured mode, and the requested one before it', async () => {
+  test('follows the requested mode, else the configured one', async () => {
     expect(configuredSandboxPolicy(await load(text))).toEqual({ type: 'readOnly', networkAccess: false });
     expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`))).toEqual(workspaceWrite);
     expect(configuredSandboxPolicy(await load(`sandbox_mode = "workspace-write"\n${text}`), 'danger-full-access')).toEqual({
@@ -229,7 +229,7 @@ describe('the sandbox policy', () => {
     expect(configuredSandboxPolicy(await load(text), 'workspace-write')).toEqual(workspaceWrite);
   });
 
-  test('does not mind a wrong detail of another mode', async () => {
+  test('ignores an invalid setting of another mode', async () => {
     const config = await load('sandbox_workspace_write.network_access = "yes"\n');
     expect(configuredSandboxPolicy(config)).toEqual({ type: 'readOnly', networkAccess: false });
     expect(() => configuredSandboxPolicy(config, 'workspace-write')).toThrow(/network_access: expected true or false/);

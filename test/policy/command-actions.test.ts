@@ -90,7 +90,7 @@ describe('searches', () => {
   });
 });
 
-test('several in one line are several actions', async () => {
+test('several commands in one line are several actions', async () => {
   expect(await actions('cat note.txt\nls src; rg x | rg y')).toEqual([
     read('cat note.txt', '/w/note.txt'),
     list('ls src', 'src'),
@@ -124,6 +124,6 @@ test.each([
   "ls | awk '{system($1)}'",
   'ls | sed -i x',
   'ls | xargs rm',
-])('as a whole it is unknown what this does: %s', async (script) => {
+])('the action of the whole line is unknown: %s', async (script) => {
   expect(await actions(script)).toEqual([{ type: 'unknown', command: script }]);
 });

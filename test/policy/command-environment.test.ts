@@ -26,39 +26,39 @@ function of(given: Partial<EnvironmentPolicy>) {
 }
 
 describe('the environment of commands', () => {
-  test('is without what looks secret and without the keys of providers', () => {
+  test('has no variables that look secret, and no keys of providers', () => {
     expect(of({})).toEqual([
       ['EDITOR', 'HOME', 'PATH'],
       ['AWS_CREDENTIALS', 'CLIENT_SECRET', 'DB_PASSWORD', 'MY_API_KEY', 'PROVIDER', 'github_token'],
     ]);
   });
 
-  test('keeps what looks secret where the user says so, but never the keys of providers', () => {
+  test('keeps variables that look secret if the user sets that, but never the keys of providers', () => {
     expect(of({ ignoreDefaultExcludes: true })).toEqual([['EDITOR', 'HOME', 'PATH', ...SECRETS].sort(), ['PROVIDER']]);
   });
 
-  test('has a secret that include_only spells out, and none that a pattern lets through', () => {
+  test('has a secret that include_only spells out, but none that only a pattern matches', () => {
     expect(of({ includeOnly: ['PATH', 'my_api_key', 'PROVIDER'] })[0]).toEqual(['MY_API_KEY', 'PATH', 'PROVIDER']);
     expect(of({ includeOnly: ['P*', '*KEY'] })[0]).toEqual(['PATH']);
   });
 
-  test('is without what is excluded, whatever the case, even what include_only names', () => {
+  test('has no excluded variables, in any case, even if include_only names them', () => {
     expect(of({ exclude: ['ed*', 'hom?'], includeOnly: ['EDITOR', 'PATH'] })[0]).toEqual(['PATH']);
     expect(of({ exclude: ['E.ITOR', '[A-Z]*'] })[0]).toEqual(['EDITOR', 'HOME', 'PATH']);
   });
 
-  test('has what is set, and then nothing of that name was withheld', () => {
+  test('has the variables of set, and does not report them as withheld', () => {
     const { env, withheld } = commandEnvironment(ENV, policy({ inherit: 'none', set: { MY_API_KEY: 'set', NEW: 'n' } }));
     expect([env, withheld]).toEqual([{ MY_API_KEY: 'set', NEW: 'n' }, []]);
     expect(of({ set: { PROVIDER: 'x' } })).toEqual([['EDITOR', 'HOME', 'PATH', 'PROVIDER'], SECRETS]);
   });
 
-  test('inherits everything, what programs commonly need, or nothing', () => {
+  test('inherits everything, the core variables, or nothing', () => {
     expect(of({ inherit: 'core' })[0]).toEqual(['HOME', 'PATH']);
     expect(of({ inherit: 'none' })).toEqual([[], []]);
   });
 
-  test('what every command is given stands over what is inherited, and under what is set', () => {
+  test('the variables of every command override inherited ones, and set overrides them', () => {
     const { env } = commandEnvironment({ TERM: 'xterm', PAGER: 'less' }, policy({ set: { PAGER: 'most' } }), {
       TERM: 'dumb',
       PAGER: 'cat',

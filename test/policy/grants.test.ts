@@ -6,7 +6,7 @@ import { Grants } from '../../src/policy/permissions/grants.ts';
 import { shownPath } from '../../src/tools/shown-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
-test('what is granted for the turn ends with it, what is granted for the session does not', () => {
+test('a grant for the turn ends with the turn, a grant for the session does not', () => {
   const grants = new Grants();
   grants.grant({ read: ['/r'], write: [], network: false }, 'session');
   grants.grant({ read: [], write: ['/w'], network: true }, 'turn');
@@ -18,7 +18,7 @@ test('what is granted for the turn ends with it, what is granted for the session
   expect(grants.permissions).toEqual([{ read: ['/r'], write: [], network: false }]);
 });
 
-test('a place that has become a link, or lies behind one, is not granted any more', () => {
+test('a granted path that has become a link, or is behind one, is no longer granted', () => {
   const folder = tempFolder();
   const [build, below, other] = [join(folder, 'build'), join(folder, 'build', 'new', 'one'), join(folder, 'other')];
   for (const path of [build, other]) mkdirSync(path);
@@ -30,7 +30,7 @@ test('a place that has become a link, or lies behind one, is not granted any mor
   expect(grants.permissions).toEqual([{ read: [], write: [other], network: true }]);
 });
 
-test('links are followed to where nothing is yet, and circles end', () => {
+test('links to missing paths are followed, and circles end', () => {
   const folder = tempFolder();
   symlinkSync('b', join(folder, 'a'));
   symlinkSync('c/d', join(folder, 'b'));

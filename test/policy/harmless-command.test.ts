@@ -74,7 +74,7 @@ describe('known to be harmless', () => {
     'git rev-parse --show-toplevel',
     'git ls-files',
     'git blame x',
-  ])('where it is held to reading: %s', async (script) => {
+  ])('if limited to reading: %s', async (script) => {
     expect(await harmless(script)).toBe(true);
     expect(await harmless(script, false)).toBe(false);
   });

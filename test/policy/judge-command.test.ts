@@ -133,7 +133,7 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
     expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(unbounded);
   });
 
-  test('a grant of the session spares the question, and forbidden stays forbidden', async () => {
+  test('a session grant replaces approval, but forbidden stays forbidden', async () => {
     const granted = (sandboxed: boolean) => {
       const grants = new Grants();
       for (const script of COMMANDS) grants.allowCommand(commandKey({ argv: ['bash', '-lc', script], cwd: '/w', sandboxed }));
@@ -149,14 +149,14 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   });
 });
 
-test('on-failure: a command that was let out for the session leaves at once', async () => {
+test('on-failure: a command that may leave the sandbox for the session leaves at once', async () => {
   const grants = new Grants();
   grants.allowCommand(commandKey({ argv: ['bash', '-lc', 'touch x'], cwd: '/w', sandboxed: false }));
   expect(wordFor(await judge('touch x', { approvalPolicy: 'on-failure', grants }))).toBe('free');
   expect(wordFor(await judge('touch y', { approvalPolicy: 'on-failure', grants }))).toBe('retry');
 });
 
-test('the key of a question is what spares it the next time', async () => {
+test('granting the key of a question prevents the same question', async () => {
   const grants = new Grants();
   const asked = await judge('touch x', { grants, escalates: true });
   if (asked.verdict !== 'ask') throw new Error('it was not asked');
@@ -165,7 +165,7 @@ test('the key of a question is what spares it the next time', async () => {
   expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
 });
 
-test('a command that was accepted for the session with permissions of its own is accepted with those alone', async () => {
+test('a command that was accepted for the session with its own permissions is accepted only with those', async () => {
   const grants = new Grants();
   const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
   expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'The command asks for more than the sandbox allows.' });
@@ -177,7 +177,7 @@ test('a command that was accepted for the session with permissions of its own is
   expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('out');
 });
 
-test('where names of programs may mean others, they count within the sandbox alone', async () => {
+test('if names may mean other programs, they count only within the sandbox', async () => {
   const asked: Asked = { rules: RULES.allow, trustsNames: false };
   expect(await judgeAll(asked)).toEqual(['run', 'run', 'run', 'ask']);
   expect(await judgeAll({ ...asked, escalates: true })).toEqual(['out', 'out', 'out', 'out']);
@@ -187,14 +187,14 @@ test('where names of programs may mean others, they count within the sandbox alo
   expect(await judgeAll({ trustsNames: false })).toEqual(['look', 'look', 'ask', 'ask']);
 });
 
-test('granular: what asks about rules alone does not ask about leaving the sandbox', async () => {
+test('granular: approval for rules does not include leaving the sandbox', async () => {
   const approvalPolicy: AskForApproval = { granular: { sandbox_approval: false, rules: true, mcp_elicitations: false } };
   expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt }))).toBe('ask');
   expect(wordFor(await judge('ls', { approvalPolicy, rules: RULES.prompt, escalates: true }))).toBe('no');
 });
 
-describe('what people and models are told', () => {
-  test('the reason for leaving the sandbox is the one that the model gives, else that it leaves', async () => {
+describe('messages for people and models', () => {
+  test("the reason for leaving the sandbox is the model's justification, else a default", async () => {
     expect(await judge('touch x', { escalates: true, justification: 'must write next door' })).toMatchObject({
       reason: 'must write next door',
     });
@@ -202,7 +202,7 @@ describe('what people and models are told', () => {
     expect(await judge('touch x')).toMatchObject({ reason: null });
   });
 
-  test('a rule and its justification are named', async () => {
+  test('the message names the rule and its justification', async () => {
     const push: PrefixRule = { pattern: [['git'], ['push', 'send-pack']], decision: 'forbidden', justification: 'a person does that' };
     expect(await judge('git push', { rules: { rules: [push], problems: [] } })).toEqual({
       verdict: 'refuse',
@@ -214,7 +214,7 @@ describe('what people and models are told', () => {
     });
   });
 
-  test('a file of rules that cannot be read is named with its line', async () => {
+  test('the message names an unreadable rules file and the line', async () => {
     expect(await judge('ls', { rules: RULES.unreadable })).toMatchObject({
       reason: 'A rule that may forbid this command cannot be read: /h/rules/a.rules:3: expected (.',
     });
@@ -232,7 +232,7 @@ describe('what people and models are told', () => {
   });
 });
 
-describe('what is proposed to be allowed from now on', () => {
+describe('the proposed amendment', () => {
   test.each<[string, string[] | null, string[] | null]>([
     ['touch x.txt', null, ['touch', 'x.txt']],
     ['touch x.txt', ['touch'], ['touch']],

@@ -48,12 +48,12 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     expect(judged([file('/ws/fine'), touched], policy)).toBe(expected);
   });
 
-  test('without bounds a patch is asked about under untrusted alone', () => {
+  test('without bounds, a patch needs approval only under untrusted', () => {
     const expected = policy === 'untrusted' ? 'ask' : 'write';
     expect(judged([file('/etc/passwd', { shared: true })], policy, { bounded: false })).toBe(expected);
   });
 
-  test('what was allowed for the session is written, by its name and its real place', () => {
+  test('a patch that was allowed for the session is written, if its path and its real path are covered', () => {
     const grants = new Grants();
     grants.allowFiles(grantedPaths([file('/ws/link', { real: '/etc/passwd' })]));
     expect(judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
@@ -62,7 +62,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
   });
 });
 
-test('in a read-only sandbox every file is outside', () => {
+test('in a read-only sandbox every file is outside the writable folders', () => {
   const bounds = { writableRoots: [], home: '/home/me/.heddle' };
   const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds }, grants: new Grants() };
   expect(judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({

@@ -22,7 +22,7 @@ describe('a shell with a script', () => {
     [['/bin/bash', '-c', 'ls -l'], 'ls -l'],
     [['/usr/bin/zsh', '-l', '-c', 'ls -l'], 'ls -l'],
     [['sh', '-c', 'ls -l'], 'ls -l'],
-  ])('%j is what its script is', async (argv, text) => {
+  ])('%j is parsed as its script', async (argv, text) => {
     expect(await parseCommand(argv)).toMatchObject({ argv, text, commands: [{ words: ['ls', '-l'] }] });
   });
 
@@ -34,11 +34,11 @@ describe('a shell with a script', () => {
     [['bash', '-l -c', 'ls']],
     [['bash', 'ls']],
     [['fish', '-c', 'ls']],
-  ])('%j is a program like any other', async (argv) => {
+  ])('%j is parsed as an ordinary program', async (argv) => {
     expect((await parseCommand(argv)).commands).toEqual([{ words: argv }]);
   });
 
-  test('a command without a shell is its words, shown as they would be typed', async () => {
+  test('a command without a shell is shown as a person would type it', async () => {
     expect(await parseCommand(['grep', "it's", 'a b'])).toMatchObject({
       text: "grep \"it's\" 'a b'",
       commands: [{ words: ['grep', "it's", 'a b'] }],
@@ -83,7 +83,7 @@ describe('understood', () => {
     expect(await words(script)).toEqual(expected);
   });
 
-  test('is what bash itself sees, of any words however they are quoted', async () => {
+  test('gives the same words as bash, with any quotes', async () => {
     const plain = fc.stringMatching(/^[a-zA-Z0-9_./:@%+,-]{1,6}$/);
     const single = fc.stringMatching(/^[ -&(-=?-~]{0,6}$/).map((text) => `'${text}'`);
     const double = fc.stringMatching(/^[ -=?-~]{0,6}$/).map((text) => `"${text}"`);

@@ -5,14 +5,14 @@ import { commandRules, parseRules } from '../../src/policy/rules/parse-rules.ts'
 const rules = (text: string) => parseRules(text, 'a.rules').rules;
 const problems = (text: string) => parseRules(text, 'a.rules').problems;
 
-test('a rule is a beginning of commands and what is decided of them', () => {
+test('a rule is a command prefix and a decision', () => {
   expect(parseRules('prefix_rule(pattern=["touch", "x.txt"], decision="allow")\n', 'a.rules')).toEqual({
     rules: [{ pattern: [['touch'], ['x.txt']], decision: 'allow', justification: null }],
     problems: [],
   });
 });
 
-test('a rule may take several lines, comments, trailing commas, alternatives, examples', () => {
+test('a rule may have several lines, comments, trailing commas, alternatives, examples', () => {
   const text = `# ours
 prefix_rule(
   pattern = [ "git", ["status", 'log'], ],  # reads
@@ -33,7 +33,7 @@ prefix_rule(pattern=["rm"], decision="forbidden") prefix_rule(pattern=["ls"])`;
   });
 });
 
-test('rules of other kinds are left alone', () => {
+test('rules of other kinds are ignored', () => {
   expect(
     parseRules(
       'network_rule(host = "a.example", protocol = "https", decision = "allow")\nhost_executable(name="git", paths=["/usr/bin/git"])',
@@ -47,7 +47,7 @@ test('an empty file has no rules', () => {
   expect(parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], problems: [] });
 });
 
-describe('what is no rule is a problem with its line', () => {
+describe('an invalid rule is a problem with its line', () => {
   test.each([
     ['prefix_rule(pattern=["a"]', 'expected a comma or ), found the end of the file'],
     ['prefix_rule(pattern=["a)', 'expected a string or a list, found "\\"a)"'],
@@ -77,13 +77,13 @@ describe('what is no rule is a problem with its line', () => {
     expect(problems(`\n# x\n${text}`)).toEqual([{ message, path: 'a.rules', line: 3 }]);
   });
 
-  test('and the rules around it hold', () => {
+  test('and the rules around it stay in effect', () => {
     const text = 'prefix_rule(pattern=["a"])\nprefix_rule(pattern=["b"], oops)\nprefix_rule(pattern=["c"], decision="forbidden")\n';
     expect(rules(text).map(({ pattern }) => pattern)).toEqual([[['a']], [['c']]]);
     expect(problems(text)).toEqual([{ message: 'expected =, found ")"', path: 'a.rules', line: 2 }]);
   });
 
-  test('whatever the text, it is read to its end', () => {
+  test('every text is read to its end', () => {
     const piece = fc.constantFrom(
       'prefix_rule',
       '(',
@@ -114,7 +114,7 @@ describe('what is no rule is a problem with its line', () => {
   });
 });
 
-test('the rules of several files are one list, and what could not be read is a problem of a whole file', () => {
+test('the rules of several files are one list, and an unreadable file is a problem of the whole file', () => {
   const files = [
     { path: 'a.rules', text: 'prefix_rule(pattern=["a"])' },
     { path: 'b.rules', text: 'oops\nprefix_rule(pattern=["b"])' },

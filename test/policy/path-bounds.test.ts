@@ -3,8 +3,8 @@ import { isReadable, isWritable } from '../../src/policy/permissions/is-writable
 
 const HOME = '/home/me/.heddle';
 
-describe('what may be read', () => {
-  test('everything but the home', () => {
+describe('readable paths', () => {
+  test('everything except the home', () => {
     const bounds = { readable: 'everything' as const, writableRoots: ['/ws'], workspace: [], home: HOME };
     expect(isReadable('/etc/hosts', bounds)).toBe(true);
     expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
@@ -12,7 +12,7 @@ describe('what may be read', () => {
     expect(isReadable(`${HOME}/job/a`, { ...bounds, writableRoots: [`${HOME}/job`] })).toBe(true);
   });
 
-  test('the roots of a restricted sandbox, and what can be written', () => {
+  test('the roots of a restricted sandbox, and the writable roots', () => {
     const bounds = { readable: { roots: ['/ws', '/lib/x'], platformDefaults: true }, writableRoots: ['/tmp'], workspace: [], home: HOME };
     expect(isReadable('/ws/a', bounds)).toBe(true);
     expect(isReadable('/lib/x', bounds)).toBe(true);
@@ -23,7 +23,7 @@ describe('what may be read', () => {
   });
 });
 
-test('a writable root inside a protected folder is one all the same', () => {
+test('a writable root inside a protected folder is writable', () => {
   const bounds = { writableRoots: ['/ws', '/ws/.codex/job'], workspace: [], home: HOME };
   expect(isWritable('/ws/.codex/job/a', bounds)).toBe(true);
   expect(isWritable('/ws/.codex/a', bounds)).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readingOnly } from '../../src/policy/permissions/complete-sandbox-policy.ts';
 import type { ReadOnlyAccess } from '../../src/protocol/generated/types.ts';
 
-test('held to reading, a command reads what it could before, writes nothing and reaches nobody', () => {
+test('the read-only form of a policy keeps read access, and allows no writing and no network', () => {
   const access: ReadOnlyAccess = { type: 'restricted', readableRoots: ['/data'], includePlatformDefaults: true };
   const held = { type: 'readOnly', networkAccess: false };
   expect(readingOnly({ type: 'workspaceWrite', networkAccess: true, writableRoots: ['/w'] })).toEqual(held);

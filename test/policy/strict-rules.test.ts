@@ -121,7 +121,7 @@ describe('a rule that forbids `git push` sees it in', () => {
   });
 });
 
-describe('asks where it cannot be told that it is not `git push`', () => {
+describe('requires approval if the command may be `git push`', () => {
   test.each([
     "[ 'a[$(git push)]' -eq 1 ]",
     '$X push',
@@ -145,7 +145,7 @@ describe('asks where it cannot be told that it is not `git push`', () => {
   });
 });
 
-describe('is not in the way of', () => {
+describe('does not restrict', () => {
   test.each([
     'git status',
     'git commit -m push',
@@ -170,7 +170,7 @@ describe('is not in the way of', () => {
   });
 });
 
-test('a rule of one word is about the program, whatever follows', async () => {
+test('a rule of one word matches the program with any arguments', async () => {
   expect(await decide('echo x | xargs rm', forbid(['rm']))).toBe('forbidden');
   expect(await decide('git rm x', forbid(['rm']))).toBeNull();
   expect(await decide('rmdir x', forbid(['rm']))).toBeNull();
@@ -178,19 +178,19 @@ test('a rule of one word is about the program, whatever follows', async () => {
   expect(await decide('find . -regex rm', forbid(['rm']))).toBeNull();
 });
 
-test('a rule of a program with its folder is about the program as well', async () => {
+test('a rule for a program with its folder also matches the program alone', async () => {
   expect(await decide('deploy.sh', forbid(['./deploy.sh']))).toBe('forbidden');
   expect(await decide('bash deploy.sh', forbid(['./deploy.sh']))).toBe('forbidden');
 });
 
-test('each word may be one of several', async () => {
+test('each word may have alternatives', async () => {
   const rule = forbid(['git', 'hg'], ['push', 'send']);
   expect(await decide('hg send', rule)).toBe('forbidden');
   expect(await decide('git send', rule)).toBe('forbidden');
   expect(await decide('git pull', rule)).toBeNull();
 });
 
-test('of several rules the strictest holds, in whatever order', async () => {
+test('the strictest of several rules applies, in any order', async () => {
   const prompt: PrefixRule = { ...forbid(['git']), decision: 'prompt' };
   const allow: PrefixRule = { ...forbid(['git']), decision: 'allow' };
   expect(await decide('git push', allow, prompt, forbid(['git'], ['push']))).toBe('forbidden');
@@ -198,11 +198,11 @@ test('of several rules the strictest holds, in whatever order', async () => {
   expect(await decide('git pull', allow)).toBeNull();
 });
 
-test('many options do not take it long', async () => {
+test('many options do not take long', async () => {
   expect(await decide(`git ${'-a '.repeat(150)}x`, forbid(['git'], ['push'], ['origin']))).toBeNull();
 }, 2000);
 
-test('what stands behind very many words of a runner, or in a very long pipeline, is asked about', async () => {
+test('a command after very many words of a runner, or in a very long pipeline, needs approval', async () => {
   expect(await decide(`env ${'A '.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');
   expect(await decide(`git ${'-a '.repeat(400)}push`, forbid(['git'], ['push']))).toBe('prompt');
   expect(await decide(`${'a|'.repeat(4000)}git push`, forbid(['git'], ['push']))).toBe('prompt');

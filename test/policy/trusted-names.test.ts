@@ -21,6 +21,6 @@ test.each<Record<string, string>>([
   { BASH_ENV: '/ws/env.sh' },
   { ENV: '/tmp/env.sh' },
   { ZDOTDIR: '/ws/z' },
-])('not where the workspace, or a place that commands write, has a say: %j', (env) => {
+])('not if the workspace, or a folder that commands can write, is in a path: %j', (env) => {
   expect(trusts(env)).toBe(false);
 });

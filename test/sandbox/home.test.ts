@@ -37,11 +37,11 @@ test('a command reads the configuration and the rules in the home, and none of i
   expect(ran.stdout).toBe('plainplainconfig.toml\nrules\n');
 });
 
-test('a command changes nothing in the home', async () => {
+test('a command cannot change anything in the home', async () => {
   expect((await world.bash(changeHome(world.home))).stdout).toBe('');
 });
 
-test('a home below a writable root is kept, and cannot be moved away', async () => {
+test('a home below a writable root is protected, and cannot be moved away', async () => {
   const rename = `python3 -c 'import os; os.rename("${world.home}", "${world.base}/moved")'`;
   const script = `${changeHome(world.home)}; ${readSecrets(world.home)}; ${rename}; touch ${world.base}/file`;
   const ran = await world.bash(script, { writableRoots: [world.base] });
@@ -50,7 +50,7 @@ test('a home below a writable root is kept, and cannot be moved away', async () 
   expect(readFileSync(join(world.home, 'config.toml'), 'utf8')).toBe('plain');
 });
 
-test('a workspace inside the home can be used, and the home around it is kept', async () => {
+test('a workspace inside the home can be used, and the home around it is protected', async () => {
   const inner = world.folder('home', 'projects', 'one');
   const script = `echo x > file; mkdir .git; ${changeHome(world.home)}; ${readSecrets(world.home)}; ls ${world.home}/projects`;
   const ran = await world.bash(script, { writableRoots: [inner] }, inner);
@@ -58,7 +58,7 @@ test('a workspace inside the home can be used, and the home around it is kept', 
   expect(readdirSync(inner)).toEqual(['file']);
 });
 
-test('a workspace that is the home can be used, but for what is its own, there or not', async () => {
+test("a workspace that is the home can be used, except heddle's own files, whether they exist or not", async () => {
   const bounds = { writableRoots: [world.home] };
   const script = `echo x > notes; ${changeHome(world.home)}; ${readSecrets(world.home)}; rm -rf auth.json log; cat config.toml`;
   const ran = await world.bash(script, bounds, world.home);
@@ -68,14 +68,14 @@ test('a workspace that is the home can be used, but for what is its own, there o
   ]);
 });
 
-test('the home is kept by a symbolic link to it', async () => {
+test('the home is protected if it is reached by a symbolic link', async () => {
   const link = join(world.workspace, 'link');
   symlinkSync(world.home, link);
   const ran = await world.bash(`${changeHome(link)}; ${readSecrets(link)}; cat ${link}/config.toml`, { home: link });
   expect(ran.stdout).toBe('plain');
 });
 
-test('the home is kept where only some folders can be read', async () => {
+test('the home is protected with restricted reads', async () => {
   const readable = { roots: [world.base], platformDefaults: true };
   const ran = await world.bash(`${readSecrets(world.home)}; cat ${world.home}/config.toml`, { readable });
   expect(ran.stdout).toBe('plain');
@@ -83,7 +83,7 @@ test('the home is kept where only some folders can be read', async () => {
   expect(none.stderr).toContain('No such file');
 });
 
-test('a secret that is a readable root by its own name still cannot be read', async () => {
+test('a secret cannot be read even if it is a readable root', async () => {
   const readable = { roots: [world.workspace, join(world.home, 'auth.json'), join(world.home, 'sessions')], platformDefaults: true };
   expect((await world.bash(readSecrets(world.home), { readable })).stdout).toBe('');
 });
@@ -96,7 +96,7 @@ test.each(['heddle-writers', 'sessions'])('%s in the home is no workspace: it is
   expect((await world.bash(`ls ${folder}`, { ...bounds, writableRoots: [] })).stderr).toContain('No such file');
 });
 
-test('a secret that is made while the command runs is not there for it', async () => {
+test('a command does not see a secret that is created while it runs', async () => {
   await world.bash('mkfifo ready go');
   const running = world.bash(`echo > ready; cat go; cat ${world.home}/later`);
   await world.bash('cat ready');
@@ -105,7 +105,7 @@ test('a secret that is made while the command runs is not there for it', async (
   expect((await running).stdout).toBe('\n');
 });
 
-test('skills in the home that are a symbolic link are read where they are', async () => {
+test('skills in the home that are a symbolic link can be read', async () => {
   mkdirSync(join(world.outside, 'skills'));
   world.file('outside/skills/one', 'text');
   symlinkSync(join(world.outside, 'skills'), join(world.home, 'skills'));

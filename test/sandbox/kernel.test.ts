@@ -31,7 +31,7 @@ for each in sys.argv[1:]:
   return stdout.trim().split('\n');
 }
 
-test('no namespace can be made or entered, and nothing mounted', async () => {
+test('no namespace can be created or entered, and nothing can be mounted', async () => {
   const namespaces = [0x20000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x80];
   const calls = [
     ...namespaces.map((flag) => `call('unshare', ${flag})`),
@@ -46,7 +46,7 @@ test('no namespace can be made or entered, and nothing mounted', async () => {
   expect((await world.run(['unshare', '-Ur', 'true'])).stderr).toContain('Operation not permitted');
 });
 
-test('the kernel and other processes are not reached into', async () => {
+test('the kernel and other processes cannot be accessed', async () => {
   const calls = [
     "call('ptrace', 16, 1, 0, 0)",
     "call('process_vm_readv', 1, None, 0, None, 0, 0)",
@@ -59,7 +59,7 @@ test('the kernel and other processes are not reached into', async () => {
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
 
-test('no device is made, and no file gets capabilities', async () => {
+test('no device can be created, and no file gets capabilities', async () => {
   const calls = [
     "os.mknod('block', 0o60600, os.makedev(254, 0))",
     "os.mknod('memory', 0o20600, os.makedev(1, 1))",
@@ -69,20 +69,20 @@ test('no device is made, and no file gets capabilities', async () => {
   expect(await python(calls)).toEqual(calls.map(() => 'EPERM'));
 });
 
-test('what adopts orphans in the sandbox has the filter as well, and no file of the outside but what the command has', async () => {
+test('the process that adopts orphans in the sandbox also has the filter, and no open files except those of the command', async () => {
   const { stdout } = await world.bash(
     'grep -E "^(Seccomp|NoNewPrivs|CapEff):" /proc/1/status; ls -l /proc/1/fd | grep -cE " (/[^d]|/d[^e])"',
   );
   expect(stdout).toBe('CapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n0\n');
 });
 
-test('no input is forged for a terminal', async () => {
+test('input cannot be injected into a terminal', async () => {
   const calls = ["fcntl.ioctl(os.openpty()[1], 0x5412, b'x')", "fcntl.ioctl(os.openpty()[1], 0x541c, b'\\\\3')", 'os.openpty()'];
   const high = "call('ioctl', os.openpty()[1], ctypes.c_ulong(0x1_0000_5412), b'x')";
   expect(await python([...calls, high])).toEqual(['EPERM', 'EPERM', 'done', 'EPERM']);
 });
 
-test('a command on a terminal of its own is started without further files, and has the filter', async () => {
+test('a command in its own terminal is started without further files, and has the filter', async () => {
   const script = "import fcntl, os\ntry: fcntl.ioctl(os.openpty()[1], 0x5412, b'x')\nexcept OSError as error: print(error.errno)";
   const what = { argv: ['python3', '-c', script], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: true };
   const { argv, env, files, release } = await world.sandbox.confine(what, world.bounds());
@@ -98,7 +98,7 @@ test.runIf(process.arch === 'x64')('the calls of 32-bit programs are refused', a
   expect(await python(['syscall(0x40000000 + 39)'])).toEqual(['EPERM']);
 });
 
-test('nothing in /proc or /sys but its own processes can be written', async () => {
+test('in /proc and /sys, a command can write only to its own processes', async () => {
   const { stdout } = await world.bash("find /proc /sys -writable -type f -not -path '/proc/[0-9]*' 2>/dev/null | head -20 | tr '\\n' ' '");
   const written = await world.bash(
     `for file in ${stdout} /proc/sys/kernel/core_pattern; do (echo < $file >> $file) 2>/dev/null && echo $file; done`,
@@ -106,7 +106,7 @@ test('nothing in /proc or /sys but its own processes can be written', async () =
   expect(written.stdout).toBe('');
 });
 
-test('processes outside are neither seen nor killed', async () => {
+test('processes outside cannot be seen or killed', async () => {
   const outside = spawn('sleep', ['60']);
   const { stdout } = await world.bash(
     `kill -9 ${outside.pid}; ls -d /proc/[0-9]* | wc -l; cat /proc/${process.pid}/environ; ls /proc/${process.pid}/root`,
@@ -116,13 +116,13 @@ test('processes outside are neither seen nor killed', async () => {
   outside.kill();
 });
 
-test('no file of the server is open in a command but those for its input and output', async () => {
+test('a command has no open files of the server except its input and output', async () => {
   expect((await world.bash('ls /proc/self/fd')).stdout).toBe('0\n1\n2\n3\n');
   expect((await world.bash('readlink /proc/self/fd/3')).stdout).toBe('');
 });
 
 describe('without network', () => {
-  test('a listener on this machine is not reached, and an own one is', async () => {
+  test('a listener on this machine cannot be reached, but a listener of the command can', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const address = server.address();
@@ -163,7 +163,7 @@ except OSError as error: print(error.strerror)
   });
 });
 
-test('with network, a listener on this machine is reached', async () => {
+test('with network, a listener on this machine can be reached', async () => {
   const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const address = server.address();
@@ -173,7 +173,7 @@ test('with network, a listener on this machine is reached', async () => {
   expect(stdout).toBe('hello');
 });
 
-test('what programs commonly do still works', async () => {
+test('common operations of programs still work', async () => {
   const commands = [
     'git init -q sub && cd sub && git -c user.name=x -c user.email=x@y commit -q --allow-empty -m one && git log --format=%s',
     'npm --version > /dev/null && echo npm',

@@ -18,7 +18,7 @@ const paths = fc
   .map((parts) => `/${parts.join('/')}`);
 const kinds = fc.constantFrom<MountKind>('write', 'read', 'bare', 'empty', 'nothing');
 
-test('no path is taken for an option: each is a whole argument of an option, and begins with a slash', () => {
+test('no path is read as an option: each is a whole argument of an option, and begins with a slash', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(paths, kinds)), fc.boolean(), (places, everything) => {
       const args = bubblewrapMounts(view(places, { everything }));
@@ -33,7 +33,7 @@ test('no path is taken for an option: each is a whole argument of an option, and
   );
 });
 
-test('what lies deeper is mounted later, whatever the order it was named in', () => {
+test('deeper paths are mounted later, whatever the order in which they are given', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(paths, kinds)), (places) => {
       const args = bubblewrapMounts(view(places));
@@ -48,7 +48,7 @@ test('what lies deeper is mounted later, whatever the order it was named in', ()
   );
 });
 
-test('the folders between a writable root and what is kept in it are mount points as well', () => {
+test('the folders between a writable root and the protected paths in it are mount points too', () => {
   expect(
     bubblewrapMounts(
       view([
@@ -77,7 +77,7 @@ test('the folders between a writable root and what is kept in it are mount point
   ]);
 });
 
-test('where not everything can be read, the root is bare, and has the links that lead to what is there', () => {
+test('with restricted reads, the root is bare, and has the links that lead to visible paths', () => {
   const links = new Map([
     ['/bin', 'usr/bin'],
     ['/usr/x', 'y'],
@@ -87,7 +87,7 @@ test('where not everything can be read, the root is bare, and has the links that
   ]);
 });
 
-test('a path is known by every mount of what it lies in', () => {
+test('the aliases of a path include every mount of a folder above it', () => {
   const info = [
     '20 1 8:1 / / rw - ext4 /dev/a rw',
     '21 20 0:5 / /proc rw - proc proc rw',

@@ -31,7 +31,7 @@ describe('killing', () => {
 describe('a terminal', () => {
   const terminal = { rows: 20, cols: 90 };
 
-  test('is of the asked size, is its own, and gives all output', async () => {
+  test('has the requested size, belongs to the command, and passes on all output', async () => {
     const processes = systemProcesses();
     for (let round = 0; round < 20; round++) {
       const running = await run(processes, 'test -t 0 && tty; stty size </dev/tty; seq 1 3000; echo END', { terminal });
@@ -41,7 +41,7 @@ describe('a terminal', () => {
     }
   });
 
-  test('is typed into, resized and ended', async () => {
+  test('can be typed into, resized and ended', async () => {
     const running = await run(systemProcesses(), 'read x; echo "got $x"; stty size; cat; echo over', { terminal });
     running.resize({ rows: 33, cols: 44 });
     await running.write(Buffer.from('hey\n'));
@@ -52,7 +52,7 @@ describe('a terminal', () => {
     expect(running.text.stdout).toBe('hey\r\ngot hey\r\n33 44\r\nhalfhalfover\r\n');
   });
 
-  test('is not passed on to what is started beside it', async () => {
+  test('is not passed on to other commands', async () => {
     const processes = systemProcesses();
     const first = await run(processes, 'cat', { terminal });
     const second = await run(processes, 'ls -l /proc/self/fd');
@@ -64,8 +64,8 @@ describe('a terminal', () => {
   });
 });
 
-describe('what was started for an owner', () => {
-  test('is killed with what outlived it, and nobody else is', async () => {
+describe('the processes of an owner', () => {
+  test('are killed with the processes that outlived their command, and no others are', async () => {
     const processes = systemProcesses();
     const [mine, other] = [uniqueSleep(), uniqueSleep()];
     const ended = await run(processes, `setsid ${mine} >/dev/null 2>&1 & setsid ${mine} & exit 0`, { owner: ['thread', 'turn', 'a'] });
@@ -82,7 +82,7 @@ describe('what was started for an owner', () => {
     await expect(run(processes, 'true')).rejects.toThrow('the server is ending');
   });
 
-  test('is gone after 50 interrupts of a tree', async () => {
+  test('are gone after 50 interrupts of a tree', async () => {
     const processes = systemProcesses();
     const sleep = uniqueSleep();
     for (let round = 0; round < 50; round++) {
@@ -95,7 +95,7 @@ describe('what was started for an owner', () => {
   }, 30_000);
 });
 
-test('what the system refuses while a start is prepared is told as a start that failed', async () => {
+test('an error of the system during the preparation of a start is reported as a failed start', async () => {
   const refusal = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
   const sandbox = { available: async () => ({ name: 'full' }), confine: () => Promise.reject(refusal) };
   const bounds = { readable: 'everything' as const, writableRoots: [], network: false, workspace: [], home: tmpdir() };
@@ -104,7 +104,7 @@ test('what the system refuses while a start is prepared is told as a start that 
 });
 
 describe('input and output', () => {
-  test('can be opened anew by their names', async () => {
+  test('can be opened again by their paths', async () => {
     const script = 'sleep 0.1; cat /dev/stdin >/dev/stderr; echo one >/dev/stdout; echo two | tee /dev/stdout; ls -l /proc/self/fd/0 >&2';
     const running = await run(systemProcesses(), script, { input: true });
     await running.write(Buffer.from('typed\n'));
@@ -114,7 +114,7 @@ describe('input and output', () => {
     expect(running.text.stderr).toMatch(/^typed\n.* -> pipe:\[\d+\]\n$/);
   });
 
-  test('are no socket, for which bash would read the start-up file of a remote user', async () => {
+  test('are not a socket, for which bash would read the start-up file of a remote user', async () => {
     const home = mkdtempSync(join(tmpdir(), 'heddle-home-'));
     writeFileSync(join(home, '.bashrc'), 'echo read\n');
     const running = await run(systemProcesses(), ['/bin/bash', '-c', 'echo ran'], { env: { PATH, HOME: home }, input: true });
@@ -123,7 +123,7 @@ describe('input and output', () => {
     expect(running.text.stdout).toBe('ran\n');
   });
 
-  test('of many at once go to nobody else, and none is left open', async () => {
+  test('of many programs at once are not mixed up, and none stays open', async () => {
     const processes = systemProcesses();
     const before = readdirSync('/proc/self/fd').length;
     const numbers = Array.from({ length: 60 }, (_, index) => index);
@@ -136,7 +136,7 @@ describe('input and output', () => {
     await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
   });
 
-  test('work, though less well, where no pipes can be made', async () => {
+  test('work, with limits, if no pipes can be made', async () => {
     const running = await run(systemProcesses({ platform: 'darwin' }), 'cat; echo end >&2', { input: true });
     await running.write(Buffer.from('typed'));
     running.endInput();
@@ -146,7 +146,7 @@ describe('input and output', () => {
 });
 
 describe('output', () => {
-  test('waits while it is paused, and is whole in the end', async () => {
+  test('waits while it is paused, and is complete at the end', async () => {
     const running = await run(systemProcesses(), 'head -c 3000000 /dev/zero; echo END');
     running.pause();
     const before = running.text.stdout.length;
@@ -157,12 +157,12 @@ describe('output', () => {
     expect(running.text.stdout.length).toBe(3_000_004);
   });
 
-  test('of what goes on writing is not waited for long', async () => {
+  test('of a process that continues to write is not waited for long', async () => {
     const running = await run(systemProcesses(), 'while :; do echo x; sleep 0.02; done & exit 4');
     expect(await running.ended).toEqual({ exitCode: 4, allRead: false });
   });
 
-  test('that is written to nobody, and input that nobody takes, do no harm', async () => {
+  test('that no process reads, and input that no process reads, do no harm', async () => {
     const running = await run(systemProcesses(), 'exec <&-; echo up; exec >&- 2>&-; sleep 1000', { input: true });
     await running.says('up');
     await running.write(Buffer.alloc(1_000_000));
@@ -175,7 +175,7 @@ describe('output', () => {
 });
 
 describe('a mark', () => {
-  test('of a server that a command starts goes with that of the command', async () => {
+  test('of a server that a command starts is added to that of the command', async () => {
     const outer = await run(systemProcesses(), 'echo $HEDDLE_COMMAND; cat', { input: true });
     await outer.says('\n');
     const inner = systemProcesses({ env: { HEDDLE_COMMAND: outer.text.stdout.trim() } });

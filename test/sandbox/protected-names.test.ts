@@ -30,7 +30,7 @@ function rename(from: string, to: string): string {
 }
 
 describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
-  test('that is there can be read, not changed, replaced or removed', async () => {
+  test('that exists can be read, but not changed, replaced or removed', async () => {
     world.file(`work/${name}/config`, 'kept');
     const attempts = [
       `echo x > ${name}/config`,
@@ -47,7 +47,7 @@ describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
     expect(readdirSync(join(world.workspace, name))).toEqual(['config']);
   });
 
-  test('that is not there cannot be made, and nothing of it is left', async () => {
+  test('that does not exist cannot be created, and nothing is left behind', async () => {
     const attempts = [
       `mkdir ${name}`,
       `mkdir ${name}/hooks`,
@@ -66,7 +66,7 @@ describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
     expect(readFileSync(join(world.workspace, name), 'utf8')).toBe('kept');
   });
 
-  test('that is a symbolic link: neither it nor what it leads to can be changed', async () => {
+  test('that is a symbolic link: neither the link nor its target can be changed', async () => {
     world.file('work/real/deep/config', 'kept');
     symlinkSync('deep', join(world.workspace, 'real', 'link'));
     symlinkSync('real/link', join(world.workspace, name));
@@ -85,14 +85,14 @@ describe.each(PROTECTED_NAMES)('%s in a writable root', (name) => {
     expect(readFileSync(join(world.workspace, name, 'config'), 'utf8')).toBe('kept');
   });
 
-  test('that is a symbolic link to what is not there: that cannot be made', async () => {
+  test('that is a symbolic link to a missing path: the target cannot be created', async () => {
     mkdirSync(join(world.workspace, 'sub'));
     symlinkSync('sub/none', join(world.workspace, name));
     expect(await succeeded([`mkdir sub/none`, `echo x > ${name}`, `rm ${name}`, 'touch sub/file'])).toEqual(['touch sub/file']);
     expect(readdirSync(join(world.workspace, 'sub'))).toEqual(['file']);
   });
 
-  test('below, at any depth: it can be neither changed nor moved away with what it is in', async () => {
+  test('below, at any depth: it cannot be changed, or moved away with a folder above it', async () => {
     world.file(`work/a/b/${name}/hooks/file`, 'kept');
     const attempts = [
       `echo x > a/b/${name}/hooks/file`,
@@ -126,7 +126,7 @@ test('several commands at once guard the same names, and the last takes the guar
   expect(readdirSync(world.workspace)).toEqual(['ran-1', 'ran-2', 'ran-3', 'ran-4']);
 });
 
-test('a guard that another process of heddle relies on stays while it does', async () => {
+test('a guard stays as long as another heddle process uses it', async () => {
   const other = new ConfinedWorld();
   const bounds = { writableRoots: [world.workspace] };
   const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
@@ -138,7 +138,7 @@ test('a guard that another process of heddle relies on stays while it does', asy
   await other.close();
 });
 
-test('what a crash left is guarded as before, and goes with the next command', async () => {
+test('a guard left by a crash still protects, and is removed with the next command', async () => {
   mkdirSync(join(world.workspace, '.git'));
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '';
   mkdirSync(join(world.workspace, '.codex', `held-for-sandbox-${namespace}-99999999-00000000`), { recursive: true });
@@ -146,7 +146,7 @@ test('what a crash left is guarded as before, and goes with the next command', a
   expect(readdirSync(world.workspace)).toEqual(['.git']);
 });
 
-test('what guards is no change for git, outside', async () => {
+test('git outside the sandbox does not show guards as changes', async () => {
   const other = new ConfinedWorld();
   spawnSync('git', ['init', '-q', world.workspace]);
   const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
@@ -157,7 +157,7 @@ test('what guards is no change for git, outside', async () => {
   await other.close();
 });
 
-test('a repository that the user makes meanwhile stays, and is one for the next command, while the first still runs', async () => {
+test('a repository that the user creates while a command runs stays, and the next command protects it while the first still runs', async () => {
   await world.bash('mkfifo ready go');
   const running = world.bash('echo > ready; cat go');
   await world.bash('cat ready');
@@ -170,7 +170,7 @@ test('a repository that the user makes meanwhile stays, and is one for the next 
   expect(readdirSync(join(world.workspace, '.git'))).not.toContainEqual(expect.stringContaining('held'));
 });
 
-describe('paths near to the longest that there can be', () => {
+describe('paths near the maximum length', () => {
   /** Creates a folder with a path of this many bytes. */
   function deepFolder(bytes: number): string {
     let path = world.workspace;
@@ -181,18 +181,18 @@ describe('paths near to the longest that there can be', () => {
     return path;
   }
 
-  test('of a root: what cannot be guarded is refused, and nothing stays behind', async () => {
+  test('of a root: a path that cannot be protected is refused, and nothing is left behind', async () => {
     const deep = deepFolder(4080);
     await expect(world.bash('true', { writableRoots: [deep] }, deep)).rejects.toThrow('could not be protected');
     expect(readdirSync(deep)).toEqual([]);
   });
 
-  test('of a nested repository: it keeps no command from running', async () => {
+  test('of a nested repository: commands still run', async () => {
     mkdirSync(join(deepFolder(4085), '.git'));
     expect(await world.bash('true')).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 
-  test('a root with line breaks and what looks like options is one', async () => {
+  test('a root may contain line breaks and words that look like options', async () => {
     const root = world.folder('work', 'a\n--bind "/ -- x');
     expect(await world.bash('touch file; mkdir .git', { writableRoots: [root] }, root)).toMatchObject({ exitCode: 1 });
     expect(readdirSync(root)).toEqual(['file']);
@@ -205,7 +205,7 @@ test("a folder of the user's own stays, even when it is empty", async () => {
   expect(readdirSync(world.workspace)).toEqual(['.codex']);
 });
 
-test('a protected name that is a writable root by its own name can be written', async () => {
+test('a protected name that is itself a writable root can be written', async () => {
   world.file('work/.git/config');
   const ran = await world.bash('echo x > .git/config', { writableRoots: [world.workspace, join(world.workspace, '.git')] });
   expect(ran).toEqual({ exitCode: 0, stdout: '', stderr: '' });

@@ -17,7 +17,7 @@ function roots(...more: string[]) {
   return { readable: { roots: [world.workspace, ...more], platformDefaults: true } };
 }
 
-test('only the readable roots and what programs need are there', async () => {
+test('only the readable roots and the platform defaults are visible', async () => {
   const ran = await world.bash(`cat file; ls ${world.base}; cat ${world.outside}/file; ls /`, roots());
   const top = ran.stdout.split('\n');
   expect(top[0]).toBe('insidework');
@@ -30,7 +30,7 @@ test('a readable root is not writable, and a writable root is readable', async (
   expect(ran).toEqual({ exitCode: 0, stdout: 'outsidex\n', stderr: expect.stringContaining('Read-only file system') });
 });
 
-test('nothing can be made beside them', async () => {
+test('nothing can be created beside them', async () => {
   const ran = await world.bash(`mkdir /new ${world.base}/new /usr/new`, roots());
   expect(ran.stderr.match(/Read-only file system/g)).toHaveLength(3);
 });
@@ -41,23 +41,23 @@ test("the system's secrets are not there, for root either", async () => {
   expect(ran.stdout.trim()).toBe('readable');
 });
 
-test('a readable root by a symbolic link is there by both its names', async () => {
+test('a readable root that is a symbolic link is visible under both paths', async () => {
   const link = join(world.base, 'link');
   symlinkSync(world.outside, link);
   const ran = await world.bash(`cat ${link}/file ${world.outside}/file`, roots(link));
   expect(ran).toEqual({ exitCode: 0, stdout: 'outsideoutside', stderr: '' });
 });
 
-test('a symbolic link in a root shows nothing that is in none', async () => {
+test('a symbolic link in a root shows nothing outside the roots', async () => {
   symlinkSync(world.outside, join(world.workspace, 'link'));
   expect((await world.bash('cat link/file', roots())).exitCode).toBe(1);
 });
 
-test('a folder to run in that cannot be read is refused', async () => {
+test('a working directory that cannot be read is refused', async () => {
   await expect(world.bash('true', roots(), world.outside)).rejects.toThrow(`${world.outside}: this folder cannot be read in the sandbox`);
 });
 
-test('without what programs need, a command has what its roots name', async () => {
+test('without the platform defaults, a command sees only its roots', async () => {
   const readable = { roots: [world.workspace, dirname('/usr/bin'), '/lib', '/lib64'], platformDefaults: false };
   expect(await world.run(['/usr/bin/cat', 'file'], { readable })).toEqual({ exitCode: 0, stdout: 'inside', stderr: '' });
   expect((await world.run(['/usr/bin/ls', '/etc'], { readable })).exitCode).toBe(2);

@@ -16,47 +16,47 @@ function rules(bounds: Partial<SandboxBounds> = {}): string[] {
   return seatbeltProfile({ ...BOUNDS, ...bounds }).split('\n');
 }
 
-describe('a profile of Seatbelt', () => {
-  test('denies what it does not allow', () => {
+describe('a Seatbelt profile', () => {
+  test('denies everything that it does not allow', () => {
     expect(rules().slice(0, 2)).toEqual(['(version 1)', '(deny default)']);
   });
 
-  test('lets writable roots be written, but for the protected names at any depth', () => {
+  test('allows writing in writable roots, except protected names at any depth', () => {
     expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/job"\)\)$/));
     expect(rules()).toContain(
       '(deny file-write* (regex #"^/job/(.*/)?\\.git(/|$)") (regex #"^/job/(.*/)?\\.codex(/|$)") (regex #"^/job/(.*/)?\\.agents(/|$)"))',
     );
   });
 
-  test('keeps the home, after whatever allows more', () => {
+  test('protects the home after every rule that allows more', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
     expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
     expect(profile.at(-5)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
   });
 
-  test('lets a writable root in the home be used', () => {
+  test('allows a writable root in the home', () => {
     expect(rules({ writableRoots: ['/Users/one/.heddle/job'] })).toContain('(allow file-write* (subpath "/Users/one/.heddle/job"))');
   });
 
-  test('keeps the own files of a home that is a writable root', () => {
+  test("protects heddle's own files in a home that is a writable root", () => {
     expect(rules({ writableRoots: ['/Users/one/.heddle'] })).toContainEqual(
       expect.stringMatching(/^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\).*heddle\.db"/),
     );
   });
 
-  test('shows only the readable roots where not everything can be read', () => {
+  test('shows only the readable roots with restricted reads', () => {
     const profile = rules({ readable: { roots: ['/data'], platformDefaults: false } });
     expect(profile).toContain('(allow file-read* (subpath "/data") (subpath "/job"))');
     expect(profile).not.toContain('(allow file-read*)');
   });
 
-  test('allows the network only where it is granted', () => {
+  test('allows the network only if it is granted', () => {
     expect(rules().at(-2)).toBe('(deny network* (remote unix-socket))');
     expect(rules({ network: true }).at(-2)).toBe('(allow network* system-socket)');
   });
 
-  test('takes a path for nothing but a path', () => {
+  test('never reads a path as anything else', () => {
     const profile = rules({ writableRoots: ['/a"b) (allow default) ("\\c.d'] }).join('\n');
     expect(profile).toContain('(subpath "/a\\"b) (allow default) (\\"\\\\c.d")');
     expect(profile.match(/(?<!\\)"/g)?.length).toSatisfy((count: number) => count % 2 === 0);

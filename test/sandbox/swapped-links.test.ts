@@ -14,8 +14,8 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-describe('a link that a command made in a writable root', () => {
-  test('in the place of a root that was not there makes nothing writable', async () => {
+describe('a link that a command created in a writable root', () => {
+  test('in place of a root that did not exist makes nothing writable', async () => {
     const bounds = { writableRoots: [world.workspace, join(world.workspace, 'build')] };
     await world.bash(`ln -s ${world.outside} build`, bounds);
     const ran = await world.bash(`touch build/x ${world.outside}/x file`, bounds);
@@ -23,7 +23,7 @@ describe('a link that a command made in a writable root', () => {
     expect([readdirSync(world.outside), readdirSync(world.workspace).toSorted()]).toEqual([[], ['build', 'file']]);
   });
 
-  test('on the way to a root that lies in another makes nothing writable', async () => {
+  test('in the path of a root inside another root makes nothing writable', async () => {
     const root = world.folder('work', 'a', 'inner');
     world.folder('outside', 'inner');
     await world.bash(`mv a b; ln -s ${world.outside} a`);
@@ -31,7 +31,7 @@ describe('a link that a command made in a writable root', () => {
     expect(ran.stderr).toContain('Read-only file system');
   });
 
-  test('is followed where it leads to what is writable anyway', async () => {
+  test('is followed if it leads to a file that is writable anyway', async () => {
     const bounds = { writableRoots: [world.workspace, join(world.workspace, 'build')] };
     const ran = await world.bash('mkdir real; ln -s real build', bounds);
     expect(ran.exitCode).toBe(0);
@@ -54,7 +54,7 @@ describe('a link that a command made in a writable root', () => {
     expect(await world.bash('cat docs/secret', { readable })).toMatchObject({ exitCode: 1, stdout: '' });
   });
 
-  test('in the place of the workspace, which lies in another root: commands there are refused, with what to do', async () => {
+  test('in place of the workspace inside another root: commands there are refused, and the refusal says what to do', async () => {
     const bounds = { writableRoots: [world.workspace, world.base] };
     rmdirSync(world.workspace);
     symlinkSync('/usr', world.workspace);
@@ -63,7 +63,7 @@ describe('a link that a command made in a writable root', () => {
     );
   });
 
-  test('in itself, as a root that leads around it, is not followed', async () => {
+  test('inside a root that the link itself names is not followed', async () => {
     const link = join(world.workspace, 'link');
     symlinkSync('..', link);
     expect((await world.bash('touch x; touch work/x', { writableRoots: [link] }, world.base)).stderr.match(/Read-only/g)).toHaveLength(2);
@@ -71,7 +71,7 @@ describe('a link that a command made in a writable root', () => {
 });
 
 describe('a nested repository', () => {
-  test('whose folder became a link since it was found makes nothing writable', async () => {
+  test('whose folder became a link after it was found makes nothing writable', async () => {
     world.folder('work', 'sub', 'repo', '.git');
     world.folder('outside', 'repo', '.git');
     await world.bash('true');
@@ -82,7 +82,7 @@ describe('a nested repository', () => {
     expect(readdirSync(world.outside)).toEqual(['repo']);
   });
 
-  test('that came to be while a command runs is kept when that one has ended: it could swap the folders on the way', async () => {
+  test('that is created while a command runs is protected after that command has ended: it could replace the folders above it', async () => {
     const clock = new FakeClock();
     const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock });
     const repository = join(world.workspace, 'sub', '.git');
@@ -104,7 +104,7 @@ describe('a nested repository', () => {
   });
 });
 
-test('in a folder for everyone, such as /tmp, what is kept stands in the folders directly below', async () => {
+test('in a shared folder such as /tmp, only names in the folders directly below are protected', async () => {
   const shared = world.folder('shared');
   const paths = [world.folder('shared', 'one', '.git'), world.folder('shared', 'one', 'deep', '.git')];
   chmodSync(shared, 0o1777);

@@ -49,11 +49,11 @@ test.each([
     /user namespace \(bwrap: setting up uid map: Permission denied\)\. (Run: sudo sysctl|Start the container with)/,
   ],
   ['broken otherwise', 'loading shared libraries', /bubblewrap does not start \(bwrap: loading shared libraries\)/],
-])('a command with bounds is refused where bubblewrap is %s, and it is said what to do', async (_case, says, told) => {
+])('a command with bounds is refused if bubblewrap is %s, and the refusal says what to do', async (_case, says, told) => {
   expect(await problemOf(says === null ? null : broken(says))).toMatch(told);
 });
 
-test('it is tried again after it failed, and not again once it worked', async () => {
+test('the check is repeated after a failure, and not after a success', async () => {
   const path = broken('loading shared libraries');
   const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program: path });
   expect(await sandbox.available()).toHaveProperty('problem');
@@ -63,7 +63,7 @@ test('it is tried again after it failed, and not again once it worked', async ()
   expect(await sandbox.available()).toEqual({ name: 'bubblewrap' });
 });
 
-test('a processor that nothing is known of has no sandbox', async () => {
+test('an unknown processor has no sandbox', async () => {
   expect(seccompFilter({ arch: 'mips', network: false })).toBe(null);
   const sandbox = createBubblewrap({ arch: 'mips', home: world.home, clock: systemClock });
   await expect(sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow('mips');
@@ -77,13 +77,13 @@ test('a system without a sandbox says so, and runs nothing', async () => {
   );
 });
 
-test('a home that nothing can be made in is told of', async () => {
+test('a home in which no file can be created is reported', async () => {
   const home = world.file('not-a-folder');
   const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
   await expect(sandbox.available()).rejects.toThrow(`a file that the sandbox needs cannot be created in ${home}`);
 });
 
-test('the filter is a program of at most what the kernel takes, for each processor', () => {
+test('the filter is not longer than the kernel allows, for each processor', () => {
   for (const processor of ['x64', 'arm64']) {
     for (const network of [true, false]) {
       const filter = seccompFilter({ arch: processor, network }) ?? Buffer.alloc(0);

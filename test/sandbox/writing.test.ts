@@ -12,11 +12,11 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-test('there is a sandbox on this machine: without one, none of these tests says anything', async () => {
+test('there is a sandbox on this machine: without one, these tests prove nothing', async () => {
   expect(await world.sandbox.available()).toEqual({ name: 'bubblewrap' });
 });
 
-test('a command writes in its writable roots, and nowhere else', async () => {
+test('a command can write in its writable roots, and nowhere else', async () => {
   const ran = await world.bash(`echo in > file; echo out > ${world.outside}/file; echo up > ../file; touch /etc/x /usr/x /x /var/x`);
   expect(ran.stderr.match(/Read-only file system/g)).toHaveLength(6);
   expect(readFileSync(join(world.workspace, 'file'), 'utf8')).toBe('in\n');
@@ -34,19 +34,19 @@ test('a remount, as root too, makes nothing writable', async () => {
   expect(readdirSync(world.outside)).toEqual([]);
 });
 
-test('a hard link to what is outside cannot be made', async () => {
+test('a hard link to a file outside cannot be created', async () => {
   const target = world.file('outside/file', 'kept');
   const ran = await world.run(['ln', target, 'link']);
   expect(ran).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Invalid cross-device link') });
 });
 
-test('a symbolic link leads out of a writable root, but what it leads to is still read-only', async () => {
+test('a symbolic link can lead out of a writable root, but its target stays read-only', async () => {
   symlinkSync(world.outside, join(world.workspace, 'link'));
   const ran = await world.bash('echo x > link/file');
   expect(ran.stderr).toContain('Read-only file system');
 });
 
-test('a writable root is what its symbolic link leads to, and the command runs in it by its name', async () => {
+test('a writable root that is a symbolic link means its target, and a command can use the link as its working directory', async () => {
   const link = join(world.base, 'link');
   symlinkSync(world.workspace, link);
   const ran = await world.bash('pwd; echo x > file; mkdir .git', { writableRoots: [link] }, link);
@@ -54,14 +54,14 @@ test('a writable root is what its symbolic link leads to, and the command runs i
   expect(readdirSync(world.workspace)).toEqual(['file']);
 });
 
-test('a writable root that does not exist is left out, and is not made', async () => {
+test('a writable root that does not exist is left out, and is not created', async () => {
   const missing = join(world.base, 'missing');
   const ran = await world.bash(`touch file; mkdir ${missing}`, { writableRoots: [world.workspace, missing] });
   expect(ran.stderr).toContain('Read-only file system');
   expect(existsSync(missing)).toBe(false);
 });
 
-test('a writable root that is a file is one', async () => {
+test('a writable root can be a file', async () => {
   const file = world.file('outside/file');
   const ran = await world.bash(`echo x > ${file}; echo y > ${world.outside}/other`, { writableRoots: [file] });
   expect(ran.stderr).toContain('other: Read-only file system');
@@ -78,7 +78,7 @@ test('roots inside each other are all writable, and the inner cannot be moved aw
   expect(readdirSync(inner)).toEqual(['file']);
 });
 
-test('the root of the file system can be a writable root: the kernel, the home and protected names are still kept', async () => {
+test('the root of the file system can be a writable root: the kernel, the home and protected names stay protected', async () => {
   mkdirSync(join(world.workspace, '.git'));
   const script = `touch ${world.outside}/file; touch .git/x; touch ${world.home}/x; touch /sys/x; echo 1 > /proc/sys/kernel/printk`;
   const ran = await world.bash(script, { writableRoots: ['/', world.workspace] });
@@ -86,7 +86,7 @@ test('the root of the file system can be a writable root: the kernel, the home a
   expect(ran.stderr.match(/Read-only file system|Permission denied/g)).toHaveLength(4);
 });
 
-test('no file becomes set-user-id or set-group-id, by any call that gives a mode', async () => {
+test('no file becomes set-user-id or set-group-id, by any system call with a mode', async () => {
   const calls = [
     "os.chmod('f', 0o4755)",
     "os.chmod('f', 0o2755)",
@@ -116,23 +116,23 @@ os.chmod('f', 0o1755)
   expect(modes).toEqual([0]);
 });
 
-test('a set-user-id program gives nothing', async () => {
+test('a set-user-id program gives no further rights', async () => {
   const ran = await world.bash('grep NoNewPrivs /proc/self/status; grep CapEff /proc/self/status');
   expect(ran.stdout).toBe('NoNewPrivs:\t1\nCapEff:\t0000000000000000\n');
 });
 
-describe('the folder that a command runs in', () => {
-  test('must be there', async () => {
+describe('the working directory of a command', () => {
+  test('must exist', async () => {
     const missing = join(world.base, 'missing');
     await expect(world.bash('true', {}, missing)).rejects.toThrow(`cannot run in ${missing}: No such file or directory`);
   });
 
-  test('must be one', async () => {
+  test('must be a folder', async () => {
     await expect(world.bash('true', {}, world.file('outside/file'))).rejects.toThrow('Not a directory');
   });
 });
 
-test('a program that is not there is told of by its name', async () => {
+test('the error for a missing program names the program', async () => {
   await expect(world.run(['no-such-program', '--x'])).rejects.toThrow('cannot run no-such-program: No such file or directory');
 });
 
@@ -142,7 +142,7 @@ test('a NUL in a path or an argument, and a relative path, are refused', async (
   await expect(world.bash('true', { writableRoots: ['--bind'] })).rejects.toThrow('is not an absolute path');
 });
 
-test('a library that the environment preloads is loaded by the command alone', async () => {
+test('only the command loads a library that the environment preloads', async () => {
   const { argv, env, release } = await world.sandbox.confine(
     { argv: ['env'], cwd: world.workspace, env: { PATH: '/usr/bin', LD_PRELOAD: '/x.so' }, terminal: false },
     world.bounds(),
@@ -152,7 +152,7 @@ test('a library that the environment preloads is loaded by the command alone', a
   expect(argv.join(' ')).toContain('--setenv LD_PRELOAD /x.so');
 });
 
-test('what others remove before a command begins is left out, and the command runs', async () => {
+test('a path that is removed before a command begins is left out, and the command runs', async () => {
   const nested = world.folder('work', 'deep', 'clone', '.git');
   const { argv, env, files, release } = await world.sandbox.confine(
     { argv: ['bash', '-c', 'touch made && echo ran'], cwd: world.workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false },

@@ -26,7 +26,7 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
   // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = trustsNames || (sandboxed && !goesBeyond);
-  if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && looksWithGit(request.command) ? LOOK : run(sandboxed);
+  if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && readsWithGit(request.command) ? READ_ONLY_RUN : run(sandboxed);
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
@@ -64,7 +64,7 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
   const { request, approvalPolicy, trustsNames } = situation;
   switch (approvalPolicy) {
     case 'untrusted':
-      if ((bounded || trustsNames) && looks(request.command, bounded)) return bounded ? LOOK : run(false);
+      if ((bounded || trustsNames) && onlyReads(request.command, bounded)) return bounded ? READ_ONLY_RUN : run(false);
       return ask(situation, { sandboxed: bounded, reason: request.justification });
     case 'on-failure':
       return bounded && isGranted(situation, false) ? run(false) : { ...RUN, sandboxed: bounded, askIfRefused: bounded };
@@ -74,7 +74,7 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
 }
 
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
-const LOOK = { ...RUN, readOnly: true } as const;
+const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
 const LEAVES = 'The command asks to run outside the sandbox.';
 const WIDENS = 'The command asks for more than the sandbox allows.';
 const NEVER_BEYOND =
@@ -118,13 +118,13 @@ function isAllowed({ request: { command }, rules: { rules } }: CommandSituation,
 }
 
 /** Whether every simple command in it is known only to read. */
-function looks({ commands }: ParsedCommand, confined: boolean): boolean {
+function onlyReads({ commands }: ParsedCommand, confined: boolean): boolean {
   return commands?.every(({ words }) => isHarmless(words, { confined })) ?? false;
 }
 
 /** Reading with git needs no access beyond the sandbox. Outside it, git may run programs that a repository names. */
-function looksWithGit(command: ParsedCommand): boolean {
-  return looks(command, true) && !looks(command, false);
+function readsWithGit(command: ParsedCommand): boolean {
+  return onlyReads(command, true) && !onlyReads(command, false);
 }
 
 /** Returns the refusal for the model if a rule forbids a command. */

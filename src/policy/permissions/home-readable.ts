@@ -11,7 +11,7 @@ export const HOME_SECRETS: readonly string[] = [
 ];
 
 /** The entries of the home that stay read-only even if the home is a writable root. */
-export const HOME_KEPT: readonly string[] = [...HOME_READABLE, ...HOME_SECRETS, 'log', 'logs', 'heddle.log'];
+export const HOME_PROTECTED: readonly string[] = [...HOME_READABLE, ...HOME_SECRETS, 'log', 'logs', 'heddle.log'];
 
 /** Whether the path is one of these entries of the home, or below one. Ignores case, because some file systems do. */
 export function isOfHome(path: string, home: string, names: readonly string[]): boolean {

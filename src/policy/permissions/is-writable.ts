@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
-import { HOME_KEPT, HOME_SECRETS, isOfHome } from './home-readable.ts';
+import { HOME_PROTECTED, HOME_SECRETS, isOfHome } from './home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
@@ -12,7 +12,7 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
   if (isOfHome(path, home, HOME_SECRETS)) return false;
   return rootsFor(path, writableRoots, home).some(
-    (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_KEPT)),
+    (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
   );
 }
 

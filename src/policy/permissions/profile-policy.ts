@@ -4,7 +4,7 @@ import type { FileAccess, ProfileTable } from './profile-table.ts';
 
 /** Returns the sandbox policy that is equivalent to a permission profile, or the reason why there is none. */
 export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTable): SandboxPolicy | { problem: string } {
-  const problem = unkeepable(filesystem);
+  const problem = unenforceable(filesystem);
   if (problem !== null) return { problem };
   if (filesystem.get(':root') === 'write')
     return network ? { type: 'dangerFullAccess' } : { ...workspaceWrite(filesystem, network), writableRoots: ['/'] };
@@ -46,7 +46,7 @@ function readAccess(filesystem: ReadonlyMap<string, FileAccess>, workspaceRoots:
 }
 
 /** Returns the first entry that no sandbox policy can express, as a reason. Returns null if there is none. */
-function unkeepable(filesystem: ReadonlyMap<string, FileAccess>): string | null {
+function unenforceable(filesystem: ReadonlyMap<string, FileAccess>): string | null {
   for (const [key, access] of filesystem) {
     if (/[*?[]/.test(key)) return `it uses the path pattern \`${key}\``;
     if (access === 'deny' && key !== ':root') return `it denies \`${key}\`, and only \`:root\` can be denied`;

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../../protocol/generated/types.ts';
-import { HOME_KEPT, isOfHome } from './home-readable.ts';
+import { HOME_PROTECTED, isOfHome } from './home-readable.ts';
 import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';
 
 /** The most files and folders that one request may name. */
@@ -64,7 +64,7 @@ function paths(value: JsonValue, toAbsolute: (path: string) => string): string[]
 export function protectedWrite(path: string, home: string): string | null {
   const name = path.split(sep).find((part) => isProtectedName(part.toLowerCase()));
   if (name !== undefined) return `cannot make ${path} writable: ${name} is protected in the sandbox`;
-  const isHomes = path === home || isOfHome(path, home, HOME_KEPT);
+  const isHomes = path === home || isOfHome(path, home, HOME_PROTECTED);
   return isHomes ? `cannot make ${path} writable: it belongs to the server's home` : null;
 }
 

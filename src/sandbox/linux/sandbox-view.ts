@@ -54,7 +54,7 @@ export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedN
   for (const root of roots) places.show(root, 'write');
   const { nested, release } = await nestedNames.hold(roots);
   try {
-    keepOff({ bounds, roots, nested, places });
+    applyProtections({ bounds, roots, nested, places });
   } catch (error) {
     release();
     places.releaseGuards();
@@ -71,7 +71,7 @@ export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedN
   };
 }
 
-interface Keeping {
+interface ProtectionOptions {
   bounds: SandboxBounds;
   roots: readonly string[];
   nested: readonly string[];
@@ -79,7 +79,7 @@ interface Keeping {
 }
 
 /** Protects or hides the paths that the command must not change or see. */
-function keepOff({ bounds: { home, workspace, readable }, roots, nested, places }: Keeping): void {
+function applyProtections({ bounds: { home, workspace, readable }, roots, nested, places }: ProtectionOptions): void {
   for (const root of roots) protectNames(root, places);
   for (const path of nested) if (isStillThere(path) && !isWithin(path, home)) protectNamed(path, places);
   protectHome({ home, workspace, everything: readable === 'everything' }, places);

@@ -1,4 +1,4 @@
-import { HOME_KEPT, HOME_READABLE, HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 
 const PLATFORM_READABLE = [
@@ -35,7 +35,7 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
       ? [
           deny(
             'file-write*',
-            HOME_KEPT.map((name) => subpath(`${home}/${name}`)),
+            HOME_PROTECTED.map((name) => subpath(`${home}/${name}`)),
           ),
         ]
       : [

@@ -94,7 +94,7 @@ function unlessInUse(remove: () => void): void {
   }
 }
 
-/** Returns whether the folder was created. Returns false if it exists. */
+/** Returns whether the folder was created. Returns false if something exists there. */
 function makeGuardFolder(path: string): boolean {
   try {
     mkdirSync(path, 0o755);

@@ -27,7 +27,7 @@ interface Walk {
 }
 
 /** The walks of a root. */
-interface Known {
+interface RootWalks {
   walk: Promise<Walk>;
   /** A newer walk. It replaces `walk` as soon as no command runs there. */
   next: Walk | null;
@@ -43,7 +43,7 @@ interface Known {
  */
 export class NestedNames {
   readonly #clock: Clock;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, RootWalks>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -59,7 +59,7 @@ export class NestedNames {
     return { nested: walks.flatMap(({ found }) => found), release };
   }
 
-  #hold(root: string): Known {
+  #hold(root: string): RootWalks {
     const known = this.#known.get(root) ?? { walk: this.#walk(root), next: null, renewing: false, held: 0 };
     this.#known.set(root, known);
     if (known.held === 0 && known.next !== null) {
@@ -71,7 +71,7 @@ export class NestedNames {
     return known;
   }
 
-  async #renewWhenOld(root: string, known: Known): Promise<void> {
+  async #renewWhenOld(root: string, known: RootWalks): Promise<void> {
     const { freshUntil } = known.next ?? (await known.walk);
     if (known.renewing || this.#clock.monotonic() <= freshUntil) return;
     known.renewing = true;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { isWithin } from '../../base/is-within.ts';
 import { realPath } from '../../base/real-path.ts';
 import { statOf } from '../../base/stat-of.ts';
-import { HOME_KEPT, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** The home, and the parts of it that commands work in. */
-interface Home {
+interface HomeOptions {
   home: string;
   /** Real paths. If the home itself is a workspace, everything in it except its secrets is visible. */
   workspace: readonly string[];
@@ -21,7 +21,7 @@ interface Home {
  * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
  * except for heddle's own files.
  */
-export function protectHome({ home, workspace, everything }: Home, places: ViewPlaces): void {
+export function protectHome({ home, workspace, everything }: HomeOptions, places: ViewPlaces): void {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
@@ -29,11 +29,11 @@ export function protectHome({ home, workspace, everything }: Home, places: ViewP
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
   });
-  for (const path of [real, ...aliases]) keepHome(path, { workspace, everything }, places);
+  for (const path of [real, ...aliases]) protectHomeAt(path, { workspace, everything }, places);
 }
 
-function keepHome(path: string, { workspace, everything }: Omit<Home, 'home'>, places: ViewPlaces): void {
-  if (places.kinds.get(path) === 'write') keepOwnFiles(path, places);
+function protectHomeAt(path: string, { workspace, everything }: Omit<HomeOptions, 'home'>, places: ViewPlaces): void {
+  if (places.kinds.get(path) === 'write') protectOwnFiles(path, places);
   else if (workspace.includes(path)) hideSecrets(path, places);
   else {
     const seen = everything || places.kindOf(path) !== undefined;
@@ -66,8 +66,8 @@ function showHome(home: string, places: ViewPlaces): void {
   }
 }
 
-function keepOwnFiles(home: string, places: ViewPlaces): void {
-  for (const name of HOME_KEPT) places.protect(join(home, name));
+function protectOwnFiles(home: string, places: ViewPlaces): void {
+  for (const name of HOME_PROTECTED) places.protect(join(home, name));
   hideSecrets(home, places);
 }
 

@@ -1,0 +1,166 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonValue } from '../../base/json-value.ts';
+import type { Config } from '../config.ts';
+import { ConfigError } from '../config-error.ts';
+import { name, nullable, type Setting, wholeNumber } from '../settings.ts';
+import type { ProviderConfig } from './provider-config.ts';
+import { providerDefaults } from './provider-defaults.ts';
+
+const RETRIES_MAX = 100;
+const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
+const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
+
+/** Returns a provider by its name, with defaults. A definition overrides the built-in provider of that name. Throws a ConfigError. */
+export function readProvider(config: Config, id: string): ProviderConfig {
+  const defined = definedProviders(config);
+  if (defined.includes(id)) return readDefinition(config, id);
+  if (id === 'scripted') return scriptedProvider(id);
+  if (BUILT_IN.includes(id)) return readDefinition(config, id);
+  const own = defined.length === 0 ? 'no providers' : defined.join(', ');
+  throw new ConfigError(`unknown model provider: ${id}. config.toml defines ${own}. Built in: ${BUILT_IN.join(', ')}`);
+}
+
+/** Returns the names of all providers: first those under `[model_providers]`, then the built-in ones. */
+export function knownProviders(config: Config): string[] {
+  return [...new Set([...definedProviders(config), ...BUILT_IN])];
+}
+
+/** Returns the names under `[model_providers]`. */
+export function definedProviders(config: Config): string[] {
+  return config.keys(['model_providers']);
+}
+
+function readDefinition(config: Config, id: string): ProviderConfig {
+  const path = ['model_providers', id];
+  config.keys(path);
+  const read = <T>(key: string, setting: Setting<T>) => config.read([...path, key], setting);
+  const defaults = providerDefaults(id, config.env);
+  const script = scriptPath(config, path);
+  const isScripted = (id === 'scripted' || script !== null) && read('base_url', nullable(HTTP_URL)) === null;
+  const wireApi = read<ProviderConfig['wireApi']>('wire_api', { ...WIRE_API, absent: isScripted ? 'scripted' : defaults.wireApi });
+  if (wireApi === 'scripted') {
+    const embedded = scriptedProvider(id);
+    return { ...embedded, name: read('name', nullable(name())) ?? embedded.name, script };
+  }
+  if (script !== null) throw config.error([...path, 'script'], 'only a provider with wire_api = "scripted" can have a script');
+  const baseUrl = read('base_url', nullable(HTTP_URL)) ?? defaults.baseUrl;
+  if (baseUrl === null) throw config.error(path, 'base_url is missing: expected the http or https URL of the API');
+  return {
+    id,
+    name: read('name', nullable(name())) ?? defaults.name,
+    baseUrl,
+    envKey: read('env_key', nullable(ENV_KEY)) ?? defaults.envKey,
+    wireApi,
+    localServer: defaults.localServer,
+    script: null,
+    httpHeaders: { ...read('http_headers', HEADERS), ...headersFromEnv(config, [...path, 'env_http_headers']) },
+    queryParams: read('query_params', TEXTS),
+    requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
+    streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
+    streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
+  };
+}
+
+/** Returns the embedded model as a provider, under any name. */
+export function scriptedProvider(id: string): ProviderConfig {
+  return {
+    id,
+    name: id === 'scripted' ? 'Embedded model' : id,
+    baseUrl: null,
+    envKey: null,
+    wireApi: 'scripted',
+    localServer: null,
+    script: null,
+    httpHeaders: {},
+    queryParams: {},
+    requestMaxRetries: 0,
+    streamMaxRetries: 0,
+    streamIdleTimeoutMs: 300_000,
+  };
+}
+
+/** Returns the absolute path of a provider's script. A relative path starts at the folder of the file that sets it. */
+function scriptPath(config: Config, providerPath: string[]): string | null {
+  const path = [...providerPath, 'script'];
+  const script = config.read(path, nullable(name()));
+  if (script === null || isAbsolute(script)) return script;
+  const file = config.layerOf(path)?.locate(path).path ?? null;
+  if (file === null) throw config.error(path, `expected an absolute path, found ${JSON.stringify(script)}`);
+  return resolve(dirname(file), script);
+}
+
+/** Returns the headers whose variables are set and not empty. */
+function headersFromEnv(config: Config, path: string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, variable] of Object.entries(config.read(path, HEADER_VARIABLES))) {
+    const value = Object.hasOwn(config.env, variable) ? config.env[variable] : undefined;
+    if (!value) continue;
+    if (!isHeaderText(value)) throw config.error([...path, header], `the value of ${variable} must be a single line`);
+    headers[header] = value;
+  }
+  return headers;
+}
+
+function isHeaderText(text: string): boolean {
+  return !/[\r\n\0]/.test(text);
+}
+
+const WIRE_API: Setting<ProviderConfig['wireApi']> = {
+  expected: '"responses", "chat" or "scripted"',
+  absent: 'responses',
+  read: (value) => (value === 'responses' || value === 'chat' || value === 'scripted' ? value : undefined),
+};
+
+const HTTP_URL: Setting<string> = {
+  expected: 'an http or https URL',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? value : undefined),
+};
+
+const ENV_KEY: Setting<string> = {
+  expected: 'the name of an environment variable, not the key itself',
+  absent: '',
+  secret: true,
+  read: (value) => (typeof value === 'string' && isVariableName(value) ? value : undefined),
+};
+
+const TEXTS: Setting<Record<string, string>> = {
+  expected: 'a table of strings',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, () => true),
+};
+
+const HEADERS: Setting<Record<string, string>> = {
+  expected: 'a table of header names and single-line string values',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isHeaderText(text)),
+};
+
+const HEADER_VARIABLES: Setting<Record<string, string>> = {
+  expected: 'a table of header names and environment variable names',
+  absent: {},
+  secret: true,
+  read: (value) => readTexts(value, (key, text) => isHeaderName(key) && isVariableName(text)),
+};
+
+function isHeaderName(text: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
+}
+
+/** Stricter than the system, so that a key given instead of a variable name is noticed. */
+function isVariableName(text: string): boolean {
+  return /^[a-z_]\w*$/i.test(text);
+}
+
+function readTexts(value: JsonValue, accepts: (key: string, text: string) => boolean): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  const texts: [string, string][] = [];
+  for (const [key, text] of Object.entries(value)) {
+    if (typeof text !== 'string' || !accepts(key, text)) return undefined;
+    texts.push([key, text]);
+  }
+  return Object.fromEntries(texts);
+}
