@@ -75,12 +75,12 @@ describe('the source', () => {
     expect(misnamed.filter((path) => !(path.startsWith('src/handlers/') && methodsIn(path).length > 0))).toEqual([]);
   });
 
-  test('serves each method from the file of the longest prefix of its name that exists, or from absent.ts', () => {
+  test('serves each method from the file of the longest prefix of its name that exists, or from always-empty.ts', () => {
     const places = source
       .filter((path) => path.startsWith('src/handlers/'))
       .flatMap((path) => methodsIn(path).map((method) => ({ method, path })));
     expect(places.map(({ method }) => method).sort()).toEqual([...served].sort());
-    expect(places.filter(({ method, path }) => path !== 'src/handlers/absent.ts' && path !== fileOfMethod(method))).toEqual([]);
+    expect(places.filter(({ method, path }) => path !== 'src/handlers/always-empty.ts' && path !== fileOfMethod(method))).toEqual([]);
   });
 
   test('has no folder that became a warehouse', () => {

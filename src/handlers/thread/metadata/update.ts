@@ -2,7 +2,7 @@ import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdatePa
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateRecord } from '../../update-record.ts';
+import { updateThreadRecord } from '../../update-thread-record.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 
@@ -13,7 +13,7 @@ export function metadataMethods(deps: ThreadDeps) {
       async handle(params) {
         check(params);
         const { threadId, gitInfo, daybreakEnabled } = params;
-        const record = await updateRecord(deps, threadId, (before) => ({
+        const record = await updateThreadRecord(deps, threadId, (before) => ({
           ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
         }));
