@@ -51,6 +51,12 @@ describe('the source', () => {
     expect(knowing.filter((path) => !['client', 'index.ts'].includes(part(path)))).toEqual([]);
   });
 
+  test('keeps the rooms of the agent below its threads', () => {
+    const threads = ['src/agent/threads.ts', 'src/agent/loaded-thread.ts'];
+    const rooms = source.filter((path) => /^src\/agent\/[^/]+\//.test(path));
+    expect(rooms.filter((path) => importsOf(path).some((target) => threads.includes(target)))).toEqual([]);
+  });
+
   test('has SQL in src/store only', () => {
     const sql =
       /\b(SELECT\s[^;]*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX)|PRAGMA\s+\w+)\b/;
@@ -103,6 +109,11 @@ describe('the source', () => {
 
 test('no file or folder is named utils: what it does is its name', () => {
   expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
+});
+
+test('src/README.md names only files that exist', () => {
+  const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
+  expect([...new Set(named)].filter((path) => !path.includes('*') && !projectFiles.some((file) => file.endsWith(`/${path}`)))).toEqual([]);
 });
 
 test('the migrations are numbered from 0001 without a gap', () => {
