@@ -113,7 +113,9 @@ test('no file or folder is named utils: what it does is its name', () => {
 
 test('src/README.md names only files that exist', () => {
   const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
-  expect([...new Set(named)].filter((path) => !path.includes('*') && !projectFiles.some((file) => file.endsWith(`/${path}`)))).toEqual([]);
+  expect(
+    [...new Set(named)].filter((path) => !path.includes('*') && !projectFiles.some((file) => `/${file}`.endsWith(`/${path}`))),
+  ).toEqual([]);
 });
 
 test('the migrations are numbered from 0001 without a gap', () => {
