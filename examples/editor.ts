@@ -77,7 +77,7 @@ export class Editor {
       this.#looks.add(look);
       look();
       void this.client.exit.then(({ code, signal }) =>
-        reject(new Error(`the server has ended (${signal ?? code}) in the middle of something`)),
+        reject(new Error(`the server exited (${signal ?? code}) in the middle of something`)),
       );
     });
   }
