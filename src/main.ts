@@ -133,7 +133,7 @@ async function serve(options: ServeOptions): Promise<void> {
     stopWatching();
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
     const reports = await server.close().catch((error: unknown) => {
-      log.error({ err: error }, 'closing failed');
+      log.error({ err: error }, 'closing the server failed');
       return [];
     });
     clearAway();

@@ -32,7 +32,7 @@ test('a home is all that a server needs', async () => {
   expect(existsSync(join(home, 'heddle.db'))).toBe(true);
 });
 
-test('the model, the clock, the ids, the folder and the environment can be given', async () => {
+test('the model, the clock, the ids, the folder and the environment are options', async () => {
   const model = new TestModel(response(message('Good day.')));
   const cwd = tempFolder();
   const log = new RecordingLog();
@@ -47,7 +47,7 @@ test('the model, the clock, the ids, the folder and the environment can be given
   expect(log.errors()).toEqual([]);
 });
 
-test('a transport that is given is connected at once, and others can be', async () => {
+test('a given transport is connected at once, and others later', async () => {
   const streams = [1, 2].map(() => ({ input: new PassThrough(), output: new PassThrough() }));
   const [first, second] = streams as [(typeof streams)[0], (typeof streams)[0]];
   const { server } = start({ transport: first });
@@ -60,7 +60,7 @@ test('a transport that is given is connected at once, and others can be', async 
   await over;
 });
 
-test('two clients of one server hear of the same thread', async () => {
+test('two clients of one server get the notifications of one thread', async () => {
   const model = new TestModel(response(message('Good day.')));
   const { server } = start({ model });
   const clients = [server.connectClient(), server.connectClient()] as const;
@@ -72,7 +72,7 @@ test('two clients of one server hear of the same thread', async () => {
   expect((await completed.next()).value?.turn).toEqual(turn);
 });
 
-test('the end of the server ends its clients, and whoever waits is told', async () => {
+test('closing the server ends its clients and rejects their open requests', async () => {
   const { server } = start({ model: new TestModel([new Gate(), ...response(message('never'))]) });
   const client = server.connectClient();
   await client.initialize({ clientInfo: CLIENT_INFO });
@@ -100,7 +100,7 @@ describe('close()', () => {
     await expect(client.request('thread/list')).rejects.toThrow('thread/list: the server has ended the connection');
   });
 
-  test('ends what connect() gives, and a client that does not read gets what it is owed when it does', async () => {
+  test('resolves the promise of connect(), and a client that does not read gets its responses when it reads', async () => {
     const { server } = start();
     const input = new PassThrough();
     const output = new PassThrough({ highWaterMark: 1 });
@@ -117,7 +117,7 @@ describe('close()', () => {
     expect(lines.flatMap((line) => (JSON.parse(line) as { id?: number }).id ?? [])).toEqual([1, 2]);
   });
 
-  test('is the end: no client is taken any more, and to be called again does no harm', async () => {
+  test('is final: no client is accepted any more, and a second call does no harm', async () => {
     const { server } = start();
     const closed = server.close();
     expect(() => server.connectClient()).toThrow(new Error('the server is closed'));
@@ -129,7 +129,7 @@ describe('close()', () => {
   });
 });
 
-test('whoever breaks the connection off ends it, and the server goes on', async () => {
+test('a client that breaks its connection ends only that, and the server goes on', async () => {
   const { server } = start();
   const output = new PassThrough();
   const over = server.connect({ input: new PassThrough(), output });
@@ -138,7 +138,7 @@ test('whoever breaks the connection off ends it, and the server goes on', async 
   expect((await server.connectClient().initialize({ clientInfo: CLIENT_INFO })).serverInfo.name).toBe('heddle');
 });
 
-test('the end of a client leaves the server to others, and its home to the next server', async () => {
+test('when a client has ended, the server serves others, and the next server can use its home', async () => {
   const { server, home } = start({ model: new TestModel(response(message('Good day.'))) });
   const first = server.connectClient();
   await first.initialize({ clientInfo: CLIENT_INFO });
@@ -152,7 +152,7 @@ test('the end of a client leaves the server to others, and its home to the next 
   expect(resumed.thread.turns.map(({ status }) => status)).toEqual(['completed']);
 });
 
-test('a script that cannot be used is told by an error that has its problems', () => {
+test('an invalid script throws an error with its problems', () => {
   const problem = { text: expect.any(String), place: expect.anything() };
   expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(ScriptError);
   expect(() => createScriptedModel('responses: [{ nonsense: 1 }]')).toThrow(expect.objectContaining({ problems: [problem] }));

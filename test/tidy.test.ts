@@ -51,6 +51,12 @@ describe('the source', () => {
     expect(knowing.filter((path) => !['client', 'index.ts'].includes(part(path)))).toEqual([]);
   });
 
+  test('keeps the rooms of the agent below its threads', () => {
+    const threads = ['src/agent/threads.ts', 'src/agent/loaded-thread.ts'];
+    const rooms = source.filter((path) => /^src\/agent\/[^/]+\//.test(path));
+    expect(rooms.filter((path) => importsOf(path).some((target) => threads.includes(target)))).toEqual([]);
+  });
+
   test('has SQL in src/store only', () => {
     const sql =
       /\b(SELECT\s[^;]*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX)|PRAGMA\s+\w+)\b/;
@@ -75,12 +81,12 @@ describe('the source', () => {
     expect(misnamed.filter((path) => !(path.startsWith('src/handlers/') && methodsIn(path).length > 0))).toEqual([]);
   });
 
-  test('serves each method from the file of the longest prefix of its name that exists, or from absent.ts', () => {
+  test('serves each method from the file of the longest prefix of its name that exists, or from always-empty.ts', () => {
     const places = source
       .filter((path) => path.startsWith('src/handlers/'))
       .flatMap((path) => methodsIn(path).map((method) => ({ method, path })));
     expect(places.map(({ method }) => method).sort()).toEqual([...served].sort());
-    expect(places.filter(({ method, path }) => path !== 'src/handlers/absent.ts' && path !== fileOfMethod(method))).toEqual([]);
+    expect(places.filter(({ method, path }) => path !== 'src/handlers/always-empty.ts' && path !== fileOfMethod(method))).toEqual([]);
   });
 
   test('has no folder that became a warehouse', () => {
@@ -103,6 +109,11 @@ describe('the source', () => {
 
 test('no file or folder is named utils: what it does is its name', () => {
   expect(projectFiles.filter((path) => /(^|[/.-])util(s|ities)?([/.-]|$)/i.test(path))).toEqual([]);
+});
+
+test('src/README.md names only files that exist', () => {
+  const named = [...textOf('src/README.md').matchAll(/[\w./*-]+\.ts\b/g)].map(([path]) => path);
+  expect([...new Set(named)].filter((path) => !path.includes('*') && !projectFiles.some((file) => file.endsWith(`/${path}`)))).toEqual([]);
 });
 
 test('the migrations are numbered from 0001 without a gap', () => {

@@ -63,7 +63,7 @@ export class ServerConnection {
       if (signal?.aborted) return reject(signal.reason);
       this.#pending.set(id, { method, resolve, reject });
       const onAbort = () => reject(signal?.reason);
-      const onTimeout = () => reject(new RequestTimeoutError(`${method}: no answer after ${timeoutMs} ms`));
+      const onTimeout = () => reject(new RequestTimeoutError(`${method}: no response after ${timeoutMs} ms`));
       const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
       signal?.addEventListener('abort', onAbort);
       release = () => {

@@ -52,7 +52,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
           terminal,
           timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
           outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
-          tell: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
+          onOutput: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
           rights: rightsOf(params, cwd, deps),
         });
         return run.ended.then(

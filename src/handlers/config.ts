@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { readConfig } from '../config/read-config.ts';
+import { configReadResponse } from '../config/config-read-response.ts';
 import type { MethodTable } from './method.ts';
 
 export function configMethods({ config }: { config: (cwd: string | null) => Promise<Config> }) {
@@ -7,7 +7,10 @@ export function configMethods({ config }: { config: (cwd: string | null) => Prom
     'config/read': {
       queue: null,
       async handle({ cwd, includeLayers }, { caller }) {
-        return readConfig(await config(cwd ?? null), { includeLayers: includeLayers === true, experimental: caller.experimentalApi });
+        return configReadResponse(await config(cwd ?? null), {
+          includeLayers: includeLayers === true,
+          experimental: caller.experimentalApi,
+        });
       },
     },
   } satisfies Partial<MethodTable>;

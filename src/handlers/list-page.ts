@@ -6,7 +6,7 @@ const PAGE_LENGTH_MAX = 1000;
 
 type RequestedLimit = number | null | undefined;
 
-interface ListPage<T> {
+export interface ListPage<T> {
   data: T[];
   /** Null on the last page. */
   nextCursor: string | null;

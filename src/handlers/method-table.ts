@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { FileWatches } from '../files/file-watches.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
-import { absentMethods } from './absent.ts';
 import { accountMethods } from './account.ts';
+import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
@@ -97,6 +97,6 @@ export function methodTable(deps: MethodDeps): MethodTable {
     ...serverMethods(deps.diagnostics),
     ...commandMethods(clientProcessDeps),
     ...processMethods(clientProcessDeps),
-    ...absentMethods(),
+    ...alwaysEmptyMethods(),
   };
 }

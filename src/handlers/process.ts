@@ -12,7 +12,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
   const { clientProcesses, publisher } = deps;
 
   /** Never rejects. */
-  async function tellEnd(run: ClientProcess, processHandle: string): Promise<void> {
+  async function announceEnd(run: ClientProcess, processHandle: string): Promise<void> {
     const { exitCode, output, allRead } = await run.ended;
     publisher.publish({ connection: run.spec.connection }, 'process/exited', {
       processHandle,
@@ -43,7 +43,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
           terminal,
           timeoutMs,
           outputBytesCap,
-          tell:
+          onOutput:
             params.streamStdoutStderr === true || terminal !== null
               ? (delta) => publisher.publish(audience, 'process/outputDelta', { processHandle, ...delta })
               : null,
@@ -54,7 +54,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
         running.pause();
         after(() => {
           running.resume();
-          void tellEnd(run, processHandle);
+          void announceEnd(run, processHandle);
         });
         return {};
       },

@@ -42,7 +42,7 @@ export function contextChanges(previous: ContextInput, next: ContextInput): Resp
 interface ContextPart {
   /** Null if there is nothing to say. */
   text(input: ContextInput): string | null;
-  /** What the model is told when a later turn has nothing to say. */
+  /** The text for a later turn that has nothing to say. */
   ended: string;
 }
 

@@ -8,7 +8,7 @@ export interface PermissionsInput {
   approvalPolicy: AskForApproval;
   /** Further directories of the workspace. */
   workspaceRoots?: readonly string[];
-  /** What the user has granted for the session. */
+  /** Permissions that the user has granted for the session. */
   granted?: readonly GrantedPermissions[];
   /** Whether the model has the tool `request_permissions`. */
   asksForPermissions?: boolean;

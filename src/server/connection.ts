@@ -30,7 +30,7 @@ export interface ConnectionOptions {
 
 /** How long the connection waits for unanswered requests once the client has closed its side. */
 const LAST_ANSWERS_MS_MAX = 3000;
-/** When `onOverdue` is called within that time. */
+/** How soon within that time `onOverdue` is called. */
 const OVERDUE_MS = 1000;
 /** How long a closing server waits for a client that does not read. */
 const LAST_BYTES_MS_MAX = 1000;

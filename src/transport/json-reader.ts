@@ -49,7 +49,7 @@ export class JsonReader extends AbstractMessageReader {
       onMessage: (text) => this.#receive(text, callback),
       onSkipped: (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
       onEnd: (error) => {
-        if (error !== null) log.warn({ err: error }, 'reading failed');
+        if (error !== null) log.warn({ err: error }, 'reading from the client failed');
         onEnd();
       },
     });

@@ -124,7 +124,7 @@ describe('each script of docs/scripted-model.md runs as it stands', () => {
       [
         '4',
         [
-          'retrying: The scripted model could not answer: it was to fail with serverOverloaded.',
+          'retrying: The scripted model could not answer: the script fails with serverOverloaded.',
           'says: Lost',
           'retrying: The scripted model ended its stream before the response was complete.',
           'says: The third attempt answers.',
@@ -220,7 +220,7 @@ describe('a provider with a script', () => {
     expect((await client.request('thread/list', {})).data).toEqual([]);
     await client.request('thread/start', { modelProvider: 'scripted' });
     rmSync(file);
-    expect((await client.refusal('thread/start', {})).message).toBe(`invalid config: ${file}: there is no such model script`);
+    expect((await client.refusal('thread/start', {})).message).toBe(`invalid config: ${file}: the model script does not exist`);
     writeFileSync(file, '- one');
     const { thread } = await client.request('thread/start', {});
     expect(await client.turn(thread.id, 'hi')).toMatchObject({ status: 'completed', items: [{ text: 'one' }] });
@@ -228,11 +228,11 @@ describe('a provider with a script', () => {
 
   test.each([
     ['a folder', (file: string) => mkdirSync(file), /the model script cannot be read: .*is not a regular file/],
-    ['no UTF-8', (file: string) => writeFileSync(file, Buffer.from([0x2d, 0x20, 0xff])), /: the model script is not UTF-8$/],
+    ['no UTF-8', (file: string) => writeFileSync(file, Buffer.from([0x2d, 0x20, 0xff])), /: the model script is not valid UTF-8$/],
     [
       'too long',
       (file: string) => writeFileSync(file, Buffer.alloc(17 << 20)),
-      /a model script may have 16777216 bytes, and this one has 17825792$/,
+      /the model script has 17825792 bytes; at most 16777216 are allowed$/,
     ],
   ])('%s in its place is told', async (_what, put, expected) => {
     const { client, home } = await startServer({ model: null, config });
@@ -253,8 +253,8 @@ describe('a provider with a script', () => {
 test('a request that no response matches fails its turn with what was expected and what came; the next is asked anew', async () => {
   const { client, script, log } = await following('- { match: { user: hello }, reply: Hello. }');
   const expected = `The model script has no response for request 1 (thread 1, turn 1).
-  next was response 1 (line 1)
-  - user: a text with "hello"
+  expected response 1 (line 1)
+  - user: text that contains "hello"
   + user: "good morning"`;
   expect(await play(client, 'good morning')).toEqual([`failed: ${expected}`, 'failed']);
   expect(await play(client, 'hello')).toEqual(['says: Hello.', 'completed']);

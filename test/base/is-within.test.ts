@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isBelow, isWithin } from '../../src/base/is-within.ts';
 
-test('a path is within a folder, not within its namesakes', () => {
+test('a path is within a folder, not within folders with similar names', () => {
   expect(isWithin('/a/b', '/a')).toBe(true);
   expect(isWithin('/a', '/a')).toBe(true);
   expect(isWithin('/a/..b', '/a')).toBe(true);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LINE_BYTES_MAX, LineSplitter } from '../../src/base/line-splitter.ts';
 
-/** What comes out of a splitter that is given these chunks: lines, and in angle brackets why one was skipped. */
+/** The lines that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new LineSplitter(
@@ -16,28 +16,28 @@ function split(...chunks: (Buffer | string)[]): string[] {
 
 const bad = Buffer.from([0x61, 0xff, 0x62]);
 
-test('a line of characters of every length, cut at every byte', () => {
+test('a line with characters of every length, split at every byte', () => {
   const text = 'aé€🧵"\\u0000';
   const bytes = Buffer.from(`${text}\n${text}\n`);
   for (let at = 0; at <= bytes.length; at++) expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
   expect(split(...[...bytes].map((byte) => Buffer.from([byte])))).toEqual([text, text]);
 });
 
-test('only LF ends a line: a CR before it is left to JSON, and other line ends are text', () => {
+test('only LF ends a line: a CR before it stays, and other line ends are text', () => {
   expect(split('a\r\nb\rc\u2028d\u0085e\n')).toEqual(['a\r', 'b\rc\u2028d\u0085e']);
 });
 
-test('what comes after the last LF is a line too, when the input has ended', () => {
+test('the bytes after the last LF are a line when the input has ended', () => {
   expect(split('a\nb')).toEqual(['a', 'b']);
   expect(split('a\n')).toEqual(['a']);
   expect(split('')).toEqual([]);
 });
 
-test('blank lines are lines without text, or none', () => {
+test('blank lines are empty strings, or not reported', () => {
   expect(split('\n\na\n\r\n').filter((line) => line.trim() !== '')).toEqual(['a']);
 });
 
-test('a line that is not UTF-8 costs that line alone', () => {
+test('a line that is not UTF-8 is skipped alone', () => {
   expect(split(Buffer.concat([Buffer.from('a\n'), bad, Buffer.from('\nb\n')]))).toEqual(['a', '<not_utf8>', 'b']);
   const cut = Buffer.from('€').subarray(0, 2);
   expect(split(cut, '\n', 'b\n')).toEqual(['<not_utf8>', 'b']);
@@ -48,7 +48,7 @@ describe('a line that is too long', () => {
   const mebibyte = Buffer.alloc(1024 * 1024, 'x');
   const full = Array.from({ length: LINE_BYTES_MAX / mebibyte.length }, () => mebibyte);
 
-  test('costs that line alone, and is told once, however long it is', () => {
+  test('is skipped alone, and reported once, however long it is', () => {
     const out: string[] = [];
     const splitter = new LineSplitter(
       (line) => out.push(line),
@@ -60,14 +60,14 @@ describe('a line that is too long', () => {
     expect(out).toEqual(['a', '<too_long>', 'b']);
   });
 
-  test('is one of a byte more than the limit', () => {
+  test('has at least one byte more than the limit', () => {
     const lengths = (chunks: Buffer[]) => split(...chunks).map((line) => (line.startsWith('<') ? line : line.length));
     expect(lengths([...full, Buffer.from('\n')])).toEqual([LINE_BYTES_MAX]);
     expect(lengths([...full, Buffer.from('x\nb\n')])).toEqual(['<too_long>', 1]);
   });
 });
 
-test('however lines are cut into chunks, they come out the same', () => {
+test('lines are the same however they are split into chunks', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 12 }).map((value) => value.replaceAll('\n', ''));
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(200)), (lines, cuts) => {

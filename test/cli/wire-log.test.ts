@@ -21,7 +21,7 @@ function wireLog(env: Env = {}): { log: WireLog; file: string; entries: () => Re
   };
 }
 
-/** What the log shows of one message. */
+/** The log's entry for one message. */
 function shown(message: unknown, env: Env = {}): unknown {
   const { log, entries } = wireLog(env);
   log.received(JSON.stringify(message));
@@ -29,7 +29,7 @@ function shown(message: unknown, env: Env = {}): unknown {
   return entries()[0]?.message;
 }
 
-test('both directions, in their order, with the time', () => {
+test('it has both directions in their order, with the time', () => {
   const { log, entries, file } = wireLog();
   log.received('{"id":1,"method":"initialize"}');
   log.sent('{"id":1,"result":{}}');
@@ -44,7 +44,7 @@ test('both directions, in their order, with the time', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('an id that is too large for a number of JavaScript is exact', () => {
+test('an id that is too large for a JavaScript number is exact', () => {
   const { log, file } = wireLog();
   log.received('{"params":{"id":1},"id":9007199254740993,"method":"x"}');
   log.sent('{"id":-9007199254740995}');
@@ -90,7 +90,7 @@ describe('secrets are hidden', () => {
     });
   });
 
-  test('before a text is cut, and with all of what is no JSON', () => {
+  test('before a string is truncated, and all of a message that is not JSON', () => {
     const { log, entries, file } = wireLog();
     log.received(JSON.stringify({ text: `${'x'.repeat(4090)} sk-abcdefghijklmnopqrst` }));
     log.received('{"method":"account/login/start","params":{"apiKey":"plain"');
@@ -186,8 +186,8 @@ describe('secrets are hidden', () => {
   });
 });
 
-describe('it stays within bounds', () => {
-  test('long strings are cut, and a message with very many parts is cut itself', () => {
+describe('its size is limited', () => {
+  test('long strings are truncated, and so is a message with very many parts', () => {
     expect(shown({ text: 'a'.repeat(5000) })).toEqual({ text: `${'a'.repeat(4096)}… (5000 characters)` });
     const { log, entries } = wireLog();
     log.sent(JSON.stringify(Array.from({ length: 300_000 }, (_none, index) => index)));
@@ -196,7 +196,7 @@ describe('it stays within bounds', () => {
     expect(entries().map(({ text }) => String(text).length < 300_000)).toEqual([true, true]);
   });
 
-  test('a file that is full becomes FILE.1, and no more than those two are kept', () => {
+  test('a full file becomes FILE.1, and no more than those two are kept', () => {
     const { log, file } = wireLog();
     const long = JSON.stringify(Array.from({ length: 60 }, () => 'b'.repeat(4000)));
     for (let index = 0; index < 200; index++) log.sent(long);
@@ -208,7 +208,7 @@ describe('it stays within bounds', () => {
     expect(readFileSync(file, 'utf8')).toContain('"last"');
   });
 
-  test('a full file that cannot be moved away takes no more, and no other file is touched', () => {
+  test('a full file that cannot be renamed takes no more messages, and no other file is touched', () => {
     const { log, file } = wireLog();
     mkdirSync(`${file}.1`);
     const long = JSON.stringify(Array.from({ length: 60 }, () => 'b'.repeat(4000)));
@@ -229,7 +229,7 @@ describe('it stays within bounds', () => {
     expect(statSync(file).size).toBeLessThan(full);
   });
 
-  test('what comes after it was closed is left out', () => {
+  test('later messages are not written after it was closed', () => {
     const { log, entries } = wireLog();
     log.sent('{"id":1}');
     log.close();
@@ -238,7 +238,7 @@ describe('it stays within bounds', () => {
     expect(entries()).toHaveLength(1);
   });
 
-  test('a file that cannot be opened is told at once', () => {
+  test('a file that cannot be opened throws at once', () => {
     expect(() => new WireLog(join(tempFolder(), 'none', 'wire.jsonl'), { clock: new FakeClock(), env: {} })).toThrow(/ENOENT/);
   });
 });

@@ -13,12 +13,12 @@ export interface Sent {
   error?: unknown;
 }
 
-/** The server's end of a client's streams: it says what the test says, and keeps what it is sent. */
+/** The server's end of a client's streams: sends what the test tells it to, and keeps all messages from the client. */
 export class FakeServer {
   readonly client: Client;
-  /** What the client reads. */
+  /** The stream that the client reads. */
   readonly toClient = new PassThrough();
-  /** What the client writes. */
+  /** The stream that the client writes to. */
   readonly fromClient = new PassThrough();
   readonly lines: string[] = [];
   readonly skipped: string[] = [];
@@ -61,12 +61,12 @@ export class FakeServer {
     this.toClient.write(text);
   }
 
-  /** The end of the server: all that it wrote can still be read. */
+  /** Ends the server's side. Everything that it wrote can still be read. */
   end(): void {
     this.toClient.end();
   }
 
-  /** Resolves when the client has taken all that it was sent up to now. */
+  /** Resolves when the client has taken everything that was sent so far. */
   async settled(): Promise<void> {
     await this.client.call(SETTLED);
   }
@@ -82,7 +82,7 @@ export class FakeServer {
   }
 }
 
-/** A request that the server answers by itself, and does not keep. */
+/** A request that the server answers by itself and does not keep. */
 const SETTLED = 'test/settled';
 
 export const THREAD = 'thread-1';

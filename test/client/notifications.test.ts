@@ -3,7 +3,7 @@ import { delta, FakeServer, THREAD, turn, turnCompleted } from './fake-server.ts
 
 const METHOD = 'item/agentMessage/delta';
 
-/** What an iterator gives up to its end, and how that was. */
+/** The values of an iterator up to its end, and how it ended. */
 async function read(deltas: AsyncIterable<{ delta: string }>): Promise<string[]> {
   const texts: string[] = [];
   try {
@@ -16,7 +16,7 @@ async function read(deltas: AsyncIterable<{ delta: string }>): Promise<string[]>
 }
 
 describe('an iterator of notifications', () => {
-  test('has what came since it was made, also before it is read', async () => {
+  test('has all notifications since it was created, also those before it is read', async () => {
     const server = new FakeServer();
     server.send(delta('before'));
     await server.settled();
@@ -29,7 +29,7 @@ describe('an iterator of notifications', () => {
     expect(await read(deltas)).toEqual(['one', 'two', 'three', '(end)']);
   });
 
-  test('gives to whoever waits already', async () => {
+  test('resolves promises that already wait', async () => {
     const server = new FakeServer();
     const deltas = server.client.notifications(METHOD);
     const both = [deltas.next(), deltas.next(), deltas.next()];
@@ -44,7 +44,7 @@ describe('an iterator of notifications', () => {
     expect(await deltas.next()).toEqual({ value: undefined, done: true });
   });
 
-  test('throws when the server is gone, after all that came', async () => {
+  test('throws when the server is gone, after all earlier notifications', async () => {
     const server = new FakeServer();
     const deltas = server.client.notifications(METHOD);
     server.send(delta('one'));
@@ -54,7 +54,7 @@ describe('an iterator of notifications', () => {
     expect(await read(server.client.notifications(METHOD))).toEqual(['ConnectionError: the server has ended the connection']);
   });
 
-  test('has those of one thread, where one is named', async () => {
+  test('has only those of a thread if one is named', async () => {
     const server = new FakeServer();
     const deltas = server.client.notifications(METHOD, { threadId: 'b' });
     const started = server.client.notifications('thread/started', { threadId: 'b' });
@@ -66,7 +66,7 @@ describe('an iterator of notifications', () => {
     expect(await started.next()).toEqual({ value: { thread }, done: false });
   });
 
-  test('ends when it is told to, by its signal or by leaving the loop', async () => {
+  test('ends by its signal or by leaving the loop', async () => {
     const server = new FakeServer();
     const controller = new AbortController();
     const aborted = server.client.notifications(METHOD, { signal: controller.signal });
@@ -82,7 +82,7 @@ describe('an iterator of notifications', () => {
     expect(await read(server.client.notifications(METHOD, { signal: AbortSignal.abort() }))).toEqual(['(end)']);
   });
 
-  test('of all methods has each with its name', async () => {
+  test('for all methods has the method of each notification', async () => {
     const server = new FakeServer();
     const events = server.client.events({ threadId: THREAD });
     server.send(delta('one'), { method: 'thread/closed', params: { threadId: THREAD } });
@@ -90,7 +90,7 @@ describe('an iterator of notifications', () => {
     expect(await events.next()).toEqual({ value: { method: 'thread/closed', params: { threadId: THREAD } }, done: false });
   });
 
-  test('that nobody reads keeps so many and no more; the connection goes on', async () => {
+  test('that is not read keeps notifications up to a limit; the connection goes on', async () => {
     const server = new FakeServer();
     const deltas = server.client.notifications(METHOD);
     const line = `${JSON.stringify(delta('x'))}\n`;
@@ -100,7 +100,7 @@ describe('an iterator of notifications', () => {
     expect(await deltas.next()).toEqual({ value: undefined, done: true });
   });
 
-  test('that is read as fast as they come can have any number', async () => {
+  test('that is read fast enough can have any number', async () => {
     const server = new FakeServer();
     const deltas = server.client.notifications(METHOD);
     const part = `${JSON.stringify(delta('x'))}\n`.repeat(60_000);
@@ -116,7 +116,7 @@ describe('an iterator of notifications', () => {
   });
 });
 
-test('notifications that lack what they should have harm nothing', async () => {
+test('malformed notifications do no harm', async () => {
   const server = new FakeServer();
   const started = server.client.notifications('thread/started', { threadId: THREAD });
   const run = server.client.turn({ threadId: THREAD, input: 'Hello' });
@@ -134,7 +134,7 @@ test('notifications that lack what they should have harm nothing', async () => {
 });
 
 describe('a listener', () => {
-  test('hears its method until it is taken away', async () => {
+  test('gets notifications of its method until it is removed', async () => {
     const server = new FakeServer();
     const heard: string[] = [];
     const stop = server.client.on(METHOD, ({ delta: text }) => heard.push(text));
@@ -146,7 +146,7 @@ describe('a listener', () => {
     expect(heard).toEqual(['one']);
   });
 
-  test('that throws harms no other, and its error is not hidden', async () => {
+  test('that throws does not affect others, and its error is not hidden', async () => {
     const server = new FakeServer();
     const heard: string[] = [];
     const thrown: (() => void)[] = [];

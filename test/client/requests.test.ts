@@ -4,7 +4,7 @@ import { FakeServer } from './fake-server.ts';
 const LIST = { data: [], nextCursor: null, backwardsCursor: null };
 
 describe('a request', () => {
-  test('gets the answer with its id, whatever their order', async () => {
+  test('gets the response with its id, in any order', async () => {
     const server = new FakeServer();
     const answers = [server.client.request('thread/list', { limit: 1 }), server.client.request('thread/loaded/list')];
     await server.message(1);
@@ -16,7 +16,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('of a method without params has none', async () => {
+  test('for a method without params has none', async () => {
     const server = new FakeServer();
     const answer = server.client.request('configRequirements/read');
     expect(await server.message(0)).toEqual({ id: 1, method: 'configRequirements/read' });
@@ -24,7 +24,7 @@ describe('a request', () => {
     expect(await answer).toEqual({ requirements: null });
   });
 
-  test('that is refused rejects with all that the server said', async () => {
+  test('that is refused rejects with the code, message and data of the server', async () => {
     const server = new FakeServer();
     const answer = server.client.request('thread/read', { threadId: 'x' });
     server.send({ id: 1, error: { code: -32600, message: 'no such thread', data: { code: 'thread_not_found', pid: 7 } } });
@@ -41,14 +41,14 @@ describe('a request', () => {
     [null, 'refused without a message: null'],
     ['no', 'refused without a message: "no"'],
     [{ code: 'x' }, 'refused without a message: {"code":"x"}'],
-  ])('that is refused in an odd form rejects all the same: %j', async (error, message) => {
+  ])('that is refused with a malformed error still rejects: %j', async (error, message) => {
     const server = new FakeServer();
     const answer = server.client.call('some/method');
     server.send({ id: 1, error });
     await expect(answer).rejects.toMatchObject({ name: 'RequestError', code: 0, message, data: {} });
   });
 
-  test('that is aborted rejects with the reason; its answer is dropped', async () => {
+  test('that is aborted rejects with the reason; its response is ignored', async () => {
     const server = new FakeServer();
     const controller = new AbortController();
     const answer = server.client.request('thread/list', {}, { signal: controller.signal });
@@ -65,11 +65,11 @@ describe('a request', () => {
     expect(server.messages.map(({ method }) => method)).toEqual([]);
   });
 
-  test('that is not answered in its time rejects', async () => {
+  test('without a response rejects after its timeout', async () => {
     const server = new FakeServer();
     await expect(server.client.request('thread/list', {}, { timeoutMs: 1 })).rejects.toMatchObject({
       name: 'RequestTimeoutError',
-      message: 'thread/list: no answer after 1 ms',
+      message: 'thread/list: no response after 1 ms',
     });
   });
 
@@ -82,7 +82,7 @@ describe('a request', () => {
 });
 
 describe('the handshake', () => {
-  test('is initialize, and initialized once it is answered', async () => {
+  test('sends initialize, and initialized after the response', async () => {
     const server = new FakeServer();
     const clientInfo = { name: 'test', version: '1.0.0' };
     const answer = server.client.initialize({ clientInfo, capabilities: { experimentalApi: true } });
@@ -103,8 +103,8 @@ describe('the handshake', () => {
   });
 });
 
-describe('what is no message', () => {
-  test('is passed over and told of', async () => {
+describe('an invalid message', () => {
+  test('is skipped and reported', async () => {
     const server = new FakeServer();
     const answer = server.client.call('some/method');
     server.write('starting up\n\n[1]\n7\n{"id":1,\n');
@@ -121,7 +121,7 @@ describe('what is no message', () => {
     ]);
   });
 
-  test('with an id that is none is not answered', async () => {
+  test('with an invalid id gets no response', async () => {
     const server = new FakeServer();
     server.write('{"id":null,"method":"a"}\n{"id":1.5,"method":"b"}\n{"id":99999999999999999999,"method":"c"}\n');
     await server.settled();
@@ -129,7 +129,7 @@ describe('what is no message', () => {
     expect(server.messages.map(({ method }) => method)).toEqual([]);
   });
 
-  test('because it is cut off at the end is nothing', async () => {
+  test('that is cut off at the end is ignored', async () => {
     const server = new FakeServer();
     const answer = server.client.call('some/method');
     server.write('{"id":1,"res');
@@ -149,7 +149,7 @@ describe('the end of the connection', () => {
     ],
     ['by a broken output', (server) => server.fromClient.destroy(new Error('EPIPE')), 'thread/list: the connection has failed: EPIPE'],
     ['by a closed input', (server) => server.toClient.destroy(), 'thread/list: the connection has been closed'],
-  ])('%s rejects every request, open and to come', async (_how, end, message) => {
+  ])('%s rejects every open and later request', async (_how, end, message) => {
     const server = new FakeServer();
     const open = server.client.request('thread/list');
     await server.message(0);
@@ -160,7 +160,7 @@ describe('the end of the connection', () => {
     expect(() => server.client.notify('initialized')).toThrow(message.replace('thread/list', 'initialized'));
   });
 
-  test('by close() lets the server answer what it has been asked', async () => {
+  test('by close() lets the server respond to earlier requests', async () => {
     const server = new FakeServer();
     const open = server.client.call('some/method');
     await server.message(0);
@@ -173,7 +173,7 @@ describe('the end of the connection', () => {
     await closing;
   });
 
-  test('by close() is waited for so long and no longer', async () => {
+  test('by close() is waited for up to a limit', async () => {
     vi.useFakeTimers();
     onTestFinished(() => {
       vi.useRealTimers();
@@ -188,14 +188,14 @@ describe('the end of the connection', () => {
     await Promise.all([closing, open]);
   });
 
-  test('can be asked for twice, and when it has come', async () => {
+  test('can be requested twice, and after it has happened', async () => {
     const server = new FakeServer();
     await Promise.all([server.client.close(), server.client.close()]);
     await server.client.close();
   });
 });
 
-test('every message is told of, in both directions, as it is on the wire', async () => {
+test('onMessage gets every message in both directions, as it is on the wire', async () => {
   const seen: string[] = [];
   const server = new FakeServer({ onMessage: ({ direction, line, message }) => seen.push(`${direction} ${line} ${message.id}`) });
   const answer = server.client.call('some/method', { a: 1 });

@@ -42,7 +42,7 @@ test('a request without a handler is refused', async () => {
   ]);
 });
 
-test('a request without a handler is left open for other clients, where that is wanted', async () => {
+test('with the option leave, a request without a handler is left open for other clients', async () => {
   const server = new FakeServer({ unhandledRequests: 'leave' });
   server.send(question(1));
   await server.settled();
@@ -71,14 +71,14 @@ test.each<[string, () => unknown, unknown]>([
     { error: { code: -32603, message: 'the handler returned a value that JSON cannot represent: object' } },
   ],
   ['gives what is no JSON', () => 1n, { error: { code: -32603, message: 'Do not know how to serialize a BigInt' } }],
-])('a handler that %s answers all the same', async (_what, handler, answer) => {
+])('a handler that %s still responds', async (_what, handler, answer) => {
   const server = new FakeServer();
   server.client.handle(METHOD, handler as () => { decision: 'accept' });
   server.send(question(1));
   expect(await server.message(0)).toEqual({ id: 1, ...(answer as object) });
 });
 
-test('a request that is resolved elsewhere aborts its handler, and is not answered', async () => {
+test('if a request is resolved elsewhere, its handler is aborted, and it gets no response', async () => {
   const server = new FakeServer();
   const signals: AbortSignal[] = [];
   const first = later();
@@ -96,7 +96,7 @@ test('a request that is resolved elsewhere aborts its handler, and is not answer
   expect(server.messages).toEqual([{ id: 2, result: { decision: 'decline' } }]);
 });
 
-test('a request that is shown again while its handler runs has one handler and one answer', async () => {
+test('a request that is sent again while its handler runs has one handler and one response', async () => {
   const server = new FakeServer();
   const answer = later();
   let calls = 0;

@@ -24,7 +24,7 @@ async function begin(options: { signal?: AbortSignal } = {}): Promise<{ server: 
 }
 
 describe('a turn', () => {
-  test('has its own notifications up to turn/completed, and its items and text', async () => {
+  test('has all its notifications up to turn/completed, and its items and text', async () => {
     const { server, run } = await begin();
     expect(server.messages).toEqual([
       { id: 1, method: 'turn/start', params: { threadId: THREAD, input: [{ type: 'text', text: 'Hello' }] } },
@@ -47,7 +47,7 @@ describe('a turn', () => {
     expect(await run.result).toEqual({ turn: turn('completed'), items: [completed('early on').params.item], text: 'early on' });
   });
 
-  test('sends input as it is given, and settings beside it', async () => {
+  test('sends the given input and settings', async () => {
     const server = new FakeServer();
     const run = server.client.turn({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
     expect((await server.message(0)).params).toEqual({ threadId: THREAD, input: [{ type: 'image', url: 'data:,' }], model: 'other' });
@@ -55,7 +55,7 @@ describe('a turn', () => {
     expect(await run.result).toEqual({ turn: turn('failed'), items: [], text: '' });
   });
 
-  test('has all of it for who begins to read once it has started', async () => {
+  test('has all notifications if reading begins when it has started', async () => {
     const { server, run } = await begin();
     server.send(delta('early'), STARTED, delta('with the answer'));
     await run.started;
@@ -65,7 +65,7 @@ describe('a turn', () => {
     expect(await reading).toEqual([...Array.from({ length: 3 }, () => 'item/agentMessage/delta'), 'turn/completed', '(end)']);
   });
 
-  test('has its end for who reads later, however much came that nobody read', async () => {
+  test('has its end if reading begins later, whatever came before', async () => {
     const { server, run } = await begin();
     server.send(STARTED);
     await run.started;
@@ -76,7 +76,7 @@ describe('a turn', () => {
     expect(await read(run)).toEqual(['(end)']);
   });
 
-  test('goes on with the newest for who begins to read in its middle', async () => {
+  test('continues with the newest notification if reading begins in the middle', async () => {
     const { server, run } = await begin();
     server.send(STARTED);
     await run.started;
@@ -87,7 +87,7 @@ describe('a turn', () => {
     expect(await reading).toEqual(['item/completed', 'item/agentMessage/delta', 'turn/completed', '(end)']);
   });
 
-  test('that is refused fails in all that is waited for', async () => {
+  test('that is refused rejects all its promises', async () => {
     const { server, run } = await begin();
     server.send({ id: 1, error: { code: -32600, message: 'thread not found', data: { code: 'thread_not_found' } } });
     expect(await read(run)).toEqual(['RequestError: thread not found']);
@@ -103,7 +103,7 @@ describe('a turn', () => {
       (server) => server.send({ method: 'thread/closed', params: { threadId: THREAD } }),
       'Error: the thread was closed before the turn ended',
     ],
-  ])('fails when %s, after what came before', async (_when, end, error) => {
+  ])('fails when %s, after the earlier notifications', async (_when, end, error) => {
     const { server, run } = await begin();
     server.send(STARTED, delta('one'));
     await server.settled();
@@ -112,7 +112,7 @@ describe('a turn', () => {
     await expect(run.result).rejects.toThrow(error.slice(error.indexOf(' ') + 1));
   });
 
-  test('fails at once when the connection is over', async () => {
+  test('fails at once if the connection has ended', async () => {
     const server = new FakeServer();
     server.end();
     await server.client.closed;
@@ -121,7 +121,7 @@ describe('a turn', () => {
     await expect(run.started).rejects.toThrow('turn/start: the server has ended the connection');
   });
 
-  test('goes on when it is not read to its end', async () => {
+  test('goes on if it is not read to its end', async () => {
     const { server, run } = await begin();
     server.send(STARTED, delta('one'), delta('two'));
     for await (const _event of run) break;
@@ -131,7 +131,7 @@ describe('a turn', () => {
 });
 
 describe('the signal of a turn', () => {
-  test('interrupts it, and the turn ends by itself', async () => {
+  test('interrupts the turn, which then ends', async () => {
     const controller = new AbortController();
     const { server, run } = await begin({ signal: controller.signal });
     server.send(STARTED);
@@ -142,7 +142,7 @@ describe('the signal of a turn', () => {
     expect((await run.result).turn.status).toBe('interrupted');
   });
 
-  test('interrupts a turn that is not answered for yet, as soon as it is', async () => {
+  test('interrupts a turn without a response as soon as the response comes', async () => {
     const controller = new AbortController();
     const { server, run } = await begin({ signal: controller.signal });
     controller.abort();
@@ -152,7 +152,7 @@ describe('the signal of a turn', () => {
     expect((await run.result).turn.status).toBe('completed');
   });
 
-  test('keeps it from starting, when it is aborted before', async () => {
+  test('keeps the turn from starting if it is already aborted', async () => {
     const server = new FakeServer();
     const run = server.client.turn({ threadId: THREAD, input: 'Hello' }, { signal: AbortSignal.abort(new Error('no')) });
     await expect(run.result).rejects.toThrow('no');
@@ -160,7 +160,7 @@ describe('the signal of a turn', () => {
     expect(server.messages.map(({ method }) => method)).toEqual([]);
   });
 
-  test('does nothing any more once the turn has ended', async () => {
+  test('has no effect after the end of the turn', async () => {
     const controller = new AbortController();
     const { server, run } = await begin({ signal: controller.signal });
     server.send(STARTED, turnCompleted());

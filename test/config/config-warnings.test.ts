@@ -110,8 +110,8 @@ describe('the embedded model', () => {
   });
 
   test.each([
-    ['where it is chosen', 'model_provider = "scripted"\n', {}],
-    ['where there is a key', '', { OPENAI_API_KEY: 'k' }],
+    ['if it is chosen', 'model_provider = "scripted"\n', {}],
+    ['if there is a key', '', { OPENAI_API_KEY: 'k' }],
   ])('is not reported %s', async (_, text, env) => {
     expect((await warningsOf(text, { env })).warnings).toEqual([]);
   });

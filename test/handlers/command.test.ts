@@ -19,7 +19,7 @@ function run(client: TestClient, script: string, params: Partial<CommandExecPara
   return client.request('command/exec', { command: ['sh', '-c', script], ...params });
 }
 
-/** What has been told of a process so far. */
+/** The announced output of a process so far. */
 function told(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'): string {
   const deltas = client.notifications('command/exec/outputDelta', (delta) => delta.processId === processId && delta.stream === stream);
   return Buffer.concat(deltas.map(({ deltaBase64 }) => Buffer.from(deltaBase64, 'base64'))).toString();
@@ -28,7 +28,7 @@ function told(client: TestClient, stream: 'stdout' | 'stderr', processId = 'p'):
 const says = (client: TestClient, text: string) => client.waitFor('command/exec/outputDelta', () => told(client, 'stdout').includes(text));
 
 describe('command/exec', () => {
-  test('answers with exit code and both streams, in the folder of the server', async () => {
+  test('returns the exit code and both streams, and runs in the working directory of the server', async () => {
     const { client, cwd } = await startServer({ config: CONFIG });
     expect(await run(client, 'pwd -P; echo err >&2; exit 3')).toEqual({ exitCode: 3, stdout: `${cwd}\n`, stderr: 'err\n' });
     expect(await run(client, 'pwd -P', { cwd: '..' })).toEqual({ exitCode: 0, stdout: `${join(cwd, '..')}\n`, stderr: '' });
@@ -36,14 +36,14 @@ describe('command/exec', () => {
     expect(await run(client, 'cat; printf "a\\377b"')).toEqual({ exitCode: 0, stdout: 'a\u{fffd}b', stderr: '' });
   });
 
-  test('sets and unsets variables, and has no keys of providers', async () => {
+  test('sets and removes variables, and does not get the keys of providers', async () => {
     const env = { P_AUTH: 'sk-1', OTHER_API_KEY: 'sk-2', GONE: 'x', KEPT: 'k' };
     const { client } = await startServer({ config: CONFIG, env });
     const { stdout } = await run(client, 'echo "$SET-$GONE-$KEPT-$P_AUTH-$OTHER_API_KEY"', { env: { SET: 's', GONE: null } });
     expect(stdout).toBe('s--k--\n');
   });
 
-  test('refuses what cannot be run, and says why', async () => {
+  test('refuses commands that cannot be run, and says why', async () => {
     const { client, cwd } = await startServer({ config: CONFIG });
     const refusal = (params: CommandExecParams) => client.refusal('command/exec', params);
     const notStarted = (message: string) => ({ code: -32603, message, data: { code: 'process_not_started' } });
@@ -81,7 +81,7 @@ describe('command/exec', () => {
       });
   });
 
-  test('refuses bounds asked for in two ways, and a place that is not absolute', async () => {
+  test('refuses two sandbox policies at once, and a relative path', async () => {
     const { client } = await startServer({ config: CONFIG });
     const refusal = (params: Partial<CommandExecParams>) => client.refusal('command/exec', { command: ['true'], ...params });
     const invalid = (message: string) => ({ code: -32600, message, data: { code: 'invalid_params' } });
@@ -93,7 +93,7 @@ describe('command/exec', () => {
     );
   });
 
-  test('kills what runs out of time, and all that it started, with exit code 124', async () => {
+  test('kills a command and its descendants after the timeout, with exit code 124', async () => {
     const { client, clock } = await startServer({ config: CONFIG });
     const sleep = uniqueSleep();
     const end = run(client, `echo before; setsid ${sleep} & wait`, { timeoutMs: 60_000, processId: 'p', streamStdoutStderr: true });
@@ -103,14 +103,14 @@ describe('command/exec', () => {
     expect(livingWith(sleep)).toEqual([]);
   });
 
-  test('answers when the program has ended, though something holds its output open', async () => {
+  test('responds when the program has ended, even if another process holds its output open', async () => {
     const { client } = await startServer({ config: CONFIG });
     const sleep = uniqueSleep();
     expect(await run(client, `${sleep} & echo done`)).toEqual({ exitCode: 0, stdout: 'done\n', stderr: '' });
     expect(livingWith(sleep)).toEqual([sleep]);
   });
 
-  test('cuts each stream at its cap, and between characters', async () => {
+  test('truncates each stream at its cap, and not inside a character', async () => {
     const { client } = await startServer({ config: CONFIG });
     expect(await run(client, 'printf 0123456789äx; printf ABCDEFGHIJKLM >&2', { outputBytesCap: 11 })).toEqual({
       exitCode: 0,
@@ -125,7 +125,7 @@ describe('command/exec', () => {
     ]);
   });
 
-  test('is written to and streams, every delta before the answer', async () => {
+  test('takes input and streams its output, with all deltas before the response', async () => {
     const { client, cwd } = await startServer({ config: CONFIG });
     const gate = join(cwd, 'gate');
     const script = `cat; while [ ! -e '${gate}' ]; do sleep 0.02; done; echo done`;
@@ -144,7 +144,7 @@ describe('command/exec', () => {
     );
   });
 
-  test('runs in a terminal, which is typed into and resized', async () => {
+  test('runs in a terminal, which takes input and can be resized', async () => {
     const { client } = await startServer({ config: CONFIG });
     const end = run(client, 'test -t 0 && stty size; read x; stty size; echo "got $x"', {
       processId: 'p',
@@ -158,7 +158,7 @@ describe('command/exec', () => {
     expect(told(client, 'stdout')).toBe('20 90\r\nhey\r\n33 44\r\ngot hey\r\n');
   });
 
-  test('has a name for as long as it runs', async () => {
+  test('has a name while it runs', async () => {
     const { client, connect } = await startServer({ config: CONFIG });
     const end = run(client, 'echo up; sleep 1000', { processId: 'p', streamStdoutStderr: true });
     await says(client, 'up');
@@ -188,7 +188,7 @@ describe('command/exec', () => {
     expect(await run(client, 'true', { processId: 'p' })).toMatchObject({ exitCode: 0 });
   });
 
-  test('ends with its connection, and what outlived it too', async () => {
+  test('ends with its connection, like the processes that outlived it', async () => {
     const { connect, clock } = await startServer({ config: CONFIG });
     const client = await connect();
     const [first, second] = [uniqueSleep(), uniqueSleep()];
@@ -199,14 +199,14 @@ describe('command/exec', () => {
     client.input.end();
     await expect
       .poll(() => {
-        // A little of the time that a client is given to read its last answers.
+        // A part of the time that a client has to read its last responses.
         clock.advance(100);
         return [...livingWith(first), ...livingWith(second)];
       })
       .toEqual([]);
   });
 
-  test('waits while its client does not read, and goes on when it does', async () => {
+  test('is paused while its client does not read', async () => {
     const { client, connect } = await startServer({ config: CONFIG });
     const slow = await connect({ reading: false, handshake: false });
     slow.send(JSON.stringify({ id: 'i', method: 'initialize', params: { clientInfo: { name: 'slow', version: '1' } } }));

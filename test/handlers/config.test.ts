@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
-test('config/read gives what is in effect, and where it comes from', async () => {
+test('config/read returns the values in effect, and their origins', async () => {
   const { client, home } = await startServer({ overrides: ['model=over'], config: 'model = "m"\nmodel_provider = "scripted"\n' });
   const { config, origins, layers } = await client.request('config/read', {});
   expect(config).toMatchObject({ model: 'over', model_provider: 'scripted', sandbox_mode: null, approvals_reviewer: null });
@@ -13,7 +13,7 @@ test('config/read gives what is in effect, and where it comes from', async () =>
   expect(layers).toBe(null);
 });
 
-test('config/read gives the layers when they are asked for, the strongest first', async () => {
+test('config/read returns the layers if asked, in the order of precedence', async () => {
   const { client } = await startServer({ overrides: ['model=over'], config: 'model = "m"\n' });
   const { layers } = await client.request('config/read', { includeLayers: true });
   expect(layers?.map(({ name, config }) => [name.type, config])).toEqual([
@@ -22,13 +22,13 @@ test('config/read gives the layers when they are asked for, the strongest first'
   ]);
 });
 
-test('config/read keeps experimental fields from clients that have not asked for them', async () => {
+test('config/read leaves out experimental fields for clients without the experimental API', async () => {
   const { client } = await startServer({ capabilities: null, config: 'approvals_reviewer = "auto_review"\nmodel_provider = "scripted"\n' });
   const { config } = await client.request('config/read', {});
   expect('approvals_reviewer' in config).toBe(false);
 });
 
-test('config/read of a broken file is refused, and names it', async () => {
+test('config/read is refused for an invalid file, and names it', async () => {
   const { client, home } = await startServer({ config: 'model = [' });
   expect(await client.refusal('config/read', {})).toEqual({
     code: -32600,
@@ -37,7 +37,7 @@ test('config/read of a broken file is refused, and names it', async () => {
   });
 });
 
-test('configRequirements/read says that there are none, with and without params', async () => {
+test('configRequirements/read returns no requirements, with and without params', async () => {
   const { client } = await startServer();
   const none = { requirements: null, supportsIndependentSpeedModes: null };
   expect(await client.call('configRequirements/read')).toEqual(none);

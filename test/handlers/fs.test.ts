@@ -60,7 +60,7 @@ test.each([
 });
 
 describe('fs/readFile', () => {
-  test('gives the bytes, also of an empty file, through links, and of files whose size the system does not say', async () => {
+  test('reads files: empty ones, through links, and those whose size the system does not report', async () => {
     const bytes = Buffer.from([0, 1, 254, 255, 10, 13, 0]);
     const { client, at } = await serverWith({ 'b.bin': bytes, empty: '' });
     symlinkSync('b.bin', at('link'));
@@ -71,7 +71,7 @@ describe('fs/readFile', () => {
       expect((await client.request('fs/readFile', { path: '/proc/self/status' })).dataBase64).not.toBe('');
   });
 
-  test('says what is in the way', async () => {
+  test('says why a file cannot be read', async () => {
     const { client, at } = await serverWith({ 'd/x': '' });
     symlinkSync('circle', at('circle'));
     const none = at('none');
@@ -85,7 +85,7 @@ describe('fs/readFile', () => {
     expect(await client.refusal('fs/readFile', { path: at('n'.repeat(300)) })).toMatchObject({ data: { code: 'name_too_long' } });
   });
 
-  test('does not wait for pipes, sockets and devices, nor for a folder', async () => {
+  test('refuses pipes, sockets, devices and folders without waiting for them', async () => {
     const { client, at } = await serverWith({ 'd/x': '' });
     for (const path of [pipe(at('pipe')), await socket(at('socket')), '/dev/zero', '/dev/tty', at('d')]) {
       expect(await client.refusal('fs/readFile', { path })).toEqual({
@@ -96,7 +96,7 @@ describe('fs/readFile', () => {
     }
   });
 
-  test('reads what can be written back, and refuses what is larger', async () => {
+  test('reads files that are small enough to write back, and refuses larger ones', async () => {
     const limit = 25_116_672;
     const { client, at } = await serverWith({ large: Buffer.alloc(limit, 'x'), larger: Buffer.alloc(limit + 1) });
     const reads = [1, 2, 3].map(() => client.request('fs/readFile', { path: at('large') }));
@@ -107,14 +107,14 @@ describe('fs/readFile', () => {
 });
 
 describe('fs/writeFile', () => {
-  test('makes and replaces files, and leaves nothing beside them', async () => {
+  test('creates and replaces files, and leaves no other files behind', async () => {
     const { client, at, cwd } = await serverWith({ 'a.txt': 'a longer text' });
     expect(await client.request('fs/writeFile', { path: at('a.txt'), dataBase64: base64('short') })).toEqual({});
     expect(await client.request('fs/writeFile', { path: at('new'), dataBase64: '' })).toEqual({});
     expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('new'), 'utf8'), readdirSync(cwd)]).toEqual(['short', '', ['a.txt', 'new']]);
   });
 
-  test('keeps the permissions, but not set-user-id bits, and writes through links', async () => {
+  test('keeps the permissions except set-user-id bits, and follows links', async () => {
     const { client, at } = await serverWith({ script: '#!', suid: 's', target: 't' });
     chmodSync(at('script'), 0o750);
     chmodSync(at('suid'), 0o4755);
@@ -127,7 +127,7 @@ describe('fs/writeFile', () => {
     expect([readlinkSync(at('link')), readlinkSync(at('dangling'))]).toEqual(['target', 'later']);
   });
 
-  test('keeps the other names of a file', async () => {
+  test('keeps the other hard links of a file', async () => {
     const { client, at } = await serverWith({ one: 'a longer text' });
     linkSync(at('one'), at('other'));
     await client.request('fs/writeFile', { path: at('one'), dataBase64: base64('new') });
@@ -141,7 +141,7 @@ describe('fs/writeFile', () => {
     expect(readFileSync(at('a'), 'utf8')).toBe('old');
   });
 
-  test('does not write where no file can be, and waits for nobody', async () => {
+  test('refuses paths that cannot be files, without waiting', async () => {
     const { client, at } = await serverWith({ 'd/x': '' });
     const write = (path: string) => client.refusal('fs/writeFile', { path, dataBase64: base64('x') });
     expect(await write(at('none/x'))).toMatchObject({ code: -32603, data: { code: 'file_not_found', path: at('none/x') } });
@@ -150,7 +150,7 @@ describe('fs/writeFile', () => {
     expect(await write('/dev/full')).toMatchObject({ code: -32600, data: { code: 'not_a_file' } });
   });
 
-  test('a write and a read of one path that are asked for at once happen in their order', async () => {
+  test('a write and a read of one path, sent together, run in their order', async () => {
     const { client, at } = await serverWith();
     const [, read] = await Promise.all([
       client.request('fs/writeFile', { path: at('a'), dataBase64: base64('x'.repeat(100_000)) }),
@@ -161,7 +161,7 @@ describe('fs/writeFile', () => {
 });
 
 describe('fs/createDirectory', () => {
-  test('makes parents and takes what is there, unless recursive is false', async () => {
+  test('creates missing parents and accepts an existing folder, unless recursive is false', async () => {
     const { client, at } = await serverWith({ file: '' });
     for (const recursive of [null, true]) expect(await client.request('fs/createDirectory', { path: at('a/b/c'), recursive })).toEqual({});
     expect(statSync(at('a/b/c')).isDirectory()).toBe(true);
@@ -180,7 +180,7 @@ describe('fs/createDirectory', () => {
 });
 
 describe('fs/getMetadata', () => {
-  test('tells of files, folders, links and what is neither', async () => {
+  test('describes files, folders, links and special files', async () => {
     const { client, at } = await serverWith({ a: 'x', 'd/x': '' });
     symlinkSync('a', at('link'));
     symlinkSync('nowhere', at('dangling'));
@@ -197,7 +197,7 @@ describe('fs/getMetadata', () => {
 });
 
 describe('fs/readDirectory', () => {
-  test('lists children by name, and what links lead to', async () => {
+  test('lists children by name, and the kind of file that links lead to', async () => {
     const { client, at, cwd } = await serverWith({ b: 'x', 'd/x': '' });
     symlinkSync('b', at('link-to-file'));
     symlinkSync('d', at('link-to-folder'));
@@ -221,7 +221,7 @@ describe('fs/readDirectory', () => {
 });
 
 describe('fs/remove', () => {
-  test('removes files, trees and links, and nothing that links lead to', async () => {
+  test('removes files, trees and links, but not the targets of links', async () => {
     const { client, at, cwd } = await serverWith({ a: '', 'd/e/f': '', 'kept/x': '' });
     symlinkSync(at('kept'), at('d/e/link'));
     symlinkSync('kept', at('link'));
@@ -231,7 +231,7 @@ describe('fs/remove', () => {
     expect([readdirSync(cwd), readdirSync(at('kept'))]).toEqual([['kept'], ['x']]);
   });
 
-  test('what is not there, and folders with something in them, are told of where the client asks so', async () => {
+  test('reports missing paths and non-empty folders if the client asks for that', async () => {
     const { client, at } = await serverWith({ 'd/e': '', file: '' });
     mkdirSync(at('empty'));
     expect(await client.request('fs/remove', { path: at('none/x') })).toEqual({});
@@ -245,7 +245,7 @@ describe('fs/remove', () => {
 });
 
 describe('fs/copy', () => {
-  test('copies a file with its permissions, over another one too, and links as links', async () => {
+  test('copies a file with its permissions, also over another file, and links as links', async () => {
     const { client, at } = await serverWith({ a: 'x'.repeat(600_000), b: 'old' });
     chmodSync(at('a'), 0o4750);
     symlinkSync('a', at('link'));
@@ -260,7 +260,7 @@ describe('fs/copy', () => {
     expect(readlinkSync(at('link2'))).toBe('a');
   });
 
-  test('a copy onto itself, also by another name, leaves the file as it is', async () => {
+  test('copying a file onto itself, also by another name, does not change it', async () => {
     const { client, at } = await serverWith({ a: 'x' });
     linkSync(at('a'), at('same'));
     for (const name of ['a', 'same'])
@@ -268,7 +268,7 @@ describe('fs/copy', () => {
     expect(readFileSync(at('a'), 'utf8')).toBe('x');
   });
 
-  test('copies a tree: links as links, without pipes, with permissions', async () => {
+  test('copies a tree with permissions, links as links, without pipes', async () => {
     const { client, at } = await serverWith({ 'd/e/f': 'f', 'd/run': '#!', 'd/locked/x': 'x' });
     symlinkSync('../outside', at('d/link'));
     pipe(at('d/pipe'));
@@ -280,7 +280,7 @@ describe('fs/copy', () => {
     for (const folder of ['c/locked', 'd/locked']) chmodSync(at(folder), 0o700);
   });
 
-  test('refuses what cannot be, and leaves nothing half done', async () => {
+  test('refuses impossible copies, and leaves no partial copy', async () => {
     const { client, at } = await serverWith({ 'd/e/f': 'f', a: 'x' });
     symlinkSync('d', at('way-in'));
     const copy = (from: string, to: string, recursive = true) =>

@@ -27,7 +27,7 @@ function gateway(id: string, auth: object) {
 }
 
 describe('modelProvider/list', () => {
-  test('has the configured providers with where their keys come from, then the built-in ones', async () => {
+  test('lists the configured providers with the sources of their keys, then the built-in ones', async () => {
     const config = `model_provider = "keyed"
 [model_providers.keyed]
 base_url = "https://keyed.example"
@@ -52,7 +52,7 @@ http_headers = { Authorization = "Bearer secret" }
     });
   });
 
-  test('shows no secret', async () => {
+  test('shows no secrets', async () => {
     const config = `model_provider = "a"
 [model_providers.a]
 base_url = "https://a.example"
@@ -67,7 +67,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     expect(client.lines.filter((line) => line.includes('secret'))).toEqual([]);
   });
 
-  test('shows a built-in provider as the configuration changes it, once', async () => {
+  test('lists a built-in provider once, with the changes of the configuration', async () => {
     const config = `[model_providers.openai]\nname = "Proxy"\nbase_url = "https://proxy.example/v1"\n`;
     const { client } = await startServer({ config, env: { OPENAI_API_KEY: 'x' }, model: null });
     expect(await client.request('modelProvider/list', {})).toEqual({
@@ -77,12 +77,12 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     });
   });
 
-  test('names the embedded model as the default where nothing is configured', async () => {
+  test('names the embedded model as the default without a configuration', async () => {
     const { client } = await startServer({ config: '' });
     expect(await client.request('modelProvider/list', {})).toMatchObject({ defaultProviderId: 'scripted', data: [OPENAI, ...KEYLESS] });
   });
 
-  test('leaves out a provider that is configured wrongly, though it be the default', async () => {
+  test('leaves out a provider with an invalid configuration, even the default one', async () => {
     const { client } = await startServer({ config: 'model_provider = "bad"\n[model_providers.bad]\nbase_url = 5\n' });
     expect(await client.request('modelProvider/list', {})).toEqual({
       data: [OPENAI, ...KEYLESS],
@@ -91,7 +91,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     });
   });
 
-  test('is refused where the configuration cannot be read at all, with the place of the fault', async () => {
+  test('is refused if the configuration cannot be read, with the place of the error', async () => {
     const { client } = await startServer({ config: 'model_provider = 5\n' });
     expect(await client.refusal('modelProvider/list', {})).toEqual({
       code: -32600,
@@ -100,7 +100,7 @@ base_url = "https://user:secret-5@b.example/v1?key=secret-6"
     });
   });
 
-  test('wants its params to be an object', async () => {
+  test('requires its params to be an object', async () => {
     const { client } = await startServer();
     expect(await client.refusal('modelProvider/list')).toMatchObject({ code: -32600, data: { code: 'invalid_params' } });
   });

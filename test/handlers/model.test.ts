@@ -5,7 +5,7 @@ import { ProviderServer, type Reply, refusing } from '../model/provider-server.t
 import { idOf } from '../support/counting-ids.ts';
 import { startServer } from '../support/test-server.ts';
 
-test('model/list gives the configured model as the default, with efforts that clients know', async () => {
+test('model/list returns the configured model as the default, with efforts that clients know', async () => {
   const { client } = await startServer();
   const { data, nextCursor } = await client.request('model/list', {});
   expect(nextCursor).toBe(null);
@@ -23,13 +23,13 @@ test('model/list gives the configured model as the default, with efforts that cl
 test.each([
   ['', 'Works offline and follows requests in the message: see docs/scripted-model.md'],
   ['model_provider = "s"\n[model_providers.s]\nscript = "/a.yaml"\n', 'Answers from a script: see docs/scripted-model.md'],
-])('model/list says what a model is that no provider stands behind: %j', async (config, description) => {
+])('model/list describes a model without a provider: %j', async (config, description) => {
   const { client } = await startServer({ config, model: null });
   const { data } = await client.request('model/list', {});
   expect(data.map((model) => [model.id, model.description])).toEqual([['scripted', description]]);
 });
 
-test('model/list in pages, of a provider by its name, and what it refuses', async () => {
+test('model/list has pages, lists the models of a named provider, and refuses invalid params', async () => {
   await using provider = await ProviderServer.start(ollama({ models: ['a:1', 'b:1', 'c:1'] }));
   const { client } = await startServer({
     model: null,
@@ -60,7 +60,7 @@ test('model/list in pages, of a provider by its name, and what it refuses', asyn
   }
 });
 
-test('model/list is not taken down by a bad key: what that decides is as if it were not set', async () => {
+test('model/list works with an invalid key, which counts as not set', async () => {
   const effort = await startServer({ overrides: ['model_reasoning_effort=5'] });
   expect((await effort.client.request('model/list', {})).data).toMatchObject([{ id: 'test-model', defaultReasoningEffort: 'medium' }]);
   const profile = await startServer({ overrides: ['profile="nope"'] });
@@ -77,7 +77,7 @@ describe('a provider on this machine', () => {
   }
   const models = ['llama3.2:latest', 'qwen3:8b', 'nomic-embed-text:latest'];
 
-  test('lists the configured model first, then what else is installed', async () => {
+  test('lists the configured model first, then the other installed ones', async () => {
     await using server = await local('ollama', ollama({ models }), ['model="llama3.2"']);
     const { data } = await server.client.request('model/list', {});
     expect(data.map(({ id, model, isDefault, description }) => ({ id, model, isDefault, description }))).toEqual([
@@ -86,7 +86,7 @@ describe('a provider on this machine', () => {
     ]);
   });
 
-  test('lists what is installed where no model is configured, and each can be used', async () => {
+  test('lists the installed models if none is configured, and each can be used', async () => {
     await using server = await local('lmstudio', lmStudio({ models: ['qwen3-8b', 'gpt-oss-20b'] }));
     const { data } = await server.client.request('model/list', {});
     expect(data.map(({ model, isDefault }) => [model, isDefault])).toEqual([
@@ -104,7 +104,7 @@ describe('a provider on this machine', () => {
     }
   });
 
-  test('lists the configured model alone where it does not answer', async () => {
+  test('lists only the configured model if the provider does not respond', async () => {
     await using server = await local('ollama', refusing(500), ['model="llama3.2"']);
     const { data } = await server.client.request('model/list', {});
     expect(data.map(({ model, isDefault }) => [model, isDefault])).toEqual([['llama3.2', true]]);
@@ -135,7 +135,7 @@ describe('a provider on this machine', () => {
     expect(await server.client.refusal('thread/start', {})).toEqual(refused(problem));
   });
 
-  /** What a thread without a model is refused with, where the server is at this address, which reads as URL. */
+  /** The error for a thread without a model, if the provider's server is at this address, which is shown as a URL. */
   async function refusalWithoutModel(port: number): Promise<unknown> {
     const baseUrl = `http://someuser:hunter22@127.0.0.1:${port}/v1?key=in-query-1`;
     const overrides = ['model_provider=ollama', `model_providers.ollama.base_url="${baseUrl}"`];
@@ -144,13 +144,13 @@ describe('a provider on this machine', () => {
     return JSON.parse(refusal.replace(`http://127.0.0.1:${port}/v1/models`, 'URL'));
   }
 
-  test('without a model, and without an answer, says how to start it, and shows no secret of its address', async () => {
+  test('without a model and without a response, says how to start the provider, and shows no secrets of its URL', async () => {
     const provider = await ProviderServer.start(refusing(500));
     const { port } = provider;
     await provider[Symbol.asyncDispose]();
-    const start = 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.';
+    const start = 'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.';
     expect(await refusalWithoutModel(port)).toEqual(
-      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection is refused. ${start}`),
+      refused(`ollama: set model in config.toml. Ollama (URL) cannot be reached: the connection was refused. ${start}`),
     );
   });
 
@@ -166,13 +166,13 @@ describe('a provider on this machine', () => {
       refusing(200, { error: 'Unexpected endpoint' }),
       'answered with an error: Unexpected endpoint. Check base_url of the provider.',
     ],
-    ['something else', refusing(200, '<p>'), 'answered with no list of models. Check base_url of the provider.'],
-  ])('without a model, and with an answer that has none, says what was answered: %s', async (_, reply, said) => {
+    ['something else', refusing(200, '<p>'), 'did not answer with a list of models. Check base_url of the provider.'],
+  ])('without a model, and with a response that lists none, quotes the response: %s', async (_, reply, said) => {
     await using provider = await ProviderServer.start(reply);
     expect(await refusalWithoutModel(provider.port)).toEqual(refused(`ollama: set model in config.toml. Ollama (URL) ${said}`));
   });
 
-  test('answers a turn, found by its name', async () => {
+  test('answers a turn of a thread that names it', async () => {
     const provider = await ProviderServer.start(ollama());
     const server = await startServer({
       config: '',

@@ -32,7 +32,7 @@ const writes = (writableRoots: string[], given: object = {}) => ({
 /** A configuration whose profile `p` has these entries. */
 const withProfile = (entries: string, more = '') => `${BASE}\n[permissions.p.filesystem]\n${entries}\n${more}`;
 
-test('permissionProfile/list has the built-in profiles and those of the configuration, in pages', async () => {
+test('permissionProfile/list returns the built-in profiles and those of the configuration, in pages', async () => {
   const { client } = await startServer({ config: `${BASE}[permissions.dev]\ndescription = "For work on this"\nextends = ":workspace"\n` });
   const all = [...BUILT_IN, { id: 'dev', description: 'For work on this', allowed: true }];
   expect(await client.request('permissionProfile/list', {})).toEqual({ data: all, nextCursor: null });
@@ -51,7 +51,7 @@ test('permissionProfile/list has the built-in profiles and those of the configur
     });
 });
 
-test('a profile that cannot be kept is listed as not allowed', async () => {
+test('a profile that cannot be enforced is listed as not allowed', async () => {
   const { client } = await startServer({ config: withProfile('"/opt/x" = "deny"', '[permissions.q]\nextends = "nobody"\n') });
   expect((await client.request('permissionProfile/list', { cwd: '/' })).data.slice(3)).toEqual([
     { id: 'p', description: null, allowed: false },
@@ -59,7 +59,7 @@ test('a profile that cannot be kept is listed as not allowed', async () => {
   ]);
 });
 
-test('answers name the profile that a thread runs with: at its start, after a turn, a resume, a restart and a fork', async () => {
+test('responses name the profile of a thread: at its start, after a turn, a resume, a restart and a fork', async () => {
   const server = await startServer({ config: BASE });
   const { client, model, cwd } = server;
   const plain = await client.request('thread/start', { sandbox: 'workspace-write' });
@@ -93,7 +93,7 @@ test('answers name the profile that a thread runs with: at its start, after a tu
   expect((await next.client.request('thread/resume', { threadId })).activePermissionProfile).toBeNull();
 });
 
-test('default_permissions names the profile of threads that say nothing; what is said goes over it', async () => {
+test('default_permissions names the profile of threads that name none, and is overridden by requests', async () => {
   const { client } = await startServer({ config: `default_permissions = "dev"\nsandbox_mode = "read-only"\n${BASE}${PROFILES}` });
   expect(await client.request('thread/start', {})).toMatchObject({
     sandbox: writes(['/opt/cache'], { networkAccess: true, excludeTmpdirEnvVar: false, excludeSlashTmp: false }),
@@ -147,14 +147,14 @@ test.each([
   ['"/opt/x" = "execute"', '', /expected "read", "write", "deny"/],
   ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', /the whole network or none of it/],
   ['":root" = "read"', '[permissions.p.limits]\n', /unknown key, expected one of description/],
-])('the profile %s %s is refused where a thread is to run with it, and nowhere else', async (entries, more, problem) => {
+])('the profile %s %s is refused only if a thread uses it', async (entries, more, problem) => {
   const { client } = await startServer({ config: withProfile(entries, more) });
   const { code, message: text, data } = await client.refusal('thread/start', { permissions: 'p' });
   expect([code, data.code, text]).toEqual([-32600, 'config_invalid', expect.stringMatching(problem)]);
   await client.request('thread/start', {});
 });
 
-test('a profile that extends itself, or one that there is none of, is refused', async () => {
+test('a profile that extends itself or an unknown profile is refused', async () => {
   const config = `${BASE}[permissions.a]\nextends = "b"\n[permissions.b]\nextends = "a"\n[permissions.c]\nextends = "nobody"\n`;
   const { client } = await startServer({ config });
   expect((await client.refusal('thread/start', { permissions: 'a' })).message).toMatch(/`a` extends itself/);

@@ -13,7 +13,7 @@ function exited(client: TestClient, processHandle = 'h') {
   return client.waitFor('process/exited', (params) => params.processHandle === processHandle);
 }
 
-/** What has been told of a process so far. */
+/** The announced output of a process so far. */
 function told(client: TestClient): string {
   return Buffer.concat(client.notifications('process/outputDelta').map(({ deltaBase64 }) => Buffer.from(deltaBase64, 'base64'))).toString();
 }
@@ -29,14 +29,14 @@ const end = {
 };
 
 describe('process/spawn', () => {
-  test('answers at once, and tells the end with what was said', async () => {
+  test('responds at once, and announces the end with the output', async () => {
     const server = await startServer();
     expect(await spawn(server, 'pwd -P; echo err >&2; exit 5')).toEqual({});
     expect(await exited(server.client)).toEqual({ ...end, exitCode: 5, stdout: `${server.cwd}\n`, stderr: 'err\n' });
     expect(server.client.notifications('process/outputDelta')).toEqual([]);
   });
 
-  test('tells nothing before the answer', async () => {
+  test('announces nothing before the response', async () => {
     const server = await startServer();
     for (let round = 0; round < 20; round++) {
       const processHandle = `h${round}`;
@@ -49,13 +49,13 @@ describe('process/spawn', () => {
     expect(kinds).toEqual(Array.from({ length: 20 }, () => ['answer', 'process/outputDelta', 'process/exited']).flat());
   });
 
-  test('runs outside of the sandbox, whatever is configured', async () => {
+  test('runs outside the sandbox, whatever is configured', async () => {
     const server = await startServer();
     await spawn(server, 'touch made && ls');
     expect(await exited(server.client)).toEqual({ ...end, stdout: 'made\n' });
   });
 
-  test('cuts at the cap, which null takes away', async () => {
+  test('truncates output at the cap; null means no cap', async () => {
     const server = await startServer();
     await spawn(server, 'printf 0123456789', { outputBytesCap: 4 });
     expect(await exited(server.client)).toEqual({ ...end, stdout: '0123', stdoutCapReached: true });
@@ -68,7 +68,7 @@ describe('process/spawn', () => {
     }
   });
 
-  test('kills what runs out of time, which null gives no end', async () => {
+  test('kills the process after the timeout; null means no timeout', async () => {
     const server = await startServer();
     const sleep = uniqueSleep();
     await spawn(server, `echo up; ${sleep}`, { streamStdoutStderr: true, processHandle: 'kept', timeoutMs: null });
@@ -81,13 +81,13 @@ describe('process/spawn', () => {
     expect(livingWith(sleep)).toEqual([]);
   });
 
-  test('says where something holds its output open', async () => {
+  test('says so if another process holds its output open', async () => {
     const server = await startServer();
     await spawn(server, `${uniqueSleep()} & echo done`);
     expect(await exited(server.client)).toEqual({ ...end, stdout: 'done\n', outputDrainTimedOut: true });
   });
 
-  test('is written to, and runs in a terminal', async () => {
+  test('takes input, and runs in a terminal', async () => {
     const server = await startServer();
     const { client } = server;
     await spawn(server, 'cat', { streamStdin: true });
@@ -100,7 +100,7 @@ describe('process/spawn', () => {
     expect(told(client)).toBe('\r\n33 44\r\n');
   });
 
-  test('refuses handles that are taken, empty or unknown, and what cannot be run', async () => {
+  test('refuses handles that are taken, empty or unknown, and commands that cannot be run', async () => {
     const server = await startServer();
     const { client, cwd } = server;
     await spawn(server, 'cat', { streamStdin: true });

@@ -5,7 +5,7 @@ import { text } from '../support/test-client.ts';
 import { message, response } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-/** The gauges of a server that does nothing but answer, but for what is given. */
+/** The gauges of an idle server, except those given. */
 function gauges(given: Record<string, number> = {}) {
   const values = {
     'app.connections.open': 1,
@@ -20,7 +20,7 @@ function gauges(given: Record<string, number> = {}) {
 }
 
 describe('server/diagnostics', () => {
-  test('tells of the process, and of a server that has nothing to do', async () => {
+  test('reports the process and the gauges of an idle server', async () => {
     const { client } = await startServer({ pid: 815, residentMemoryBytes: () => 64_000_000 });
     expect(await client.request('server/diagnostics', {})).toEqual({
       process: { id: 815, residentMemoryBytes: 64_000_000, physicalFootprintBytes: null },
@@ -28,7 +28,7 @@ describe('server/diagnostics', () => {
     });
   });
 
-  test('has no memory to tell of where nobody measures it', async () => {
+  test('reports null for the memory if it is not measured', async () => {
     const { client } = await startServer();
     const { process } = await client.request('server/diagnostics', {});
     expect(process).toEqual({ id: 4711, residentMemoryBytes: null, physicalFootprintBytes: null });
@@ -51,7 +51,7 @@ describe('server/diagnostics', () => {
     expect((await client.request('server/diagnostics', {})).gauges).toEqual(gauges({ 'core.threads.live': 2 }));
   });
 
-  test('counts requests that are worked on, and those that wait behind them', async () => {
+  test('counts running requests and those that wait behind them', async () => {
     const gate = new Gate();
     const { client } = await startServer({
       wrapStore: (store) => {

@@ -391,7 +391,7 @@ describe('a provider that says no more in the middle of its answer', () => {
     const last = events.next();
     await clock.timerOf(IDLE_MS);
     clock.advance(IDLE_MS);
-    const text = `P (http://127.0.0.1:${server.port}/v1/chat/completions) was silent for 5 s, the longest that stream_idle_timeout_ms allows.`;
+    const text = `P (http://127.0.0.1:${server.port}/v1/chat/completions) was silent for 5 s, the limit set by stream_idle_timeout_ms.`;
     expect((await last).value).toEqual(failed(text));
     expect(clock.timers).toEqual([]);
   });

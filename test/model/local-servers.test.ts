@@ -87,21 +87,21 @@ describe('Ollama', () => {
       'a model that it does not have',
       ollama(),
       { model: 'qwen3' },
-      'Ollama (URL) answered HTTP 404. model "qwen3" not found, try pulling it first. Get it with "ollama pull qwen3", or choose one that "ollama list" shows.',
+      'Ollama (URL) answered HTTP 404. model "qwen3" not found, try pulling it first. Get it with "ollama pull qwen3", or choose a model that "ollama list" shows.',
       http(404),
     ],
     [
       'a model that it does not have, in the words of later versions',
       refusing(404, { error: { message: "model 'm' not found", type: 'not_found_error', param: null, code: null } }),
       {},
-      'Ollama (URL) answered HTTP 404. model \'m\' not found. Get it with "ollama pull m", or choose one that "ollama list" shows.',
+      'Ollama (URL) answered HTTP 404. model \'m\' not found. Get it with "ollama pull m", or choose a model that "ollama list" shows.',
       http(404),
     ],
     [
       'a model that knows no tools',
       ollama({ models: ['gemma3:4b'], withoutTools: ['gemma3:4b'] }),
       { model: 'gemma3:4b', tools: [PLAN] },
-      'Ollama (URL) answered HTTP 400. registry.ollama.ai/library/gemma3:4b does not support tools. Choose a model that can call tools: every turn offers some.',
+      'Ollama (URL) answered HTTP 400. registry.ollama.ai/library/gemma3:4b does not support tools. Choose a model that can call tools: every turn offers tools.',
       'other',
     ],
     [
@@ -115,7 +115,7 @@ describe('Ollama', () => {
       'a wrong path',
       ollama(),
       { base: '' },
-      'Ollama (URL) answered HTTP 404. 404 page not found. Check base_url of the provider, and that it has this model.',
+      'Ollama (URL) answered HTTP 404. 404 page not found. Check base_url of the provider, and that the provider has this model.',
       http(404),
     ],
     [
@@ -195,14 +195,14 @@ describe('LM Studio', () => {
       'a model that it does not have',
       lmStudio(),
       { model: 'qwen4' },
-      'LM Studio (URL) answered HTTP 400. Invalid model identifier "qwen4". Please specify a valid downloaded model (e.g., qwen3-8b). Download it in LM Studio or with "lms get qwen4", or choose one that "lms ls" shows.',
+      'LM Studio (URL) answered HTTP 400. Invalid model identifier "qwen4". Please specify a valid downloaded model (e.g., qwen3-8b). Download it in LM Studio or with "lms get qwen4", or choose a model that "lms ls" shows.',
       'other',
     ],
     [
       'no model loaded',
       lmStudio({ noneLoaded: true }),
       asked,
-      'LM Studio (URL) answered HTTP 404. No models loaded. Please load a model in the developer page or use the `lms load` command. Load the model in LM Studio or with "lms load qwen3-8b", or switch its just-in-time loading on.',
+      'LM Studio (URL) answered HTTP 404. No models loaded. Please load a model in the developer page or use the `lms load` command. Load the model in LM Studio or with "lms load qwen3-8b", or turn on just-in-time loading.',
       http(404),
     ],
     [
@@ -225,14 +225,17 @@ describe('LM Studio', () => {
 });
 
 test.each<[LocalServer, string]>([
-  ['ollama', 'Start Ollama: open its app, or run "ollama serve". Where it listens elsewhere, set OLLAMA_HOST or base_url.'],
-  ['lmstudio', 'Start the server of LM Studio: in its Developer tab, or run "lms server start". Where it listens elsewhere, set base_url.'],
+  ['ollama', 'Start Ollama: open its app, or run "ollama serve". If it listens on another address, set OLLAMA_HOST or base_url.'],
+  [
+    'lmstudio',
+    'Start the LM Studio server in its Developer tab, or run "lms server start". If it listens on another address, set base_url.',
+  ],
 ])('%s that does not run is told how to start', async (localServer, advice) => {
   const server = await ProviderServer.start(refusing(500));
   const { port } = server;
   await server[Symbol.asyncDispose]();
   const { model } = modelAt(port, { name: 'N', wireApi: 'chat', localServer });
-  const text = `N (http://127.0.0.1:${port}/v1/chat/completions) cannot be reached: the connection is refused. ${advice}`;
+  const text = `N (http://127.0.0.1:${port}/v1/chat/completions) cannot be reached: the connection was refused. ${advice}`;
   expect((await collect(model.stream(request, never))).at(-1)).toEqual(failed(text, http(null)));
 });
 
@@ -242,7 +245,7 @@ describe('the models that are installed', () => {
     const listing = await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' });
     return JSON.parse(JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'));
   }
-  const noList = { problem: 'P (URL) answered with no list of models. Check base_url of the provider.' };
+  const noList = { problem: 'P (URL) did not answer with a list of models. Check base_url of the provider.' };
   test.each<[string, Reply, InstalledModels]>([
     ['of Ollama', ollama({ models: ['llama3.2:latest', 'nomic-embed-text:latest', 'qwen3:8b'] }), ['llama3.2:latest', 'qwen3:8b']],
     ['of LM Studio', lmStudio({ models: ['qwen3-8b', 'text-embedding-nomic-embed-text-v1.5'] }), ['qwen3-8b']],
@@ -269,7 +272,7 @@ describe('the models that are installed', () => {
     const models = installedModels(providerAt(port), { env: {}, clock, userAgent: 'test/1' });
     await clock.timerOf(LISTING_MS_MAX);
     clock.advance(LISTING_MS_MAX);
-    const problem = `P (http://127.0.0.1:${port}/v1/models) did not answer within 1 s. Is the server running, and base_url right?`;
+    const problem = `P (http://127.0.0.1:${port}/v1/models) did not answer within 1 s. Check that the server is running and that base_url is correct.`;
     expect(await models).toEqual({ problem });
     expect(clock.timers).toEqual([]);
   });
@@ -278,7 +281,7 @@ describe('the models that are installed', () => {
     const server = await ProviderServer.start(refusing(500));
     const { port } = server;
     await server[Symbol.asyncDispose]();
-    const problem = `P (http://127.0.0.1:${port}/v1/models) cannot be reached: the connection is refused. Is the server running, and base_url right?`;
+    const problem = `P (http://127.0.0.1:${port}/v1/models) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct.`;
     expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' })).toEqual({ problem });
   });
 });

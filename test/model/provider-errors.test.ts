@@ -22,9 +22,9 @@ const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
   error: { message, codexErrorInfo, additionalDetails: null },
 });
 
-const NO_KEY = ' No key was sent: if one is needed, name its variable in env_key of the provider.';
-const USED_UP = ' What this key may use is used up: see the plan and the billing at the provider.';
-const NOT_HERE = ' Check base_url of the provider, and that it has this model.';
+const NO_KEY = ' No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.';
+const USED_UP = ' The quota of this key is used up. Check your plan and billing with the provider.';
+const NOT_HERE = ' Check base_url of the provider, and that the provider has this model.';
 
 const refusals: [string, Reply, string, CodexErrorInfo][] = [
   ['400', refusing(400, { error: { message: 'bad field' } }), 'P (URL) answered HTTP 400. bad field.', 'other'],
@@ -41,13 +41,13 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   [
     '404 model_not_found',
     refusing(404, error('model_not_found')),
-    'P (URL) answered HTTP 404. why. The provider has no model "m" for this key: check the name.',
+    'P (URL) answered HTTP 404. why. The provider has no model "m" for this key. Check the name.',
     http(404),
   ],
   [
     '404, a model that is not there in words alone',
     refusing(404, { error: 'The model `m` does not exist or you do not have access to it' }),
-    'P (URL) answered HTTP 404. The model `m` does not exist or you do not have access to it. The provider has no model "m" for this key: check the name.',
+    'P (URL) answered HTTP 404. The model `m` does not exist or you do not have access to it. The provider has no model "m" for this key. Check the name.',
     http(404),
   ],
   [
@@ -59,10 +59,10 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   [
     '400 from a port for https',
     refusing(400, '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>'),
-    'P (URL) answered HTTP 400. It is a web page: 400 The plain HTTP request was sent to HTTPS port. Write https in base_url of the provider.',
+    'P (URL) answered HTTP 400. It is a web page: 400 The plain HTTP request was sent to HTTPS port. Use https in base_url of the provider.',
     'other',
   ],
-  ['407', refusing(407), 'P (URL) answered HTTP 407. That is a proxy on the way, which wants credentials of its own.', http(407)],
+  ['407', refusing(407), 'P (URL) answered HTTP 407. A proxy on the way requires its own credentials.', http(407)],
   ['402 insufficient_quota', refusing(402, error('insufficient_quota')), `P (URL) answered HTTP 402. why.${USED_UP}`, 'usageLimitExceeded'],
   ['409', refusing(409), 'P (URL) answered HTTP 409.', http(409)],
   ['413, a page', refusing(413, '<h1>\n Too  large</h1>'), 'P (URL) answered HTTP 413. <h1> Too large</h1>.', http(413)],
@@ -94,7 +94,7 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
   [
     'a redirect',
     refusing(307, '', { location: 'https://user:pw@elsewhere.invalid/v2?key=secret' }),
-    'P (URL) answered HTTP 307. It points to https://elsewhere.invalid/v2; redirects are not followed: change base_url.',
+    'P (URL) answered HTTP 307. It redirects to https://elsewhere.invalid/v2, which heddle does not follow. Change base_url.',
     http(307),
   ],
 ];
@@ -108,7 +108,7 @@ test.each<[string, object, string, CodexErrorInfo]>([
   [
     'a model that is not there',
     { error: 'model "m" not found' },
-    'model "m" not found. The provider has no model "m" for this key: check the name.',
+    'model "m" not found. The provider has no model "m" for this key. Check the name.',
     'other',
   ],
   ['a wrong key', error('invalid_api_key'), `why.${NO_KEY}`, 'other'],
@@ -116,7 +116,7 @@ test.each<[string, object, string, CodexErrorInfo]>([
   ['quota that is used up', error('insufficient_quota'), `why.${USED_UP}`, 'usageLimitExceeded'],
   ['a wrong path', { error: 'Unknown path /x' }, 'Unknown path /x. Check base_url of the provider.', 'other'],
   ['something else', { error: 'out of memory' }, 'out of memory.', 'other'],
-  ['no reason', { error: {} }, 'it gives no reason. Check base_url of the provider.', 'other'],
+  ['no reason', { error: {} }, 'no reason given. Check base_url of the provider.', 'other'],
 ])('an error in an answer with status 200 is advised about as any other: %s', async (_, body, said, info) => {
   const expected = failed(`P (URL) answered with an error: ${said}`, info);
   expect(await lastEvent(refusing(200, body))).toEqual(expected);
@@ -124,7 +124,7 @@ test.each<[string, object, string, CodexErrorInfo]>([
 });
 
 test('429 with a wait that is too long is told with the wait, and not waited for', async () => {
-  const text = 'P (URL) answered HTTP 429. slow. It asks to wait 3600 s, which is too long to wait here.';
+  const text = 'P (URL) answered HTTP 429. slow. It asks to wait 3600 s, which is longer than heddle waits.';
   const info = { responseTooManyFailedAttempts: { httpStatusCode: 429 } };
   expect(await lastEvent(refusing(429, { error: 'slow' }, { 'retry-after': '3600' }), { requestMaxRetries: 3 })).toEqual(
     failed(text, info),
@@ -245,7 +245,7 @@ test('a stream that is cut in its middle', async () => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     res.write('data: {"type":"response.created"}\n\n', () => res.destroy());
   };
-  expect(await lastEvent(reply)).toEqual(failed('P (URL) cut its stream before the response was complete (ECONNRESET).', 'other'));
+  expect(await lastEvent(reply)).toEqual(failed('P (URL) broke off its stream before the response was complete (ECONNRESET).', 'other'));
 });
 
 test('a connection that is closed without an answer', async () => {
@@ -287,19 +287,19 @@ test.each<[string, Partial<ProviderConfig>, Record<string, string>, string]>([
     'an authorization header with a line break',
     { envKey: 'K', httpHeaders: { Authorization: 'a\nb' } },
     { K: 'key' },
-    'The header "authorization" for model provider "P" has characters that HTTP does not allow: correct http_headers.',
+    'The header "authorization" for model provider "P" has characters that HTTP does not allow. Correct http_headers.',
   ],
   [
     'a key with a line break',
     { envKey: 'K' },
     { K: 'a\nb' },
-    'The header "authorization" for model provider "P" has characters that HTTP does not allow: correct the environment variable K.',
+    'The header "authorization" for model provider "P" has characters that HTTP does not allow. Correct the environment variable K.',
   ],
   [
     'a header name with a blank',
     { httpHeaders: { 'a b': 'c' } },
     {},
-    'The header "a b" for model provider "P" has characters that HTTP does not allow: correct http_headers.',
+    'The header "a b" for model provider "P" has characters that HTTP does not allow. Correct http_headers.',
   ],
 ])('%s is told', async (_, changes, env, text) => {
   const { model } = modelAt(1, changes, { env });
@@ -313,7 +313,7 @@ test('a refused connection', async () => {
   expect(await collect(modelAt(port).model.stream(request, never))).toEqual([
     { type: 'started' },
     failed(
-      `P (http://127.0.0.1:${port}/v1/responses) cannot be reached: the connection is refused. Is the server running, and base_url right?`,
+      `P (http://127.0.0.1:${port}/v1/responses) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct.`,
       http(null),
     ),
   ]);
@@ -326,15 +326,15 @@ test('a name that does not resolve', async () => {
   expect(await collect(model.stream(request, never))).toEqual([
     { type: 'started' },
     failed(
-      'P (http://nonexistent.invalid/v1/responses) cannot be reached: the name nonexistent.invalid does not resolve. Check base_url, and that this machine is online.',
+      'P (http://nonexistent.invalid/v1/responses) cannot be reached: the host name nonexistent.invalid cannot be resolved. Check base_url, and that this machine is online.',
       http(null),
     ),
   ]);
 });
 
 test.each<[Record<string, string>, string]>([
-  [{ HTTPS_PROXY: 'http://user:password@proxy:1' }, ' The proxy in HTTPS_PROXY is not asked: connections are direct.'],
-  [{ all_proxy: 'x' }, ' The proxy in all_proxy is not asked: connections are direct.'],
+  [{ HTTPS_PROXY: 'http://user:password@proxy:1' }, ' The proxy in HTTPS_PROXY is not used: heddle connects directly.'],
+  [{ all_proxy: 'x' }, ' The proxy in all_proxy is not used: heddle connects directly.'],
   [{ HTTP_PROXY: 'x', https_proxy: '' }, ''],
 ])('a name that does not resolve, where the environment is %j', async (env, note) => {
   const lookup: ProviderModelDeps['lookup'] = (_name, _options, callback) =>
@@ -342,7 +342,7 @@ test.each<[Record<string, string>, string]>([
   const { model } = modelAt(0, { baseUrl: 'https://nonexistent.invalid/v1' }, { lookup, env });
   expect((await collect(model.stream(request, never))).at(-1)).toEqual(
     failed(
-      `P (https://nonexistent.invalid/v1/responses) cannot be reached: the name nonexistent.invalid does not resolve. Check base_url, and that this machine is online.${note}`,
+      `P (https://nonexistent.invalid/v1/responses) cannot be reached: the host name nonexistent.invalid cannot be resolved. Check base_url, and that this machine is online.${note}`,
       http(null),
     ),
   );

@@ -84,7 +84,7 @@ test('an event that is no JSON is skipped and told to the log: the answer goes o
   );
   expect(await collect(modelAt(server.port, {}, { log }).model.stream(request, never))).toEqual(answeredEvents);
   const fields = { endpoint: expect.stringMatching(/^P /), skipped: 2 };
-  expect(log.lines).toEqual([{ level: 'warn', text: 'events of the model that are no JSON objects are skipped', fields }]);
+  expect(log.lines).toEqual([{ level: 'warn', text: 'skipped model events that are not JSON objects', fields }]);
 });
 
 test('the request goes to base_url with its headers, its query and nothing that is not set', async () => {

@@ -20,27 +20,27 @@ function errorOf(script: string | ModelScript): ScriptError {
 }
 
 const STEPS = 'message, reasoning, call, plan, item, wait, hang, error, cut';
-const RESPONSE = `a text, an array or an object with one of ${STEPS}, reply`;
+const RESPONSE = `a string, an array or an object with one of ${STEPS}, reply`;
 
 function besideReply(key: string, tag: string): string {
-  return `"${key}" goes beside "reply", and the step under it: { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
+  return `"${key}" belongs beside "reply", and the step inside "reply": { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
 }
 
 describe('a mistake is told with file, line, column and what was expected', () => {
   test.each([
     ['', `s.yaml:1:1: expected an array or an object with responses, found nothing`],
     ['Hello', `s.yaml:1:1: expected an array or an object with responses, found "Hello"`],
-    ['[]', 's.yaml:1:1: expected an array that is not empty'],
+    ['[]', 's.yaml:1:1: expected a non-empty array'],
     ['respones:\n- a', 's.yaml:1:1: unknown key "respones": expected one of responses, order, chunk, delay'],
     ['responses: [a]\norder: strikt', 's.yaml:2:8: order: expected one of any, strict, found "strikt"'],
     ['responses: [a]\nchunk: 0', 's.yaml:2:8: chunk: expected a whole number from 1 to 1000000, found 0'],
     ['responses: [a]\nchunk: words', 's.yaml:2:8: chunk: expected a whole number from 1 to 1000000 or one of word, all, found "words"'],
     ['responses: [a]\ndelay: 1.5', 's.yaml:2:8: delay: expected a whole number from 0 to 86400000, found 1.5'],
-    ['- a\n- 42', `s.yaml:2:3: response 2: expected ${RESPONSE}, found 42 (in quotes it is a text)`],
+    ['- a\n- 42', `s.yaml:2:3: response 2: expected ${RESPONSE}, found 42 (a string needs quotes)`],
     ['- a\n-', `s.yaml:2:2: response 2: expected ${RESPONSE}, found nothing`],
-    ['- true', `s.yaml:1:3: response 1: expected ${RESPONSE}, found true (in quotes it is a text)`],
+    ['- true', `s.yaml:1:3: response 1: expected ${RESPONSE}, found true (a string needs quotes)`],
     ['- mesage: a', `s.yaml:1:3: response 1: unknown key "mesage": expected one of ${STEPS}, reply`],
-    ['- Note: a', `s.yaml:1:3: response 1: unknown key "Note": expected one of ${STEPS}, reply (a text with a colon in it needs quotes)`],
+    ['- Note: a', `s.yaml:1:3: response 1: unknown key "Note": expected one of ${STEPS}, reply (a string with a colon needs quotes)`],
     ['- delay: 1', `s.yaml:1:3: response 1: expected one of ${STEPS}, reply among the keys`],
     ['- match: { user: a }', 's.yaml:1:3: response 1: "match" needs "reply" beside it'],
     ['- usage: { input: 1, output: 1 }', 's.yaml:1:3: response 1: "usage" needs "reply" beside it'],
@@ -49,24 +49,24 @@ describe('a mistake is told with file, line, column and what was expected', () =
     ['- [{ message: b, optional: true }]', `s.yaml:1:18: response 1, step 1: ${besideReply('optional', 'message')}`],
     ['- reply: { message: b, name: c }', `s.yaml:1:24: response 1, reply: ${besideReply('name', 'message')}`],
     ['- [{ match: { user: a } }]', `s.yaml:1:6: response 1, step 1: ${besideReply('match', '')}`],
-    ['- message: a\n  call: b', 's.yaml:2:3: response 1: "call" cannot stand beside "message": make each an entry of its own'],
-    ['- message: a\n  reply: b', 's.yaml:2:3: response 1: "reply" cannot stand beside "message": make each an entry of its own'],
-    ['- reply: []', 's.yaml:1:10: response 1, reply: expected an array that is not empty'],
+    ['- message: a\n  call: b', 's.yaml:2:3: response 1: "call" and "message" cannot be in one entry: make two entries'],
+    ['- message: a\n  reply: b', 's.yaml:2:3: response 1: "reply" and "message" cannot be in one entry: make two entries'],
+    ['- reply: []', 's.yaml:1:10: response 1, reply: expected a non-empty array'],
     ['- reply: a\n  time: 2', 's.yaml:2:3: response 1: unknown key "time": expected one of name, match, reply, times, optional, usage'],
-    ['- [a, [b]]', `s.yaml:1:7: response 1, step 2: expected a text or an object with one of ${STEPS}, found an array`],
+    ['- [a, [b]]', `s.yaml:1:7: response 1, step 2: expected a string or an object with one of ${STEPS}, found an array`],
     ['-\n  - call: t\n    argument: {}', 's.yaml:3:5: response 1, step 1: unknown key "argument": expected one of call, arguments, id'],
-    ['- call: t\n  arguments: [1]', 's.yaml:2:14: response 1, arguments: expected a text or an object, found an array'],
+    ['- call: t\n  arguments: [1]', 's.yaml:2:14: response 1, arguments: expected a string or an object, found an array'],
     ['- call: t\n  input: a\n  arguments: {}', 's.yaml:3:3: response 1: unknown key "arguments": expected one of call, input, id'],
-    ['- call: ""', 's.yaml:1:9: response 1, call: expected a text that is not empty, found ""'],
+    ['- call: ""', 's.yaml:1:9: response 1, call: expected a non-empty string, found ""'],
     ['- plan: {a: done}', 's.yaml:1:13: response 1, plan, a: expected one of pending, in_progress, completed, found "done"'],
-    ['- plan: {}', 's.yaml:1:9: response 1, plan: expected an object that is not empty'],
+    ['- plan: {}', 's.yaml:1:9: response 1, plan: expected a non-empty object'],
     ['- hang: false', 's.yaml:1:9: response 1, hang: expected true, found false'],
     ['- error: 200', 's.yaml:1:10: response 1, error: expected a whole number from 300 to 599, found 200'],
     ['- reply: a\n  times: some', 's.yaml:2:10: response 1, times: expected a whole number from 1 to 1000000 or any, found "some"'],
-    ['- reply: a\n  match: {}', 's.yaml:2:10: response 1, match: expected an object that is not empty'],
+    ['- reply: a\n  match: {}', 's.yaml:2:10: response 1, match: expected a non-empty object'],
     [
       '- reply: a\n  match: { user: 5 }',
-      's.yaml:2:18: response 1, match, user: expected a text that is not empty or an object with is, found 5 (in quotes it is a text)',
+      's.yaml:2:18: response 1, match, user: expected a non-empty string or an object with is, found 5 (a string needs quotes)',
     ],
     ['- reply: a\n  match: { user: { is: a, si: b } }', 's.yaml:2:27: response 1, match, user: unknown key "si": expected is'],
     ['- reply: a\n  usage: { input: 1 }', 's.yaml:2:10: response 1, usage: "output" is missing'],
@@ -75,18 +75,18 @@ describe('a mistake is told with file, line, column and what was expected', () =
   });
 
   test.each([
-    ['- reply: a\n  match: { user: /(/ }', 's.yaml:2:18: response 1, match, user: this is no regular expression: '],
-    ['- reply: a\n  match: { model: /a/zz }', 's.yaml:2:19: response 1, match, model: this is no regular expression: '],
+    ['- reply: a\n  match: { user: /(/ }', 's.yaml:2:18: response 1, match, user: not a valid regular expression: '],
+    ['- reply: a\n  match: { model: /a/zz }', 's.yaml:2:19: response 1, match, model: not a valid regular expression: '],
     [
       '- reply:\n  - hang: true\n  - never',
-      's.yaml:3:5: response 1, reply, step 2: nothing can come after the step before, which ends the response',
+      's.yaml:3:5: response 1, reply, step 2: the step before this one ends the response, so nothing can follow it',
     ],
-    ['- [{error: other}, never]', 's.yaml:1:20: response 1, step 2: nothing can come after'],
+    ['- [{error: other}, never]', 's.yaml:1:20: response 1, step 2: the step before this one ends the response'],
     ['- item: {type: function_call, name: a}', 's.yaml:1:9: response 1, item: an invalid "function_call" item: call_id is missing'],
-    ['- a: b: c', 's.yaml:1:6: this is neither YAML nor JSON: '],
-    ['- reply: a\n  reply: b', 's.yaml:2:3: this is neither YAML nor JSON: Map keys must be unique'],
+    ['- a: b: c', 's.yaml:1:6: this is not valid YAML or JSON: '],
+    ['- reply: a\n  reply: b', 's.yaml:2:3: this is not valid YAML or JSON: Map keys must be unique'],
     ['[\n\t"a",\n\t{"mesage": "b"}\n]', 's.yaml:3:3: response 2: unknown key "mesage"'],
-    ['- "a\n', 's.yaml:2:1: this is neither YAML nor JSON: '],
+    ['- "a\n', 's.yaml:2:1: this is not valid YAML or JSON: '],
     ['a: &a [x]\nb: *a\n', 's.yaml:1:1: unknown key "a"'],
     ['- &x {wait: -1}\n- *x\n', 's.yaml:1:13: response 2, wait: expected'],
     [
@@ -94,7 +94,7 @@ describe('a mistake is told with file, line, column and what was expected', () =
       's.yaml:2:17: response 1, arguments: this cannot be written as JSON: Converting circular structure',
     ],
     ['- &x [*x]\n', 's.yaml:'],
-    ['- *nothing\n', 's.yaml:1:3: this is neither YAML nor JSON: '],
+    ['- *nothing\n', 's.yaml:1:3: this is not valid YAML or JSON: '],
   ])('%j, and more', (script, expected) => {
     expect(errorOf(script).message).toContain(expected);
   });
@@ -135,8 +135,8 @@ describe('a mistake is told with file, line, column and what was expected', () =
       's.yaml:6:3: response 2: unknown key "replay":',
       `s.yaml:8:3: response 3: ${besideReply('times', 'message')}`,
       's.yaml:9:10: response 3, chunk:',
-      's.yaml:11:18: response 4, match, user: this is no regular expression:',
-      's.yaml:13:3: response 5: "plan" cannot stand beside "call": make each an entry of its own',
+      's.yaml:11:18: response 4, match, user: not a valid regular expression:',
+      's.yaml:13:3: response 5: "plan" and "call" cannot be in one entry: make two entries',
       'and 1 more',
     ]);
   });

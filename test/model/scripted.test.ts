@@ -203,14 +203,14 @@ describe('errors', () => {
   test.each([
     [
       'error: usageLimitExceeded',
-      'The scripted model could not answer: it was to fail with usageLimitExceeded.',
+      'The scripted model could not answer: the script fails with usageLimitExceeded.',
       'usageLimitExceeded',
       null,
     ],
     ['{error: serverOverloaded, text: Come back., details: d}', 'Come back.', 'serverOverloaded', 'd'],
     [
       'error: responseStreamDisconnected',
-      'The scripted model could not answer: it was to fail with responseStreamDisconnected.',
+      'The scripted model could not answer: the script fails with responseStreamDisconnected.',
       { responseStreamDisconnected: { httpStatusCode: null } },
       null,
     ],
@@ -282,7 +282,9 @@ describe('which response answers', () => {
       '- A\n- {match: {user: b}, reply: B}\n- {match: {user: x}, reply: X, optional: true}\n- C\n- {match: {user: d}, reply: D}',
     );
     expect(await said('a')).toBe('A');
-    expect(await said('c')).toContain('next was response 2 (line 2)\n  - user: a text with "b"\n  + user: "c"\n  or response 3 (line 3)');
+    expect(await said('c')).toContain(
+      'expected response 2 (line 2)\n  - user: text that contains "b"\n  + user: "c"\n  or response 3 (line 3)',
+    );
     expect(await said('d')).toBe('D');
     expect(await said('b')).toBe('B');
     expect(await said('c')).toBe('C');
@@ -368,12 +370,12 @@ responses:
   - { match: { user: b }, reply: B }
   - { match: { user: c }, reply: C }
 `);
-    expect(await said('b')).toContain('next was response 1 (line 4)\n  - user: a text with "a"\n  + user: "b"');
+    expect(await said('b')).toContain('expected response 1 (line 4)\n  - user: text that contains "a"\n  + user: "b"');
     expect(await said('a')).toBe('A');
     expect(await said('a')).toBe('A');
     expect(await said('c')).toContain('no response');
     expect(await said('b')).toBe('B');
-    expect(await said('a')).toContain('next was response 4');
+    expect(await said('a')).toContain('expected response 4');
     expect(await said('c')).toBe('C');
     expect(model.report()).toContain('3 requests without a response:');
   });
@@ -396,8 +398,8 @@ describe('the end of a run', () => {
         type: 'failed',
         error: {
           message: `The model script has no response for request 1 (thread 1, turn 1).
-  next was response 1 "greeting" (line 2)
-  - user: a text with "hello"
+  expected response 1 "greeting" (line 2)
+  - user: text that contains "hello"
   + user: "helo"
   - calls: 0
   + calls: 1
@@ -405,7 +407,7 @@ describe('the end of a run', () => {
   - user: "bye"
   + user: "helo"
   or response 3 (line 4)
-  - user: a text with "never"
+  - user: text that contains "never"
   + user: "helo"
   and 1 more`,
           codexErrorInfo: 'other',
@@ -413,7 +415,7 @@ describe('the end of a run', () => {
         },
       },
     ]);
-    expect(log.warnings()).toEqual(['no response of the model script matches a request']);
+    expect(log.warnings()).toEqual(['no response in the model script matches a request']);
     expect(JSON.stringify(log.lines)).not.toContain('helo');
   });
 
@@ -421,22 +423,22 @@ describe('the end of a run', () => {
     const { said, model } = scripted(script, { file: 'talk.yaml' });
     await said('bye');
     await said('what?');
-    const report = `the run was not as talk.yaml has it
+    const report = `the run did not follow talk.yaml
 1 request without a response:
   request 2 (thread 1, turn 1).
-    next was response 1 "greeting" (line 2)
-    - user: a text with "hello"
+    expected response 1 "greeting" (line 2)
+    - user: text that contains "hello"
     + user: "what?"
     or response 2 (line 3)
     - user: "bye"
     + user: "what?"
     or response 3 (line 4)
-    - user: a text with "never"
+    - user: text that contains "never"
     + user: "what?"
     and 1 more
 3 responses not used:
   response 1 "greeting" (line 2)
-    - user: a text with "hello"
+    - user: text that contains "hello"
     - calls: 0
   response 2 (line 3), used 1 of 2 times
     - user: "bye"

@@ -18,7 +18,7 @@ async function errorText(reply: Reply, changes: Changes, env: Record<string, str
   return text.replace(`P (http://127.0.0.1:${server.port}/v1/responses) `, '');
 }
 
-const NO_KEY = 'No key was sent: if one is needed, name its variable in env_key of the provider.';
+const NO_KEY = 'No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.';
 
 test.each<[string, string, Partial<ProviderConfig>]>([
   ['a word of a header', 'Bad token sk-secretvalue123', { httpHeaders: { 'X-Token': 'Bearer sk-secretvalue123' } }],

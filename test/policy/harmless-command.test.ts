@@ -82,7 +82,7 @@ describe('known to be harmless', () => {
 
 describe('not known to be harmless', () => {
   test.each([
-    // Something else beside it.
+    // Another command beside it.
     'git status; rm x',
     'git status\nrm x',
     'git status && rm x',
@@ -96,7 +96,7 @@ describe('not known to be harmless', () => {
     'git status\r\nrm x',
     'git status\u2028rm x',
     'git\u00a0status',
-    // git that is another, or is told to run something.
+    // Another program named git, or git with options that run programs.
     './git status',
     '/tmp/git status',
     '/usr/bin/git status',
@@ -133,7 +133,7 @@ describe('not known to be harmless', () => {
     'git stash',
     'git',
     'git --version',
-    // Options that write or run.
+    // Options that write files or run programs.
     'find . -exec rm {} +',
     'find . -exec rm x ;',
     "find . -exec rm '{}' \\;",
@@ -186,7 +186,7 @@ describe('not known to be harmless', () => {
     "test 'a[$(rm x)]' -eq 1",
     'command ls',
     'command -p ls',
-    // Programs that run others, write, reach the network or tell secrets.
+    // Programs that run others, write, use the network or print secrets.
     'env ls',
     'xargs ls',
     'tar --to-command=x -xf y',
@@ -210,7 +210,7 @@ describe('not known to be harmless', () => {
     'printf -v x y',
     'less x',
     'vim x',
-    // Names that only look like others.
+    // Names that only resemble known ones.
     '/bin/ls',
     './ls',
     '~/ls',

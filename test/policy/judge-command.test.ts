@@ -7,7 +7,7 @@ import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
 
-/** What becomes of a command, in a word. */
+/** The decision about a command, in a word. */
 const WORDS = {
   run: 'runs in the sandbox',
   look: 'runs in the sandbox, held to reading',
@@ -39,7 +39,7 @@ const POLICIES: Record<string, AskForApproval> = {
 };
 const BOUNDED: SandboxPolicy[] = [{ type: 'readOnly' }, { type: 'workspaceWrite' }];
 const UNBOUNDED: SandboxPolicy[] = [{ type: 'dangerFullAccess' }, { type: 'externalSandbox' }];
-/** Known to be harmless; harmless where it is held to reading; not known; not understood. */
+/** Known to be harmless; harmless if limited to reading; not known; not parsed. */
 const COMMANDS = ['ls', 'git status', 'touch x', 'ls $(x)'];
 const rule = (decision: PrefixRule['decision']): PrefixRule => ({ pattern: [['ls', 'git', 'touch']], decision, justification: null });
 const RULES = {
@@ -123,7 +123,7 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
   test.each(BOUNDED)('$type', async (sandboxPolicy) => {
     expect(await judgeAll({ ...asked, sandboxPolicy })).toEqual(inside);
     expect(await judgeAll({ ...asked, sandboxPolicy, escalates: true })).toEqual(outside);
-    // What asks for more while it stays inside is asked about as what leaves, and runs inside.
+    // A request for more permissions needs approval like a request to leave, but the command runs inside.
     expect(await judgeAll({ ...asked, sandboxPolicy, permissions: WRITES_OPT })).toEqual(outside?.map((word) => INSIDE[word] ?? word));
   });
 
@@ -143,7 +143,7 @@ describe.each(rows)('rules: $kind, policy $policy', ({ kind, policy, row }) => {
     expect(await judgeAll({ ...asked, grants: granted(true) })).toEqual(all('run'));
     expect(await judgeAll({ ...asked, grants: granted(false), escalates: true })).toEqual(all('free'));
     expect(await judgeAll({ ...asked, grants: granted(false), sandboxPolicy: { type: 'dangerFullAccess' } })).toEqual(all('free'));
-    // One to run in the sandbox is none to leave it.
+    // A grant to run in the sandbox is not a grant to leave it.
     expect(await judgeAll({ ...asked, grants: granted(true), escalates: true })).toEqual(outside);
     expect(await judgeAll({ ...asked, grants: granted(true), cwd: '/other' })).toEqual(inside);
   });

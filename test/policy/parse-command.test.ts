@@ -5,7 +5,7 @@ import { parseCommand } from '../../src/policy/command/parse-command.ts';
 
 const words = async (script: string) => (await parseCommand(['bash', '-lc', script])).commands?.map((command) => command.words) ?? null;
 
-/** What bash passes on: every word in angle brackets, a line for each command. */
+/** The words that bash passes on: each in angle brackets, one line for each command. */
 function seenByBash(script: string, names: readonly string[]): string[][] {
   const show = `show() { printf '<%s>' "$@"; echo; }\n`;
   const functions = names.map((name) => `function ${name} { show ${name} "$@"; }\n`).join('');

@@ -2,22 +2,32 @@ import { expect, test } from 'vitest';
 import { answered, completed, created, ProviderServer, type Reply, sse, streaming } from '../model/provider-server.ts';
 import { place, providerToml, startHeddle } from './support.ts';
 
-/** Begins to answer, and goes no further. */
-const hanging: Reply = (res) => {
-  res.writeHead(200, { 'content-type': 'text/event-stream' });
-  res.write(sse(created));
-};
+/** A reply that begins and goes no further, and a promise that resolves when it was asked for. */
+function hanging(): { reply: Reply; asked: Promise<void> } {
+  let onAsked = () => {};
+  const asked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
+  const reply: Reply = (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(sse(created));
+    onAsked();
+  };
+  return { reply, asked };
+}
 
 const call = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'update_goal', arguments: '{"status":"complete"}' };
 const completing = streaming(created, { type: 'response.output_item.done', output_index: 0, item: call }, completed);
 
 test('a goal survives kill -9, and the thread goes on towards it when it is resumed', async () => {
-  await using provider = await ProviderServer.start(hanging, completing, answered);
+  const first = hanging();
+  await using provider = await ProviderServer.start(first.reply, completing, answered);
   const where = place({ 'config.toml': providerToml(provider.port) });
   const killed = await startHeddle(where);
   const { thread } = await killed.request('thread/start', {});
   const { goal } = await killed.request('thread/goal/set', { threadId: thread.id, objective: 'all green', tokenBudget: 1_000_000 });
   const { turn } = await killed.waitFor('turn/started');
+  await first.asked;
   await killed.kill();
 
   const heddle = await startHeddle(where);

@@ -65,7 +65,7 @@ describe('a run that is not as the script has it ends with 1 and tells why', () 
     await heddle.turn(thread.id, 'hi');
     expect(await heddle.finish()).toEqual({ code: 1, signal: null });
     expect(heddle.stderr).toBe(
-      `heddle: the run was not as ${file} has it\n1 response not used:\n  response 2 (line 2)\n    - user: a text with "bye"\n`,
+      `heddle: the run did not follow ${file}\n1 response not used:\n  response 2 (line 2)\n    - user: text that contains "bye"\n`,
     );
   });
 
@@ -75,13 +75,13 @@ describe('a run that is not as the script has it ends with 1 and tells why', () 
     const { thread } = await heddle.request('thread/start', {});
     expect(await heddle.turn(thread.id, 'hi')).toMatchObject({ status: 'failed' });
     expect(await heddle.finish()).toEqual({ code: 1, signal: null });
-    expect(heddle.stderr).toMatch(/^\{"level":40,.*"msg":"no response of the model script matches a request"\}\n/);
+    expect(heddle.stderr).toMatch(/^\{"level":40,.*"msg":"no response in the model script matches a request"\}\n/);
     expect(heddle.stderr.slice(heddle.stderr.indexOf('\n') + 1)).toBe(
-      `heddle: the run was not as ${file} has it
+      `heddle: the run did not follow ${file}
 1 request without a response:
   request 1 (thread 1, turn 1).
-    next was response 1 (line 1)
-    - user: a text with "hello"
+    expected response 1 (line 1)
+    - user: text that contains "hello"
     + user: "hi"
 `,
     );
@@ -105,7 +105,7 @@ describe('a run that is not as the script has it ends with 1 and tells why', () 
     const { thread } = await heddle.request('thread/start', {});
     await heddle.turn(thread.id, 'hi');
     expect(await heddle.finish()).toEqual({ code: 1, signal: null });
-    expect(heddle.stderr).toBe(`heddle: the run was not as ${file} has it\n1 response not used:\n  response 2 (line 2)\n`);
+    expect(heddle.stderr).toBe(`heddle: the run did not follow ${file}\n1 response not used:\n  response 2 (line 2)\n`);
   });
 });
 
@@ -120,8 +120,8 @@ test('a turn that hangs does not hold up the end', async () => {
 
 test.each([
   ['a mistake', '- mesage: a\n', /^heddle: (.*):1:3: response 1: unknown key "mesage": expected one of message, .*\n$/],
-  ['no YAML', '- "a\n', /^heddle: (.*):2:1: this is neither YAML nor JSON: .*\n$/],
-  ['no file', null, /^heddle: (.*): there is no such model script\n$/],
+  ['no YAML', '- "a\n', /^heddle: (.*):2:1: this is not valid YAML or JSON: .*\n$/],
+  ['no file', null, /^heddle: (.*): the model script does not exist\n$/],
 ])('a script that cannot be used, %s, is told before anything is served, and ends with 2', (_what, script, expected) => {
   const { where, args, file } = withScript(script ?? '');
   const command = script === null ? ['--model-script', `${file}x`] : args;

@@ -50,11 +50,11 @@ describe('a server that is gone tells whoever waits why:', () => {
     for (const promise of waiting) {
       await expect(promise).rejects.toMatchObject({
         name: 'ConnectionError',
-        message: expect.stringMatching(/the server has ended \(exit code 3\); the end of its log:\nx+\nno disk$/),
+        message: expect.stringMatching(/the server exited \(exit code 3\); the end of its log:\nx+\nno disk$/),
       });
     }
     await expect(events.next()).rejects.toThrow(/exit code 3/);
-    await expect(client.request('thread/list')).rejects.toThrow(/^thread\/list: the server has ended \(exit code 3\)/);
+    await expect(client.request('thread/list')).rejects.toThrow(/^thread\/list: the server exited \(exit code 3\)/);
     expect(await client.exit).toEqual({ code: 3, signal: null });
     expect(log.join('')).toBe(`${'x'.repeat(5000)}\nno disk\n`);
     await client.close();

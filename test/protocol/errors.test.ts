@@ -14,13 +14,13 @@ test.each([
   expect([error.code, error.message]).toEqual([-32600, text]);
 });
 
-test('a client’s own text is cut between characters', () => {
+test('a string of the client is truncated between characters', () => {
   const text = `${'x'.repeat(99)}😀`;
   expect(errors.unknownMethod(text).message).toBe(`unknown method: ${'x'.repeat(99)}`);
   expect(errors.invalidThreadId(text).message).toBe(`invalid thread id: "${'x'.repeat(99)}" is not a UUID`);
 });
 
-test('too much input is told with the limit and what was found', () => {
+test('the error for too much input has the limit and the length found', () => {
   const error = errors.inputTooLarge(10, 11);
   expect([error.code, error.data]).toEqual([
     -32602,
@@ -28,7 +28,7 @@ test('too much input is told with the limit and what was found', () => {
   ]);
 });
 
-test('what the store refuses is the request’s fault, what it fails at is the server’s', () => {
+test('refusals of the store are -32600, failures of the store are -32603', () => {
   const refused = errors.fromStore('active_writer', 'busy', { pid: 7 });
   const failed = errors.fromStore('store_full', 'no room', {});
   expect([refused.code, refused.data]).toEqual([-32600, { code: 'active_writer', pid: 7 }]);

@@ -20,12 +20,12 @@ describe('the validators of what the server sends', () => {
     expect(validateNotification['turn/started']?.({ threadId: 'thread', turn })).toBe(true);
   });
 
-  test('refuse a key that is missing where null is meant', () => {
+  test('refuse a missing key that must be null', () => {
     const { durationMs, ...incomplete } = turn;
     expect(validateResult['turn/start']?.({ turn: incomplete })).toBe(false);
   });
 
-  test('refuse null where clients may say null for absent, but do not expect to read it', () => {
+  test('refuse null in fields for which only clients may send null', () => {
     const started = (textElements: null | []) => ({
       threadId: 'thread',
       turnId: 'turn',

@@ -4,7 +4,7 @@ import { experimentalField, paramsProblem } from '../../src/protocol/params-prob
 const long = 'x'.repeat(200);
 const text = { type: 'text', text: 'hi' };
 
-describe('wrong params are refused with the field, what was expected and what was found', () => {
+describe('wrong params are refused with the field, the expected value and the found one', () => {
   test.each<[string, unknown, string]>([
     ['thread/list', undefined, 'params is missing: an object is expected'],
     ['thread/list', null, 'params: null is not an object'],
@@ -107,7 +107,7 @@ describe('wrong params are refused with the field, what was expected and what wa
   });
 });
 
-describe('right params pass', () => {
+describe('valid params pass', () => {
   test.each<[string, unknown]>([
     ['thread/start', {}],
     ['thread/start', { someFutureField: { x: 1 }, cwd: null, ephemeral: null, config: null, approvalPolicy: null }],

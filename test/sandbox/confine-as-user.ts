@@ -3,7 +3,7 @@ import { arch } from 'node:os';
 import { systemClock } from '../../src/base/clock.ts';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 
-/** Runs a script in the sandbox as whoever runs this: `workspace home script` are its arguments. */
+/** Runs a script in the sandbox as the current user. Its arguments are `workspace home script`. */
 const [workspace = '', home = '', script = ''] = process.argv.slice(2);
 const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
 const what = { argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false };

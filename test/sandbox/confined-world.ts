@@ -14,7 +14,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** A home, a workspace and a folder outside both, and bash in the sandbox of this machine. */
+/** A home, a workspace, a folder outside both, and bash in the sandbox of this machine. */
 export class ConfinedWorld {
   readonly base = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-sandbox-'));
   readonly home = this.folder('home');
@@ -53,7 +53,7 @@ export class ConfinedWorld {
     };
   }
 
-  /** Runs a script of bash in the workspace. */
+  /** Runs a bash script in the workspace. */
   bash(script: string, bounds: Partial<SandboxBounds> = {}, cwd = this.workspace): Promise<Ran> {
     return this.run(['bash', '-c', script], bounds, cwd);
   }

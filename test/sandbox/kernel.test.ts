@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-/** What the calls of Python answered: `done`, or the error's name. */
+/** Runs Python calls, and returns `done` or the error's name for each. */
 async function python(calls: readonly string[], bounds = {}): Promise<string[]> {
   const script = `
 import ctypes, errno, fcntl, os, socket, sys

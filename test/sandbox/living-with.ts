@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 let count = 0;
 
-/** A command that sleeps for longer than any test, and for a time that no other test has it sleep. */
+/** Returns a command that sleeps longer than any test. Its time is unique among the tests. */
 export function uniqueSleep(): string {
   return `sleep ${100_000 + (process.pid % 90_000)}.${String(++count).padStart(3, '0')}7`;
 }
 
-/** The command lines of the processes that live and begin with this. */
+/** Returns the command lines of the running processes that begin with this. */
 export function livingWith(command: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

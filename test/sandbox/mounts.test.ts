@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { bubblewrapMounts, type MountKind, type MountView } from '../../src/sandbox/linux/bubblewrap-mounts.ts';
 import { mountAliases } from '../../src/sandbox/linux/mount-aliases.ts';
 
-/** How many arguments follow an option. */
+/** The number of arguments of an option. */
 const OPTIONS: Record<string, number> = {
   ...{ '--bind-try': 2, '--ro-bind-try': 2, '--ro-bind': 2, '--symlink': 2 },
   ...{ '--tmpfs': 1, '--perms': 1, '--remount-ro': 1, '--dev': 1, '--proc': 1 },

@@ -7,7 +7,7 @@ import { RecordingLog } from '../support/recording-log.ts';
 
 export const PATH = process.env.PATH ?? '';
 
-/** Processes for the running test, which kills what it leaves. */
+/** Processes for the running test. They are killed when the test ends. */
 export function systemProcesses(deps: Partial<ProcessesDeps> = {}): Processes {
   const log = new RecordingLog();
   const processes = createProcesses({
@@ -23,13 +23,13 @@ export function systemProcesses(deps: Partial<ProcessesDeps> = {}): Processes {
 }
 
 export interface Run extends RunningProcess {
-  /** What has come so far, as UTF-8. */
+  /** The output so far, as UTF-8. */
   readonly text: { stdout: string; stderr: string };
-  /** Resolves when the output has this. */
+  /** Resolves when the output contains this. */
   says(expected: string | RegExp): Promise<void>;
 }
 
-/** Starts a shell's script, or a program. */
+/** Starts a shell script, or a program. */
 export async function run(processes: Processes, what: string | string[], spec: Partial<ProcessSpec> = {}): Promise<Run> {
   const text = { stdout: '', stderr: '' };
   const argv = typeof what === 'string' ? ['/bin/sh', '-c', what] : what;

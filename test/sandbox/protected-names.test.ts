@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-/** Each of the attempts in a shell of its own; how many succeeded. */
+/** Runs each attempt in its own shell. Returns the number that succeeded. */
 async function succeeded(attempts: readonly string[]): Promise<string[]> {
   const { stdout } = await world.run([
     'bash',
@@ -171,7 +171,7 @@ test('a repository that the user creates while a command runs stays, and the nex
 });
 
 describe('paths near the maximum length', () => {
-  /** A folder with a path of so many bytes. */
+  /** Creates a folder with a path of this many bytes. */
   function deepFolder(bytes: number): string {
     let path = world.workspace;
     while (path.length < bytes) {

@@ -18,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => world.close());
 
-/** A bubblewrap that says this in place of starting. */
+/** Creates a bubblewrap that prints this instead of starting. */
 function broken(says: string): string {
   const path = join(world.base, 'bwrap');
   writeFileSync(path, `#!/bin/sh\necho 'bwrap: ${says}' >&2\nexit 1\n`);

@@ -16,7 +16,7 @@ describe('without the experimental API', () => {
     for (const method of experimental) expect([method, await client.refusal(method, {})]).toEqual([method, needsExperimentalApi(method)]);
   });
 
-  test('fields are refused by their names, also when capabilities are left out', async () => {
+  test('fields are refused by their names, also without capabilities', async () => {
     const { client } = await startServer({ capabilities: null });
     const { thread } = await client.request('thread/start', {});
     const { id: threadId } = thread;
@@ -59,13 +59,13 @@ describe('without the experimental API', () => {
     await client.request('thread/start', { dynamicTools: null, historyMode: null });
   });
 
-  test('what is wrong in itself is said first', async () => {
+  test('invalid params are reported first', async () => {
     const { client } = await startServer({ capabilities: null });
     expect(await client.refusal('thread/start', { dynamicTools: 'x' })).toMatchObject({ data: { code: 'invalid_params' } });
   });
 });
 
-test('methods that there are none of are refused by their names', async () => {
+test('unknown methods are refused by their names', async () => {
   const { client } = await startServer();
   for (const method of ['no/such/method', 'thread/Start', '', 'constructor', '__proto__', 'toString', 'initialized']) {
     expect(await client.refusal(method, {})).toEqual({
@@ -89,7 +89,7 @@ test('methods of the protocol that are not served are refused by their names, wh
   }
 });
 
-test('params that are missing, null or no object are refused', async () => {
+test('params that are missing, null or not an object are refused', async () => {
   const { client } = await startServer();
   const refused = async (params: unknown) => client.refusal('thread/loaded/list', params);
   const invalid = (message: string) => ({ code: -32600, message, data: { code: 'invalid_params' } });
@@ -116,7 +116,7 @@ test('unknown params and unknown members are ignored', async () => {
   expect(await client.first('x', ({ id }) => id === 'x')).toEqual({ id: 'x', result: { data: [], nextCursor: null } });
 });
 
-test('what fails inside is -32603 with its text, and logged; the server goes on', async () => {
+test('an internal failure is -32603 with its message, and logged; the server goes on', async () => {
   const { client, log } = await startServer({
     wrapStore: (store) => {
       store.listThreads = () => Promise.reject(new TypeError('a bug'));

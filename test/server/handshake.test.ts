@@ -9,7 +9,7 @@ import { threadWith } from '../support/thread-with.ts';
 
 const NOT_INITIALIZED = { code: -32600, message: 'Not initialized', data: { code: 'not_initialized' } };
 
-test('every request before initialize is refused, of methods that there are and of others', async () => {
+test('every request before initialize is refused, of known and unknown methods', async () => {
   const { client } = await startServer({ handshake: false });
   expect([
     await client.refusal('thread/start', {}),
@@ -54,7 +54,7 @@ test('a second initialize is refused, and the connection stays as it was', async
   expect(await client.refusal('thread/resume', { threadId: '', history: [] })).toMatchObject({ data: { code: 'empty_history' } });
 });
 
-test('initialize says who the server is and what it serves', async () => {
+test('initialize returns the name of the server and the methods that it serves', async () => {
   const { client, home } = await startServer({ handshake: false });
   const answer = await client.request('initialize', { clientInfo: { name: 'my_editor', version: '9.8.7\n' } });
   expect(answer).toEqual({
@@ -79,7 +79,7 @@ test('initialize says who the server is and what it serves', async () => {
   expect(client.messages).toHaveLength(1);
 });
 
-test('requests are served from the answer on, without waiting for initialized', async () => {
+test('requests are served right after the response, without waiting for initialized', async () => {
   const { client } = await startServer({ handshake: false });
   client.send(JSON.stringify({ id: 'a', method: 'initialize', params: { clientInfo: CLIENT_INFO } }));
   client.send(JSON.stringify({ id: 'b', method: 'thread/loaded/list', params: {} }));
@@ -87,7 +87,7 @@ test('requests are served from the answer on, without waiting for initialized', 
   expect(client.messages.map(({ id }) => id)).toEqual(['a', 'b']);
 });
 
-test('a client is not told what it has opted out of, and is told the rest', async () => {
+test('a client gets all notifications but those that it has opted out of', async () => {
   const server = await startServer({
     model: new TestModel(response(message('ok'))),
     capabilities: { optOutNotificationMethods: ['item/agentMessage/delta', 'thread/status/changed', 'no/such/method'] },
@@ -109,7 +109,7 @@ test('a client is not told what it has opted out of, and is told the rest', asyn
   expect(methods(other)).toContain('item/agentMessage/delta');
 });
 
-test('a connection before its handshake is told nothing', async () => {
+test('a connection gets no notifications before its handshake', async () => {
   const server = await startServer();
   const silent = await server.connect({ handshake: false });
   const { thread } = await threadWith(server, [['one', 'first']]);
@@ -119,7 +119,7 @@ test('a connection before its handshake is told nothing', async () => {
   expect(silent.messages).toHaveLength(1);
 });
 
-test('what is wrong with the configuration is told after the handshake, to the client that made it', async () => {
+test('warnings about the configuration follow the handshake, for its client only', async () => {
   const server = await startServer({ config: 'sandbox_mode = "open"\nmodel_provider = "scripted"\n' });
   const warning = await server.client.waitFor('configWarning');
   expect(warning.summary).toContain('sandbox_mode');
@@ -128,7 +128,7 @@ test('what is wrong with the configuration is told after the handshake, to the c
   expect(server.client.notifications('configWarning')).toHaveLength(1);
 });
 
-test('rules that cannot be read are told after the handshake, each with its place', async () => {
+test('warnings about invalid rules follow the handshake, each with its place', async () => {
   const rules = 'prefix_rule(pattern=["ls"])\n\nprefix_rule(pattern=[])\n';
   const server = await startServer({ files: { 'home/rules/a.rules': rules } });
   const path = join(server.home, 'rules', 'a.rules');
@@ -141,12 +141,12 @@ test('rules that cannot be read are told after the handshake, each with its plac
   });
 });
 
-test('without any configuration a client is told that the embedded model answers', async () => {
+test('without any configuration a client gets a warning that the embedded model answers', async () => {
   const { client } = await startServer({ config: '', model: null });
   expect((await client.waitFor('configWarning')).summary).toContain('the embedded model');
 });
 
-test('a deprecated setting is told to each client after its handshake', async () => {
+test('each client gets a notice about a deprecated setting after its handshake', async () => {
   const server = await startServer({ overrides: ['features.guardian_approval=true'] });
   const other = await server.connect();
   for (const client of [server.client, other]) {

@@ -2,7 +2,7 @@ import type { ServerRequests } from '../../src/protocol/generated/types.ts';
 import type { Message, TestClient } from './test-client.ts';
 import { functionCall, message, response, type Step } from './test-model.ts';
 
-/** A question of the server's. */
+/** A request from the server to a client. */
 export interface Asked<Method extends keyof ServerRequests> {
   id: number;
   method: Method;

@@ -2,7 +2,7 @@ import { isObject } from '../../src/base/json-value.ts';
 import { validateRequired } from './generated/validate-required.js';
 import { type Validator, validateNotification, validateRequest, validateResult } from './generated/validate-sent.js';
 
-/** Of what kind a line of the server is, by what stands in it. */
+/** The kind of a message from the server. */
 type Kind = 'notification' | 'request' | 'result' | 'error';
 
 const MEMBERS: Record<Kind, string[]> = {
@@ -13,8 +13,8 @@ const MEMBERS: Record<Kind, string[]> = {
 };
 
 /**
- * What is wrong with a message that the server sent, by the protocol's schemas; null when nothing is. `methodOf` gives
- * the method of the request that has this id, or undefined where the test sent it in a form of its own.
+ * Checks a message from the server against the protocol's schemas. Returns the problem, or null if there is none. `methodOf`
+ * returns the method of the request with this id, or undefined if the test sent the request in a form of its own.
  */
 export function problemWithSent(message: unknown, methodOf: (id: unknown) => string | undefined): string | null {
   if (!isObject(message)) return 'it is no object';
@@ -45,15 +45,15 @@ function kindOf(message: Record<string, unknown>): Kind | null {
   return 'error' in message ? 'error' : null;
 }
 
-/** Why a value does not fit its schema; null when it does. */
+/** Why a value does not match its schema. Returns null if it does. */
 function misfit(value: unknown, validate: Validator | undefined): string | null {
   if (validate === undefined) return 'its method is not one that the server sends';
   return validate(value) ? null : `it does not fit its schema: ${JSON.stringify(validate.errors)}`;
 }
 
 /**
- * Some notifications have to fit the schemas of the releases that clients were made for, too. These have no audio and no
- * files by their ids, which only those clients can send that know them.
+ * Some notifications must also match the schemas of the releases that clients were written for. Those have no audio and no files
+ * by id, which only clients of later releases can send.
  */
 function fitRequired({ method, params }: Record<string, unknown>): string | null {
   const validate = validateRequired[String(method)];

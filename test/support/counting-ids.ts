@@ -1,11 +1,11 @@
 import type { Ids } from '../../src/base/ids.ts';
 
-/** The nth id of a server that counts: a UUIDv7 in form, in order. */
+/** The nth id of a server with these ids: in the form of a UUIDv7, in order. */
 export function idOf(n: number): string {
   return `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 }
 
-/** Ids that can be known: idOf(1), idOf(2), … */
+/** Predictable ids: idOf(1), idOf(2), … */
 export class CountingIds implements Ids {
   #last: number;
 

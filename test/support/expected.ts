@@ -5,17 +5,17 @@ import { PROTOCOL_VERSION } from '../../src/protocol/protocol-version.ts';
 import { CLIENT_INFO } from './test-client.ts';
 import type { TestServer } from './test-server.ts';
 
-/** What a clock of a test shows at first, in Unix milliseconds. */
+/** The start time of a test's clock, in Unix milliseconds. */
 export const START_MS = Date.UTC(2026, 0, 1);
 /** The same, in Unix seconds. */
 export const START = START_MS / 1000;
 
-/** Stands for an id that the test need not know. */
+/** Matches an id that the test does not know. */
 export const ANY_ID: string = expect.any(String);
 
 type Folders = Pick<TestServer, 'home' | 'cwd'>;
 
-/** A thread as `thread/start` answers it without any params, but for what is given. */
+/** The thread that `thread/start` returns without params, except the given fields. */
 export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: string }): Thread {
   return {
     sessionId: given.id,
@@ -50,7 +50,7 @@ export function threadOf({ home, cwd }: Folders, given: Partial<Thread> & { id: 
   };
 }
 
-/** The settings beside a thread in an answer, as the configuration of the tests has them, but for what is given. */
+/** The settings beside a thread in a response, from the configuration of the tests, except the given ones. */
 export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse> = {}): Omit<ThreadStartResponse, 'thread'> {
   return {
     model: 'test-model',
@@ -69,7 +69,7 @@ export function settingsOf({ cwd }: Folders, given: Partial<ThreadStartResponse>
   };
 }
 
-/** A completed turn, at the time at which a clock of a test starts, but for what is given. */
+/** A completed turn at the start time of a test's clock, except the given fields. */
 export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   return {
     items: [],
@@ -83,7 +83,7 @@ export function turnOf(given: Partial<Turn> & { id: string }): Turn {
   };
 }
 
-/** What a user sent: a text, or parts. */
+/** A user message: a text, or parts. */
 export function userItem(
   content: string | UserInput[],
   { id = ANY_ID, clientId = null }: { id?: string; clientId?: string | null } = {},
@@ -96,7 +96,7 @@ export function userItem(
   };
 }
 
-/** What the agent said. */
+/** A message of the agent. */
 export function agentItem(text: string, given: Partial<Extract<ThreadItem, { type: 'agentMessage' }>> = {}): ThreadItem {
   return {
     type: 'agentMessage',
@@ -111,7 +111,7 @@ export function agentItem(text: string, given: Partial<Extract<ThreadItem, { typ
   };
 }
 
-/** The texts of items, each with who said it: enough where a test is about which items there are. */
+/** The texts of items with their authors, for tests about which items there are. */
 export function brief(items: readonly ThreadItem[]): string[] {
   return items.map((item) => {
     if (item.type === 'agentMessage') return `agent: ${item.text}`;

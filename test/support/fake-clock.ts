@@ -6,7 +6,7 @@ interface Pending {
   callback: () => void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test advances it. */
 export class FakeClock implements Clock {
   #now: number;
   readonly #startedAt: number;
@@ -60,7 +60,7 @@ export class FakeClock implements Clock {
     return new Promise((resolve) => this.#idleWatchers.push(resolve));
   }
 
-  /** Moves time on and calls back what falls due meanwhile, in its order. */
+  /** Advances the time and calls back the timers that are due, in their order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

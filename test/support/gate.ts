@@ -1,6 +1,6 @@
 /** A point at which something waits until the test lets it pass. */
 export class Gate {
-  /** Resolves when somebody has come to the gate. */
+  /** Resolves when a caller waits at the gate. */
   readonly reached: Promise<void>;
   readonly #opened: Promise<void>;
   #arrive: () => void = () => {};

@@ -34,17 +34,17 @@ interface Waiting {
 }
 
 /**
- * The client of the package, with what only tests want: everything that came, in its order, each line checked; `problems`
- * says what was wrong with them.
+ * The client of the package, with additions for tests: it keeps all messages in their order and checks each line. `problems`
+ * lists the invalid ones.
  */
 export class TestClient {
   /** To the server. */
   readonly input = new PassThrough();
   /** From the server. */
   readonly output = new PassThrough();
-  /** Everything that has come, in its order. */
+  /** All messages that have come, in their order. */
   readonly messages: Message[] = [];
-  /** The same, as it came. */
+  /** The same messages as unparsed lines. */
   readonly lines: string[] = [];
   readonly problems: string[] = [];
   /** Resolves when the server has ended the connection. */
@@ -54,7 +54,7 @@ export class TestClient {
   readonly #methods = new Map<unknown, string>();
   #waiting: Waiting[] = [];
 
-  /** `over` says when and why the server is gone; without it, whoever waits then waits on. */
+  /** `over` resolves when the server is gone, with the reason. Without it, open waits stay open. */
   constructor(over: Promise<string> = new Promise(() => {})) {
     const options: ClientOptions = {
       unhandledRequests: 'leave',
@@ -64,7 +64,7 @@ export class TestClient {
     this.#client = new Client({ input: this.#received, output: this.input }, options, over);
   }
 
-  /** Begins to read what the server sends. */
+  /** Starts reading the server's output. */
   read(): void {
     this.output.pipe(this.#received);
   }
@@ -74,7 +74,7 @@ export class TestClient {
     return this.#client.initialize({ clientInfo: CLIENT_INFO, capabilities });
   }
 
-  /** The answer to a request. Rejects with a RequestError. */
+  /** Resolves with the result of a request. Rejects with a RequestError. */
   request<Method extends keyof ClientRequests>(
     method: Method,
     params: ClientRequests[Method]['params'],
@@ -93,14 +93,14 @@ export class TestClient {
     }
   }
 
-  /** The error with which a request is refused. Rejects when it is not. */
+  /** Resolves with the error of a refused request. Rejects if it is not refused. */
   async refusal(method: string, params?: unknown): Promise<ErrorBody> {
     const { error, result } = await this.ask(method, params);
     if (error === undefined) throw new Error(`${method} was not refused, but answered ${JSON.stringify(result)}`);
     return error;
   }
 
-  /** The answer to a request, whatever it says. */
+  /** Resolves with the response to a request, be it a result or an error. */
   async ask(method: string, params?: unknown): Promise<Pick<Message, 'result' | 'error'>> {
     try {
       return { result: await this.call(method, params) };
@@ -114,7 +114,7 @@ export class TestClient {
     this.send(JSON.stringify({ method, params }));
   }
 
-  /** Sends one line, as it is. */
+  /** Sends one line unchanged. */
   send(line: string): void {
     this.input.write(`${line}\n`);
   }
@@ -128,7 +128,7 @@ export class TestClient {
     return all.map(({ params }) => params as ServerNotifications[Method]).filter(predicate);
   }
 
-  /** The params of the first notification that fits, come already or still to come. */
+  /** The params of the first matching notification, which may have come already. */
   async waitFor<Method extends keyof ServerNotifications>(
     method: Method,
     predicate: (params: ServerNotifications[Method]) => boolean = () => true,
@@ -138,12 +138,12 @@ export class TestClient {
     return params as ServerNotifications[Method];
   }
 
-  /** The first message that fits, come already or still to come. */
+  /** The first matching message, which may have come already. */
   async first(what: string, predicate: (message: Message) => boolean): Promise<Message> {
     return this.messages.find(predicate) ?? (await this.next(what, predicate));
   }
 
-  /** The next message that fits, of those still to come. */
+  /** The next matching message that comes. */
   next(what: string, predicate: (message: Message) => boolean): Promise<Message> {
     return new Promise((resolve) => {
       const take = (message: Message) => {
@@ -155,24 +155,24 @@ export class TestClient {
     });
   }
 
-  /** Resolves when so many messages have come, or with the first one at which `enough` says so. */
+  /** Resolves when so many messages have come, or with the first one for which `enough` returns true. */
   async count(messages: number, enough: () => boolean): Promise<void> {
     if (this.messages.length >= messages || enough()) return;
     await this.next(`message ${messages}`, () => this.messages.length >= messages || enough());
   }
 
-  /** What somebody still waits for. */
+  /** The waits that are still open. */
   get waitingFor(): string[] {
     return this.#waiting.map(({ what }) => what);
   }
 
-  /** Starts a turn and gives it as it has completed. */
+  /** Starts a turn. Resolves with the completed turn. */
   async turn(threadId: string, input: string | UserInput[], overrides: Partial<TurnStartParams> = {}): Promise<Turn> {
     const { turn } = await this.request('turn/start', { threadId, input: typeof input === 'string' ? text(input) : input, ...overrides });
     return this.turnCompleted(turn.id);
   }
 
-  /** The turn as it has completed. */
+  /** Resolves with the completed turn. */
   async turnCompleted(turnId: string): Promise<Turn> {
     const { turn } = await this.waitFor('turn/completed', (params) => params.turn.id === turnId);
     return turn;

@@ -10,7 +10,7 @@ export type ScriptedResponse =
   | readonly Step[]
   | ((request: ModelRequest, signal: AbortSignal) => readonly Step[] | AsyncIterable<ModelEvent>);
 
-/** A model that gives the responses of a script, one a request, and keeps the requests. Without a response it fails. */
+/** A model that returns scripted responses, one per request, and keeps the requests. Fails if no response is left. */
 export class TestModel implements Model {
   readonly requests: ModelRequest[] = [];
   readonly #responses: ScriptedResponse[];
@@ -20,12 +20,12 @@ export class TestModel implements Model {
     this.#responses = responses;
   }
 
-  /** Adds responses behind those that are left. */
+  /** Adds responses after those that are left. */
   push(...responses: ScriptedResponse[]): void {
     this.#responses.push(...responses);
   }
 
-  /** Takes away what is left of the responses. */
+  /** Removes the responses that are left. */
   clear(): void {
     this.#responses.length = 0;
   }
@@ -61,7 +61,7 @@ async function* events(steps: readonly Step[], signal: AbortSignal): AsyncGenera
   }
 }
 
-/** What every response counts unless it says otherwise. */
+/** The token usage of every response without one of its own. */
 export const USAGE: TokenUsageBreakdown = {
   totalTokens: 15,
   inputTokens: 10,
@@ -71,12 +71,12 @@ export const USAGE: TokenUsageBreakdown = {
   reasoningOutputTokens: 2,
 };
 
-/** A whole response, of the events of its items. */
+/** A whole response from the events of its items. */
 export function response(...parts: (readonly Step[])[]): Step[] {
   return [{ type: 'started' }, ...parts.flat(), { type: 'completed', usage: USAGE }];
 }
 
-/** A message of the assistant; without deltas its text comes in one. */
+/** A message of the assistant. Without deltas, its text comes as one delta. */
 export function message(
   text: string,
   { id = 'msg_1', deltas = [text], phase }: { id?: string; deltas?: string[]; phase?: MessagePhase } = {},
@@ -89,7 +89,7 @@ export function message(
   ];
 }
 
-/** The beginning of a message that has no end yet. */
+/** The beginning of a message without its end. */
 export function messageBegun(text: string, { id = 'msg_1' }: { id?: string } = {}): ModelEvent[] {
   return message(text, { id }).slice(0, 2);
 }
@@ -153,17 +153,17 @@ export function errorOf(text: string, codexErrorInfo: TurnError['codexErrorInfo'
   return { message: text, codexErrorInfo, additionalDetails: null };
 }
 
-/** What the assistant said, as the history has it. */
+/** A message of the assistant, as in the history. */
 export function said(text: string): Extract<ResponseItem, { type: 'message' }> {
   return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
 }
 
-/** What the user said, as the history has it. */
+/** A message of the user, as in the history. */
 export function asked(text: string): Extract<ResponseItem, { type: 'message' }> {
   return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
 }
 
-/** A request's input without what the server tells of the surroundings: what was said and done, in order. */
+/** The input of a request without the context: the messages, calls and outputs in order. */
 export function conversation({ input }: ModelRequest): ResponseItem[] {
   return input.filter((item) => !isContext(item));
 }

@@ -17,7 +17,7 @@ import { RecordingLog } from './recording-log.ts';
 import { TestClient } from './test-client.ts';
 import { TestModel } from './test-model.ts';
 
-/** A provider that nobody reaches: the test's model stands in for all of them. */
+/** A provider that is never reached: the test's model replaces all providers. */
 const CONFIG = `model = "test-model"
 model_provider = "test"
 [model_providers.test]
@@ -25,14 +25,14 @@ base_url = "http://127.0.0.1:9"
 `;
 
 export interface TestServerOptions {
-  /** Of a server that has one already: a home that two share, or that outlives a server. */
+  /** The folder of another server, to share its home or to use it after that server. */
   folder?: string;
   /** Files of the folder, `home/` and `work/`. */
   files?: Record<string, string>;
   config?: string;
   /** Null: the providers' own models. */
   model?: TestModel | null;
-  /** In place of `model`. */
+  /** Replaces `model`. */
   otherModel?: Model;
   clock?: FakeClock;
   ids?: Ids;
@@ -42,9 +42,9 @@ export interface TestServerOptions {
   overrides?: string[];
   /** Further parts of every thread's turns. */
   partKinds?: readonly TurnPartKind[];
-  /** Stands between the server and its store. */
+  /** Wraps the store of the server. */
   wrapStore?: (store: ThreadStore) => ThreadStore;
-  /** What the client says in its handshake; by default the experimental API is on. */
+  /** The client's capabilities in the handshake. By default the experimental API is on. */
   capabilities?: InitializeCapabilities | null;
   /** False: no handshake. */
   handshake?: boolean;
@@ -63,7 +63,7 @@ export interface TestServer {
   cwd: string;
   /** One more client of the same server. */
   connect(options?: ConnectOptions): Promise<TestClient>;
-  /** Ends the server as the end of its process would. */
+  /** Ends the server like the end of its process. */
   close(): Promise<void>;
   /** Ends this server and starts another on its home. */
   restart(options?: TestServerOptions): Promise<TestServer>;
@@ -72,11 +72,11 @@ export interface TestServer {
 interface ConnectOptions {
   capabilities?: InitializeCapabilities | null;
   handshake?: boolean;
-  /** False: what the server sends is not read before `read()`. */
+  /** False: the server's output is not read before `read()`. */
   reading?: boolean;
 }
 
-/** Starts a server for the running test, which is ended and checked with the test. */
+/** Starts a server for the running test. It is closed and checked at the end of the test. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const folder = options.folder ?? tempFolder();
   const home = join(folder, 'home');

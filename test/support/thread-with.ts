@@ -4,8 +4,8 @@ import { message, response } from './test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from './test-server.ts';
 
 /**
- * Starts a thread with turns behind it, each what the user says and what the agent answers. `turns` is what the thread's
- * clients have been told of them, as a reader should find it.
+ * Starts a thread and runs turns in it, each with a message of the user and an answer of the agent. Returns the turns as clients
+ * were told of them, which is also how they should be read.
  */
 export async function threadWith(
   { client, model }: Pick<TestServer, 'client' | 'model'>,

@@ -20,12 +20,12 @@ async function still(value: () => unknown): Promise<void> {
   }
 }
 
-/** What the server has sent and the client has not read, in bytes; what is just being passed on counts twice. */
+/** The number of bytes that the server has sent and the client has not read. Bytes that are being passed on count twice. */
 function unread({ output }: TestClient): number {
   return output.writableLength + output.readableLength;
 }
 
-/** Says the given number of mebibytes in as many deltas, and counts how many have been taken. */
+/** A response of this many mebibytes in as many deltas. Counts the deltas that were taken. */
 class TalkingModel extends TestModel {
   taken = 0;
   readonly #mebibytes: number;
@@ -46,7 +46,7 @@ class TalkingModel extends TestModel {
   }
 }
 
-test('a model waits for a client that does not read; what it said all comes when the client reads again', async () => {
+test('a model waits for a client that does not read; all its output comes when the client reads again', async () => {
   const model = new TalkingModel(24);
   const { client } = await startServer({ model });
   await client.request('thread/start', {});
@@ -96,7 +96,7 @@ test('a turn that waits for a client goes on when the client is gone', async () 
   expect(thread.turns.map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: that was it']]);
 });
 
-test('large answers are not made for a client that does not read them; all come when it does', async () => {
+test('large responses wait until the client reads, and then all come', async () => {
   const server = await startServer();
   await threadWith(server, [['x'.repeat(MEBIBYTE), 'ok']]);
   server.client.output.pause();
@@ -119,7 +119,7 @@ test('5,000 requests in one write are each answered, in their order', async () =
   expect(client.messages.slice(1)).toEqual(ids.map((id) => ({ id, result: { data: [], nextCursor: null } })));
 });
 
-test('20,000 requests of a client that does not read are each answered, or refused as too many', async () => {
+test('20,000 requests of a client that does not read are each answered or refused as too many', async () => {
   const { client } = await startServer();
   client.output.pause();
   const ids = Array.from({ length: 20_000 }, (_, index) => index + 100_000);
@@ -136,7 +136,7 @@ test('20,000 requests of a client that does not read are each answered, or refus
   expect(answers.length - refusals.length).toBeGreaterThanOrEqual(8192);
 });
 
-test('a client that sends without end and reads nothing is not read from; all is answered when it reads', async () => {
+test('reading stops for a client that sends and never reads; all its requests are answered when it reads', async () => {
   const { client } = await startServer();
   client.output.pause();
   const count = 80_000;

@@ -4,7 +4,7 @@ import { LINE_BYTES_MAX } from '../../src/base/line-splitter.ts';
 import { ContentLengthSplitter } from '../../src/transport/content-length-splitter.ts';
 import { createSplitter, frame } from '../../src/transport/framing.ts';
 
-/** What comes out of a splitter that is given these chunks: texts, and in angle brackets why one was skipped. */
+/** The messages that a splitter makes of these chunks, and in angle brackets the reasons for skipped ones. */
 function split(...chunks: (Buffer | string)[]): string[] {
   const out: string[] = [];
   const splitter = new ContentLengthSplitter(
@@ -16,7 +16,7 @@ function split(...chunks: (Buffer | string)[]): string[] {
   return out;
 }
 
-test('a message of characters of every length, cut at every byte', () => {
+test('a message with characters of every length, split at every byte', () => {
   const text = '{"a":"é€🧵\\n"}';
   const bytes = Buffer.from(frame('content-length', [text, text]));
   for (let at = 0; at <= bytes.length; at++) expect(split(bytes.subarray(0, at), bytes.subarray(at))).toEqual([text, text]);
@@ -35,7 +35,7 @@ test.each([
   expect(split(bytes)).toEqual(['{}']);
 });
 
-test('a header without a length is passed over, and the next message is read', () => {
+test('a header without a length is skipped, and the next message is read', () => {
   const next = frame('content-length', ['{}']);
   expect(split(`Content-Type: text/plain\r\n\r\n${next}`)).toEqual(['<no_content_length>', '{}']);
   expect(split(`Content-Length: many\r\n\r\n${next}`)).toEqual(['<no_content_length>', '{}']);
@@ -43,7 +43,7 @@ test('a header without a length is passed over, and the next message is read', (
   expect(split(`Content-Length: 0\r\n\r\n${next}`)).toEqual(['{}']);
 });
 
-test('a message that is not UTF-8, or too long, costs that message alone', () => {
+test('only the message itself is skipped if it is not UTF-8 or too long', () => {
   const next = frame('content-length', ['{}']);
   expect(split('Content-Length: 1\r\n\r\n', Buffer.from([0xff]), next)).toEqual(['<not_utf8>', '{}']);
   const mebibyte = Buffer.alloc(1024 * 1024, 'x');
@@ -52,7 +52,7 @@ test('a message that is not UTF-8, or too long, costs that message alone', () =>
   expect(split(`Content-Length: ${LINE_BYTES_MAX}\r\n\r\n`, ...body).map(({ length }) => length)).toEqual([LINE_BYTES_MAX]);
 });
 
-test('what is not whole at the end is no message, and is told of', () => {
+test('an incomplete message at the end is reported as skipped', () => {
   expect(split('Content-Length: 5\r\n\r\n{}')).toEqual(['<cut_off>']);
   expect(split('Content-Length: 5\r\n')).toEqual(['<cut_off>']);
   expect(split('Content-Length: 5')).toEqual(['<cut_off>']);
@@ -61,7 +61,7 @@ test('what is not whole at the end is no message, and is told of', () => {
   expect(split('Content-Length: 2\r\n\r\n{}\r\n\r\n')).toEqual(['{}']);
 });
 
-test('each message that comes as a line, without a header, is told of as soon as its line ends', () => {
+test('each message that comes as a line, without a header, is reported when the line ends', () => {
   const out: string[] = [];
   const splitter = new ContentLengthSplitter(expect.unreachable, (reason) => out.push(reason));
   splitter.push(Buffer.from('{"id":1}\n{"id":2}\n\n{"id":'));
@@ -70,7 +70,7 @@ test('each message that comes as a line, without a header, is told of as soon as
   expect(out).toEqual(['no_content_length', 'no_content_length', 'no_content_length']);
 });
 
-test('what either framing writes, its splitter reads, however it is cut', () => {
+test('the splitter of each framing reads what the framing writes, however it is split', () => {
   const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 8 });
   const texts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 6 }).map((list) => list.map((text) => JSON.stringify([text])));
   fc.assert(

@@ -12,7 +12,7 @@ function answerTo(idText: string): string {
   return `{"id":${idText},"result":{"data":[],"nextCursor":null}}`;
 }
 
-/** The lines that the server sends to what is written, up to the answer to one more request. */
+/** The lines that the server sends for this input, up to the response to one more request. */
 async function linesAfter({ client }: TestServer, ...chunks: (string | Buffer)[]): Promise<string[]> {
   const before = client.lines.length;
   for (const chunk of chunks) client.input.write(chunk);
@@ -24,7 +24,7 @@ function loadedList(idText: string): string {
   return `{"id":${idText},"method":"thread/loaded/list","params":{}}\n`;
 }
 
-describe('ids come back as they were', () => {
+describe('ids come back unchanged', () => {
   test.each([
     '"abc"',
     '"7"',
@@ -45,13 +45,13 @@ describe('ids come back as they were', () => {
     expect(await linesAfter(await startServer(), loadedList(idText))).toEqual([answerTo(idText)]);
   });
 
-  test('exactly, among other numbers under the same key', async () => {
+  test('exactly, even with other numbers under the same key', async () => {
     const params = '{"id":1,"x":[{"id":2}],"y":"\\"id\\":3"}';
     const line = `{"params":${params},"id":9007199254740993,"more":{"id":4},"method":"thread/loaded/list"}\n`;
     expect(await linesAfter(await startServer(), line)).toEqual([answerTo('9007199254740993')]);
   });
 
-  test('11 and "11" in flight together are two', async () => {
+  test('11 and "11" in flight together are two ids', async () => {
     const lines = await linesAfter(await startServer(), loadedList('11') + loadedList('"11"'));
     expect(lines.sort()).toEqual([answerTo('"11"'), answerTo('11')]);
   });
@@ -67,7 +67,7 @@ describe('ids come back as they were', () => {
   });
 });
 
-describe('lines that are no requests are skipped and logged, and the next one is answered', () => {
+describe('invalid lines are logged and skipped, and the next one is answered', () => {
   test.each([
     ['a null id', '{"id":null,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
     ['a float id', '{"id":1.5,"method":"thread/loaded/list","params":{}}', SKIPPED_ID],
@@ -108,7 +108,7 @@ describe('lines that are no requests are skipped and logged, and the next one is
     ]);
   });
 
-  test('a line past the limit', async () => {
+  test('a line beyond the limit', async () => {
     const server = await startServer();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const pieces = Array.from({ length: 33 }, () => piece);
@@ -124,7 +124,7 @@ describe('lines that are no requests are skipped and logged, and the next one is
     expect(server.log.warnings()).toEqual([]);
   });
 
-  test('notifications that are unknown, malformed, or of the kind that JSON-RPC keeps to itself', async () => {
+  test('notifications that are unknown, malformed, or reserved by JSON-RPC', async () => {
     const server = await startServer();
     const lines = [
       '{"method":"no/such/notification","params":{}}',
@@ -141,7 +141,7 @@ describe('lines that are no requests are skipped and logged, and the next one is
     expect(server.log.warnings()).toEqual([]);
   });
 
-  test('a request of the kind that JSON-RPC keeps to itself is refused as any unknown one', async () => {
+  test('a request for a method that JSON-RPC reserves is refused like an unknown one', async () => {
     const lines = await linesAfter(await startServer(), '{"id":1,"method":"$/cancelRequest","params":{"id":2}}\n');
     expect(lines).toEqual([expect.stringContaining('"message":"unknown method: $/cancelRequest"')]);
   });
@@ -153,17 +153,17 @@ describe('lines that are no requests are skipped and logged, and the next one is
   });
 });
 
-describe('what JSON lets through', () => {
-  test('CRLF, and white space around', async () => {
+describe('unusual but valid JSON', () => {
+  test('CRLF, and surrounding white space', async () => {
     expect(await linesAfter(await startServer(), `  ${loadedList('1').trim()} \t\r\n`)).toEqual([answerTo('1')]);
   });
 
-  test('of duplicate keys the last counts, the id’s own text too', async () => {
+  test('the last of duplicate keys counts, also for the id', async () => {
     const line = '{"id":1,"method":"nope","id":9007199254740993,"method":"thread/loaded/list","params":[],"params":{}}\n';
     expect(await linesAfter(await startServer(), line)).toEqual([answerTo('9007199254740993')]);
   });
 
-  test('__proto__ and constructor as keys are keys', async () => {
+  test('__proto__ and constructor are ordinary keys', async () => {
     const line = '{"id":1,"method":"thread/loaded/list","__proto__":{"method":"x"},"params":{"__proto__":{"limit":"x"},"constructor":1}}\n';
     expect(await linesAfter(await startServer(), line)).toEqual([answerTo('1')]);
     expect(({} as { limit?: unknown }).limit).toBe(undefined);
@@ -177,7 +177,7 @@ describe('what JSON lets through', () => {
     expect(({} as { model?: unknown }).model).toBe(undefined);
   });
 
-  test('lone surrogates come back as they can be written, and do not break the line', async () => {
+  test('lone surrogates come back escaped, and do not break the line', async () => {
     const server = await startServer({ model: new TestModel(response(message('got \ud83e it'))) });
     await server.client.request('thread/start', {});
     server.client.send(`{"id":"t","method":"turn/start","params":{"threadId":"${idOf(1)}","input":[{"type":"text","text":"a\\ud83eb"}]}}`);
@@ -189,8 +189,8 @@ describe('what JSON lets through', () => {
   });
 });
 
-describe('lines cut by the writes of the client', () => {
-  test('at every byte of a request with characters of every length', async () => {
+describe('lines that the client writes in pieces', () => {
+  test('split at every byte of a request with characters of every length', async () => {
     const server = await startServer();
     const bytes = Buffer.from('{"id":"é€🧵","method":"thread/loaded/list","params":{}}\n');
     for (let at = 1; at < bytes.length; at++) {
@@ -217,7 +217,7 @@ describe('lines cut by the writes of the client', () => {
 });
 
 describe('the end of the input', () => {
-  test('everything that was read is answered', async () => {
+  test('all requests that were read are answered', async () => {
     const { client } = await startServer();
     const ids = Array.from({ length: 50 }, (_, index) => `"r${index}"`);
     client.input.write(ids.map(loadedList).join(''));
@@ -225,7 +225,7 @@ describe('the end of the input', () => {
     expect(client.lines.slice(1)).toEqual(ids.map(answerTo));
   });
 
-  test('inside a line that is no message, it is just the end', async () => {
+  test('the end inside an invalid line is an ordinary end', async () => {
     const { client } = await startServer();
     client.input.write('{"id":901,"method":"thread/loaded/li');
     await client.close();
@@ -238,7 +238,7 @@ describe('the end of the input', () => {
     expect(client.lines).toEqual([]);
   });
 
-  test('an input that breaks is one that ends', async () => {
+  test('an input that fails has ended', async () => {
     const { client, connect } = await startServer();
     client.input.destroy(new Error('reset'));
     await client.ended;
@@ -246,7 +246,7 @@ describe('the end of the input', () => {
     await other.request('thread/loaded/list', {});
   });
 
-  test('an output that breaks ends the connection, not the server', async () => {
+  test('an output that fails ends the connection, not the server', async () => {
     const { client, connect } = await startServer();
     client.output.destroy(new Error('broken pipe'));
     client.send(loadedList('1').trim());

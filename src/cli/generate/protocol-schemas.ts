@@ -49,14 +49,14 @@ export function referencesIn(schema: Schema): string[] {
   return [...names].sort();
 }
 
-/** Without experimental fields, but for required ones, which tell the variants of a union apart. */
+/** The schema without experimental fields, except required ones, which distinguish the variants of a union. */
 function withoutExperimental(node: Schema): Schema {
   if (!node.properties) return node;
   const kept = Object.entries(node.properties).filter(([key, property]) => !property['x-experimental'] || node.required?.includes(key));
   return { ...node, properties: Object.fromEntries(kept) };
 }
 
-/** The schema without keywords that only this project knows. The description tells of the experimental API instead. */
+/** The schema without keywords that only this project knows. The description mentions the experimental API instead. */
 function published(node: Schema): Schema {
   const { 'x-experimental': experimental, 'x-null-is-absent': nullIsAbsent, discriminator, ...schema } = node;
   if (!experimental) return schema;

@@ -33,7 +33,7 @@ export interface ClientProcessSpec {
   /** The limit for each stream. Null: no limit. */
   outputBytesCap: number | null;
   /** Called with the output as it comes. Null: the output is kept until the process has ended. */
-  tell: ((delta: OutputDelta) => void) | null;
+  onOutput: ((delta: OutputDelta) => void) | null;
   /** Resolves with the environment and the sandbox bounds, which may take a moment to find. */
   rights: Promise<ClientProcessRights>;
 }
@@ -66,7 +66,7 @@ export class ClientProcess {
   constructor(spec: ClientProcessSpec, deps: ClientProcessDeps) {
     this.spec = spec;
     this.#deps = deps;
-    this.#output = new ProcessOutput(spec.outputBytesCap, spec.tell);
+    this.#output = new ProcessOutput(spec.outputBytesCap, spec.onOutput);
     this.begun = this.#begin();
     this.ended = this.#end();
     this.ended.catch(() => {});
@@ -113,7 +113,7 @@ export class ClientProcess {
   /** Pauses the process while its client does not read, so that no output piles up. */
   #waitForReader(): void {
     const running = this.#running;
-    const backlog = this.spec.tell === null ? null : this.#deps.publisher.drained({ connection: this.spec.connection });
+    const backlog = this.spec.onOutput === null ? null : this.#deps.publisher.drained({ connection: this.spec.connection });
     if (backlog === null || running === null) return;
     running.pause();
     void backlog.then(() => running.resume());

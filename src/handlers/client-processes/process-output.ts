@@ -18,14 +18,14 @@ export interface OutputDelta {
 /** The two output streams of a process, each up to its cap. Output is announced as it comes, or kept until the process has ended. */
 export class ProcessOutput {
   readonly #streams: Record<OutputStream, StreamState>;
-  readonly #tell: ((delta: OutputDelta) => void) | null;
+  readonly #onOutput: ((delta: OutputDelta) => void) | null;
 
-  /** If `bytesCap` is null, there is no cap. If `tell` is null, the output is kept. */
-  constructor(bytesCap: number | null, tell: ((delta: OutputDelta) => void) | null) {
-    const bytesMax = bytesCap ?? (tell === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
+  /** If `bytesCap` is null, there is no cap. If `onOutput` is null, the output is kept. */
+  constructor(bytesCap: number | null, onOutput: ((delta: OutputDelta) => void) | null) {
+    const bytesMax = bytesCap ?? (onOutput === null ? KEPT_BYTES_MAX : Number.POSITIVE_INFINITY);
     const state = (): StreamState => ({ bytesLeft: bytesMax, capReached: false, kept: [] });
     this.#streams = { stdout: state(), stderr: state() };
-    this.#tell = tell;
+    this.#onOutput = onOutput;
   }
 
   /** Takes output. Does not hold on to `bytes`. */
@@ -35,8 +35,8 @@ export class ProcessOutput {
     const taken = bytes.subarray(0, Math.min(state.bytesLeft, bytes.length));
     state.bytesLeft -= taken.length;
     state.capReached = state.bytesLeft === 0;
-    if (this.#tell === null) state.kept.push(Buffer.from(taken));
-    else this.#tell({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
+    if (this.#onOutput === null) state.kept.push(Buffer.from(taken));
+    else this.#onOutput({ stream, deltaBase64: taken.toString('base64'), capReached: state.capReached });
   }
 
   /** The kept output, decoded as UTF-8. Leaves out a character that the cap has cut. */

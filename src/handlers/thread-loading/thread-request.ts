@@ -7,7 +7,7 @@ import type { Caller } from '../method.ts';
 import { requestedModel } from '../requested-model.ts';
 import { checkDynamicTools } from './check-dynamic-tools.ts';
 
-/** The settings that the params ask for. Throws where they contradict each other. */
+/** The settings that the params ask for. Throws if the params contradict each other. */
 export function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
   checkRequestedSandbox(params, 'sandbox');
   const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
@@ -28,7 +28,7 @@ export function threadRequest(params: ThreadStartParams | ThreadResumeParams | T
   return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null };
 }
 
-/** The thread that `thread/start` or `thread/fork` asks for. Throws where the params contradict each other. */
+/** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */
 export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
   if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
   if ('dynamicTools' in params) checkDynamicTools(params.dynamicTools ?? []);

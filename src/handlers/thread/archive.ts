@@ -1,5 +1,5 @@
 import { noRolloutFound, threadEphemeral } from '../../protocol/rpc-error.ts';
-import { announceGone } from '../announce-gone.ts';
+import { announceThreadGone } from '../announce-thread-gone.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -12,7 +12,7 @@ export function archiveMethods(deps: ThreadDeps) {
         const { ephemeral } = await threads.record(threadId, noRolloutFound);
         if (ephemeral) throw threadEphemeral(threadId);
         const wasLoaded = await threads.retire(threadId, () => store.archiveThread(threadId, clock.now()));
-        after(() => announceGone(deps, 'thread/archived', { threadId, wasLoaded }));
+        after(() => announceThreadGone(deps, 'thread/archived', { threadId, wasLoaded }));
         return {};
       },
     },

@@ -1,5 +1,5 @@
 import { noRolloutFound } from '../../protocol/rpc-error.ts';
-import { announceGone } from '../announce-gone.ts';
+import { announceThreadGone } from '../announce-thread-gone.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -11,7 +11,7 @@ export function deleteMethods(deps: ThreadDeps) {
       async handle({ threadId }, { after }) {
         await threads.record(threadId, noRolloutFound);
         const wasLoaded = await threads.retire(threadId, () => store.deleteThread(threadId));
-        after(() => announceGone(deps, 'thread/deleted', { threadId, wasLoaded }));
+        after(() => announceThreadGone(deps, 'thread/deleted', { threadId, wasLoaded }));
         return {};
       },
     },

@@ -4,16 +4,16 @@ import type { MessagePhase, ResponseItem, TokenUsageBreakdown } from '../../prot
 import type { ModelEvent, ModelRequest } from '../model.ts';
 
 const BYTES_PER_TOKEN = 4;
-/** How many events are given in one go before other work gets its turn. */
+/** How many events are emitted before other work gets its turn. */
 const EVENTS_AT_ONCE_MAX = 32;
 
-/** An event, or a wait before the next one; Infinity: until the signal aborts. */
+/** An event, or a wait before the next one; Infinity waits until the signal aborts. */
 export type Paced = ModelEvent | { waitMs: number };
 
-/** A text in the pieces that it streams in. */
+/** The pieces in which a text streams. */
 export type Pieces = Iterable<string>;
 
-/** Makes the events of items, with ids that follow from the input alone, and counts what it wrote. */
+/** Makes the events of items, with ids that depend only on the request, and counts the bytes written. */
 export class AnswerWriter {
   readonly #request: ModelRequest;
   #items = 0;
@@ -24,7 +24,7 @@ export class AnswerWriter {
     this.#request = request;
   }
 
-  /** `delayMs` lies between two deltas. */
+  /** `delayMs`: the time between two deltas. */
   *message(pieces: Pieces, { delayMs = 0, phase = null }: { delayMs?: number; phase?: MessagePhase | null } = {}): Generator<Paced, void> {
     const itemId = this.#nextId('msg');
     const item = (content: { type: 'output_text'; text: string }[]) => ({
@@ -58,7 +58,7 @@ export class AnswerWriter {
     yield { type: 'itemCompleted', item: content.length === 0 ? item : { ...item, content } };
   }
 
-  /** A call with arguments, or of a tool that takes a text, which streams by lines. `callId` null: one is made. */
+  /** A call with arguments, or of a custom tool, whose input streams line by line. If `callId` is null, an id is made. */
   *call(call: { name: string; arguments: string } | { name: string; input: string }, callId: string | null = null): Generator<Paced, void> {
     const isCustom = 'input' in call;
     this.#textBytes += Buffer.byteLength(isCustom ? call.input : call.arguments);
@@ -73,7 +73,7 @@ export class AnswerWriter {
     yield { type: 'itemCompleted', item };
   }
 
-  /** An estimate: bytes by four. */
+  /** Estimates the token counts: one token for four bytes. */
   usage(): TokenUsageBreakdown {
     const { instructions, input, tools } = this.#request;
     const inputTokens = tokens(Buffer.byteLength(JSON.stringify([instructions, input, tools])));
@@ -94,7 +94,7 @@ export class AnswerWriter {
   }
 }
 
-/** Gives the events as the clock and other work allow, and none after the signal aborted. */
+/** Yields the events, waits where they say so, lets other work run between them, and stops when the signal aborts. */
 export async function* paced(events: Iterable<Paced>, clock: Clock, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
   let given = 0;
   if (signal.aborted) return;
@@ -106,7 +106,7 @@ export async function* paced(events: Iterable<Paced>, clock: Clock, signal: Abor
   }
 }
 
-/** A text cut before each word's leading space, so that the pieces make the text again. */
+/** Splits a text before the space that leads each word; joined, the pieces are the text. */
 export function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

@@ -1,16 +1,16 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
-/** What the embedded model and scripted ones need to know of a request's input. */
+/** The state of a conversation, as the embedded model and scripted models need it. */
 export interface ConversationState {
-  /** The last text that a person wrote. */
+  /** The last message that a person wrote. */
   userText: string;
-  /** How many messages people have written, this one counted. */
+  /** How many messages people have written, including this one. */
   userMessages: number;
-  /** The tool calls made for it so far, with their outputs as text; null: no output came back. */
+  /** The tool calls since that message, with their outputs as text; null if there is no output. */
   calls: { name: string; output: string | null }[];
 }
 
-/** Reads a request's input. User messages that begin with `<`, and AGENTS.md files, are context put in by the server, not a person's text. */
+/** Reads a request's input. User messages that begin with `<` or with AGENTS.md files are context from the server, not from a person. */
 export function readConversation(input: ResponseItem[]): ConversationState {
   const start = input.findLastIndex((item) => isPersonsMessage(item));
   const later = input.slice(start + 1);
@@ -32,7 +32,7 @@ function isOutput(item: ResponseItem): item is Extract<ResponseItem, { type: 'fu
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
-/** The text of a message's parts, a line each; empty for what is no message. */
+/** The text of a message's parts, one per line; empty if the item is not a message. */
 export function messageText(item: ResponseItem): string {
   if (item.type !== 'message') return '';
   return item.content
@@ -41,7 +41,7 @@ export function messageText(item: ResponseItem): string {
     .join('\n');
 }
 
-/** An output is a text, a list of parts, or one of these as the `body` of an object. */
+/** The text of an output, which is a string, an array of parts, or an object with one of these as its `body`. */
 export function outputText(output: unknown): string {
   if (typeof output === 'string') return output;
   if (Array.isArray(output)) return output.map(partText).join('\n');

@@ -10,14 +10,14 @@ const LABEL = 'The embedded model';
 const QUOTED_CHARS_MAX = 400;
 
 /**
- * The embedded model: offline, and the same input always gets the same events. It does what the lines of the last user
- * message ask for; docs/scripted-model.md is its manual.
+ * Creates the embedded model. It works offline, and the same input always gives the same events. It carries out the lines of
+ * the last user message; docs/scripted-model.md is its manual.
  */
 export function createEmbeddedModel({ clock }: { clock: Clock }): Model {
   return { stream: (request, signal) => paced(responseEvents(request), clock, signal) };
 }
 
-/** All events of the response to a request, waits included. */
+/** All events of the response to a request, with the waits between them. */
 function* responseEvents(request: ModelRequest): Generator<Paced, void, undefined> {
   const conversation = readConversation(request.input);
   const writer = new AnswerWriter(request);
@@ -37,7 +37,7 @@ function* responseEvents(request: ModelRequest): Generator<Paced, void, undefine
   yield { type: 'completed', usage: writer.usage() };
 }
 
-/** Steps are done in order; a response ends with a run of calls, and the next one goes on behind it. */
+/** Returns the steps of one response: up to and including a run of calls. The next response continues after those calls. */
 function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): EmbeddedStep[] {
   let calls = 0;
   const start = callsMade === 0 ? 0 : steps.findIndex((step) => step.do === 'call' && ++calls === callsMade) + 1;
@@ -46,22 +46,22 @@ function stepsOfThisResponse(steps: EmbeddedStep[], callsMade: number): Embedded
   return end === -1 ? rest : rest.slice(0, end + 1);
 }
 
-/** A response always has something to read. */
+/** Makes sure that every response has a message. */
 function* closing(writer: AnswerWriter, { userText, calls }: ConversationState, steps: EmbeddedStep[]): Generator<Paced, void, undefined> {
   if (calls.length > 0) {
     yield* writer.message(words(calls.map(({ name, output }) => `${name} answered: ${quote(output ?? 'nothing')}`).join('\n\n')));
     return;
   }
   if (!steps.some((step) => step.do === 'think'))
-    yield* writer.reasoning({ summary: [words('**Reading the message** I look for lines that ask me for something.')] });
+    yield* writer.reasoning({ summary: [words('**Reading the message** I look for lines that I can carry out.')] });
   yield* writer.message(words(introduction(userText)));
 }
 
 function introduction(userText: string): string {
   return [
-    'I am the embedded model: I work offline and do what a message asks for.',
+    'I am the embedded model. I work offline and carry out the lines of a message.',
     userText === '' ? '' : `You wrote: ${quote(userText)}`,
-    'Ask me for more, one request a line: `call NAME {"json": "arguments"}`, `say TEXT`, `think TEXT`, `repeat N WORD`, `wait MS`, `fail CODE`. For a real model, set model_provider in config.toml.',
+    'Write one request per line: `call NAME {"json": "arguments"}`, `say TEXT`, `think TEXT`, `repeat N WORD`, `wait MS`, `fail CODE`. For a real model, set model_provider in config.toml.',
   ]
     .filter((paragraph) => paragraph !== '')
     .join('\n\n');

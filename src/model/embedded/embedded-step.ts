@@ -1,6 +1,6 @@
 import { isObject, parsedJson } from '../../base/json-value.ts';
 
-/** What a user's text asks the embedded model to do; docs/scripted-model.md is its manual. */
+/** One thing that a user's text tells the embedded model to do; docs/scripted-model.md is its manual. */
 export type EmbeddedStep =
   | { do: 'call'; name: string; arguments: string }
   | { do: 'say'; text: string }
@@ -12,7 +12,7 @@ export type EmbeddedStep =
 const REPEAT_TIMES_MAX = 1_000_000;
 const WAIT_MS_MAX = 600_000;
 
-/** The steps in a text, one a line. Lines that ask for nothing are left out. */
+/** Reads the steps in a text, one per line. Other lines are ignored. */
 export function readEmbeddedSteps(text: string): EmbeddedStep[] {
   return text
     .split(/\r?\n/)
@@ -42,7 +42,7 @@ function readStep(line: string): EmbeddedStep | null {
   }
 }
 
-/** `NAME {json}`; a sentence that happens to begin with "call" is none. */
+/** Reads `NAME {json}`; null for a sentence that only begins with "call". */
 function readCall(rest: string): EmbeddedStep | null {
   const match = /^(\S+)\s+(\{.*\})$/.exec(rest);
   if (match?.[1] === undefined || match[2] === undefined || !isObject(parsedJson(match[2]))) return null;

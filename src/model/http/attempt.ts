@@ -12,9 +12,9 @@ import { ResponseReader } from './response-reader.ts';
 import { brokenStreamFailure, unansweredFailure } from './unanswered-failure.ts';
 
 const ERROR_BODY_CHARS_MAX = 64 * 1024;
-/** A stream that is not silent, yet says nothing of use, may go on for this many times the idle limit. */
+/** A stream that sends data but no events may last this many times the idle limit. */
 const EVENTLESS_IDLE_LIMITS_MAX = 10;
-/** How long the end of a stream is waited for once all that matters was said: counts of tokens may still come. */
+/** How long to wait for the end of a stream whose items are complete: token counts may still follow. */
 const FINISHED_MS_MAX = 2_000;
 const SUCCESS = 200;
 const HTML_TYPE = /^\s*text\/html\b/i;
@@ -22,7 +22,7 @@ const JSON_TYPE = /^\s*application\/json\b/i;
 
 export interface AttemptOptions {
   endpoint: Endpoint;
-  /** As it is asked for; errors may have to name it. */
+  /** The model's name, for errors. */
   model: string;
   client: HttpClient;
   clock: Clock;
@@ -32,7 +32,7 @@ export interface AttemptOptions {
   signal: AbortSignal;
 }
 
-/** One request for an answer and what came of it. To be closed by its owner. */
+/** One HTTP request to the provider and its response. The owner must close it. */
 export class Attempt {
   readonly #options: AttemptOptions;
   readonly #translator: EventTranslator;
@@ -47,12 +47,12 @@ export class Attempt {
     this.#reader = new ResponseReader(this.#translator);
   }
 
-  /** Why the attempt failed, once `next` gave null; null: it completed, or the signal aborted. */
+  /** Why the attempt failed, after `next` returned null; null if it completed or the signal aborted. */
   get failure(): ModelFailure | null {
     return this.#failure;
   }
 
-  /** The next events, as they come from the network; null when the attempt is over. */
+  /** Resolves with the next events from the network, or null when the attempt is over. */
   async next(): Promise<ModelEvent[] | null> {
     if (!this.#over && this.#exchange === null) await this.#open();
     const { clock, httpRequest } = this.#options;
@@ -66,7 +66,7 @@ export class Attempt {
     return null;
   }
 
-  /** Ends the attempt at once; a completed one leaves its connection for later requests. */
+  /** Ends the attempt at once. A completed one keeps its connection open for later requests. */
   close(): void {
     if (this.#over && this.#failure === null) this.#exchange?.finish();
     else this.#exchange?.close();
@@ -87,7 +87,7 @@ export class Attempt {
     this.#fail(httpFailure(endpoint, { ...head, body, model, now: clock.now() }));
   }
 
-  /** A missing type is given the benefit of the doubt, as are servers that call a stream plain text. */
+  /** A missing content type is accepted, and so is plain text: some servers send streams that way. */
   #isReadable({ headers }: ResponseHead): boolean {
     const type = headers['content-type'] ?? '';
     const isJson = JSON_TYPE.test(type);
@@ -109,7 +109,7 @@ export class Attempt {
     );
   }
 
-  /** What can be had of an answer that is no stream: as much as an error needs, in no more than the time of one silence. */
+  /** Reads a response that is not a stream: as much as an error needs, for at most the idle limit. */
   async #shortBody(exchange: HttpExchange): Promise<string> {
     const { clock, httpRequest } = this.#options;
     const startedAt = clock.monotonic();
@@ -124,7 +124,7 @@ export class Attempt {
 
   #take({ events: read, skipped, done, problem }: ReadEvents): ModelEvent[] {
     const { endpoint, log } = this.#options;
-    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'events of the model that are no JSON objects are skipped');
+    if (skipped > 0) log.warn({ endpoint: endpoint.label, skipped }, 'skipped model events that are not JSON objects');
     const events: ModelEvent[] = [];
     for (const event of read) {
       this.#pass(this.#translator.translate(event), events);
@@ -135,7 +135,7 @@ export class Attempt {
     return events;
   }
 
-  /** The answer ended (null) or broke off. */
+  /** The response ended (null) or broke off. */
   #end(why: Break | null): ModelEvent[] {
     const events: ModelEvent[] = [];
     const { endpoint, model } = this.#options;
@@ -148,23 +148,23 @@ export class Attempt {
     return events;
   }
 
-  /** Ends what is not silent and yet says nothing. */
+  /** Ends an attempt that receives data but no events for too long. */
   #endWhereOverdue(waitedMs: number): ModelEvent[] {
     if (this.#over) return [];
     if (this.#translator.finished) return waitedMs > FINISHED_MS_MAX ? this.#end(null) : [];
     if (waitedMs > this.#options.httpRequest.idleMsMax * EVENTLESS_IDLE_LIMITS_MAX) {
-      this.#fail(this.#brokenBy('sends on and on without an answer'));
+      this.#fail(this.#brokenBy('keeps sending data without an answer'));
     }
     return [];
   }
 
-  /** Takes the answer for complete, if it is that. */
+  /** Completes the response, or fails if it is not complete. `said`: the stream itself said that it is done. */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
     if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.httpRequest.idleMsMax));
   }
 
-  /** Adds what was said to `events`, up to what ends the attempt. */
+  /** Adds the translations to `events`, up to the one that ends the attempt. */
   #pass(translations: Translation[], events: ModelEvent[]): void {
     for (const translation of translations) {
       if ('retry' in translation) {

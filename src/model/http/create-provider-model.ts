@@ -18,13 +18,13 @@ export interface ProviderModelDeps {
   clock: Clock;
   userAgent: string;
   log: Log;
-  /** How names resolve; by default as the system does. */
+  /** Resolves host names; the system's by default. */
   lookup?: LookupFunction;
 }
 
 /**
- * A model behind a provider's API, streamed as server-sent events. It keeps connections to its provider open between
- * requests, so make one per provider.
+ * Creates a model behind a provider's API, which streams server-sent events. It keeps connections open between requests, so
+ * create one per provider.
  */
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps.clock, deps.lookup);
@@ -37,29 +37,29 @@ interface ModelCall {
   provider: ProviderConfig;
   deps: ProviderModelDeps;
   client: HttpClient;
-  /** Of models, by their names, that refused what requests said about reasoning: what they are sent from then on. */
+  /** By model name: the reasoning settings that the model accepted last. */
   reasoningTaken: Map<string, ReasoningSent>;
   request: ModelRequest;
   signal: AbortSignal;
 }
 
-/** What is sent, and what it says about reasoning. */
+/** A request that is ready to be sent, and the reasoning settings in it. */
 interface PreparedRequest {
   options: AttemptOptions;
   reasoning: ReasoningSent;
 }
 
-/** From most to least. */
+/** In the order in which they are tried. */
 const REASONING_SENT: readonly ReasoningSent[] = ['full', 'asked', 'none'];
 
-/** What may be asked with instead after a refusal of its kind. What a user asked for is left out only where that was refused. */
+/** By kind of refusal, the settings to try instead. Settings that the user chose are left out only if those were refused. */
 const PLAINER: Partial<Record<ModelFailure['retry'], readonly ReasoningSent[]>> = {
   withoutExtras: ['asked'],
   withoutReasoning: ['asked', 'none'],
 };
 
 async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefined> {
-  // Events come in groups, as the network gives them: one wait for each group, not for each event.
+  // Events arrive in groups, one for each network read, so there is one wait per group.
   for await (const events of eventGroups(call)) {
     for (const event of events) {
       if (call.signal.aborted) return;
@@ -89,7 +89,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
       yield [{ type: 'failed', error: failure.error }];
       return;
     }
-    deps.log.info({ provider: provider.id, delayMs: retry.delayMs, codexErrorInfo }, 'model request tried again');
+    deps.log.info({ provider: provider.id, delayMs: retry.delayMs, codexErrorInfo }, 'retrying a model request');
     if (!retry.silent) yield [{ type: 'retrying', error: retryingError(failure.error, retryDetails(retry)), delayMs: retry.delayMs }];
     await sleep(deps.clock, retry.delayMs, signal);
     if (signal.aborted) return;
@@ -97,7 +97,7 @@ async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void,
   }
 }
 
-/** Asks once; or again at once with less about reasoning, where the model refuses that. */
+/** Sends the request; if the model refuses its reasoning settings, sends it again at once with fewer. */
 async function* attemptWithFallbacks(
   call: ModelCall,
   prepared: PreparedRequest,
@@ -105,7 +105,7 @@ async function* attemptWithFallbacks(
   for (;;) {
     const failure = yield* runAttempt(prepared.options);
     if (failure === null) {
-      // Remembered only where it helped: a refusal may have been for something else.
+      // Remembered only on success: the refusal may have had another cause.
       call.reasoningTaken.set(call.request.model, prepared.reasoning);
       return null;
     }
@@ -125,7 +125,7 @@ async function* runAttempt(options: AttemptOptions): AsyncGenerator<ModelEvent[]
   return attempt.failure;
 }
 
-/** What every attempt sends; or, where there is nothing to send, why. */
+/** Returns what every attempt sends, or the error if no request can be sent. */
 function prepare({ api, provider, deps, client, request, signal }: ModelCall, reasoning: ReasoningSent): AttemptOptions | TurnError {
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
@@ -137,7 +137,7 @@ function prepare({ api, provider, deps, client, request, signal }: ModelCall, re
   return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }
 
-/** The same with less about reasoning; null: there is nothing to leave out that can have been refused. */
+/** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
 function prepareWithLess(call: ModelCall, prepared: PreparedRequest, refused: ModelFailure['retry']): PreparedRequest | null {
   const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
   for (const reasoning of plainer) {
@@ -149,7 +149,7 @@ function prepareWithLess(call: ModelCall, prepared: PreparedRequest, refused: Mo
   return null;
 }
 
-/** The request as it is sent; null where it is longer than a text can be. */
+/** Returns the body's bytes; null if it is longer than a string can be. */
 function bytes(body: JsonObject): Buffer | null {
   try {
     return Buffer.from(JSON.stringify(body));
@@ -160,7 +160,7 @@ function bytes(body: JsonObject): Buffer | null {
 }
 
 function tooLarge(label: string): TurnError {
-  return { message: `The request for ${label} is too large to be sent.`, codexErrorInfo: 'badRequest', additionalDetails: null };
+  return { message: `The request for ${label} is too large to send.`, codexErrorInfo: 'badRequest', additionalDetails: null };
 }
 
 function retryDetails({ delayMs, number, ofAtMost }: Retry): string {

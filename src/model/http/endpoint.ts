@@ -3,23 +3,23 @@ import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
 
-/** Where a provider's requests go, and how its errors may speak of it. */
+/** Where a provider's requests go, and how errors describe it. */
 export interface Endpoint {
   url: URL;
   headers: Record<string, string>;
-  /** The provider and its URL as people may see them: no credentials, no query. */
+  /** The provider's name and URL for errors: without credentials and query. */
   label: string;
-  /** Where the key is set, as it reads in a sentence; null: none is sent. */
+  /** Where the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
-  /** Which program answers there, where it is one that can be advised about. */
+  /** Which local server this is, if errors can give advice about it. */
   localServer: ProviderConfig['localServer'];
-  /** The environment variable that names a proxy for this URL, which is not used; null: none does. */
+  /** The environment variable that names a proxy for this URL, which heddle does not use; null if there is none. */
   unusedProxy: string | null;
-  /** What must never be shown, also when a provider repeats it in an error; for `redact`. */
+  /** Secrets that must never be shown, even if a provider repeats them in an error; for `redact`. */
   secrets: string[];
 }
 
-/** The endpoint for a path below the provider's `base_url`; or, where the configuration does not allow a request, why. */
+/** Returns the endpoint for a path below the provider's `base_url`, or an error if the configuration is not usable. */
 export function resolveEndpoint(
   provider: ProviderConfig,
   path: string,
@@ -63,7 +63,7 @@ export function resolveEndpoint(
   };
 }
 
-/** A URL without what may be secret in it: credentials, query, fragment. */
+/** A URL without the parts that may be secret: credentials, query, fragment. */
 export function shownUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -75,10 +75,10 @@ function configError(message: string, codexErrorInfo: TurnError['codexErrorInfo'
 function badHeaderText(provider: ProviderConfig, name: string): string {
   const fromEnv = name === 'authorization' && !hasAuthorizationHeader(provider);
   const source = fromEnv ? `the environment variable ${provider.envKey}` : 'http_headers';
-  return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow: correct ${source}.`;
+  return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow. Correct ${source}.`;
 }
 
-/** Of several keys, the one that is sent: http_headers stand above env_key, and both above the URL. */
+/** Where the key that is sent comes from: http_headers win over env_key, and both over the URL. */
 function keySource(provider: ProviderConfig, url: URL): string | null {
   if (hasAuthorizationHeader(provider)) return 'http_headers of the provider';
   if (provider.envKey !== null) return `the environment variable ${provider.envKey}`;
@@ -89,12 +89,12 @@ function hasAuthorizationHeader({ httpHeaders }: ProviderConfig): boolean {
   return Object.keys(httpHeaders).some((name) => name.toLowerCase() === 'authorization');
 }
 
-/** Not what every object inherits: names come from the configuration. */
+/** Ignores inherited properties: the name comes from the configuration. */
 function ownValue(values: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
-/** People who need a proxy are helped by knowing that theirs is not asked. */
+/** For errors: tells users of a proxy that it is not used. */
 function unusedProxy(url: URL, env: Readonly<Record<string, string | undefined>>): string | null {
   if (/^(localhost|127\..*|\[::1\])$/.test(url.hostname)) return null;
   const name = `${url.protocol.slice(0, -1)}_proxy`;

@@ -3,21 +3,21 @@ import { isObject, parsedJson } from '../../base/json-value.ts';
 
 /** The longest single event, in characters. */
 export const EVENT_CHARS_MAX = 64 * 1024 * 1024;
-/** The longest whole response, in characters of the stream: a provider that never ends is stopped. */
+/** The longest response, in characters of the stream; a provider that never ends is cut off. */
 export const STREAM_CHARS_MAX = 256 * 1024 * 1024;
 
-/** What came out of a piece of a stream: events, how many were skipped, whether the stream called itself done, and what was wrong with it. */
+/** The result of reading one chunk. `skipped` counts events that were not JSON objects; `done`: the stream sent [DONE]. */
 export interface ReadEvents {
   events: Record<string, unknown>[];
   skipped: number;
   done: boolean;
-  /** A text for people, without a subject; the events before it are good. */
+  /** The problem as a sentence without a subject; the events before it are valid. */
   problem: string | null;
 }
 
 /**
- * Cuts server-sent events out of a text stream and parses their JSON. Nothing is read after a problem or the end. With
- * `skipsNoise` what is no JSON object is no problem, and `[DONE]` no end: for APIs with an event of their own for that.
+ * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With `skipsNoise` it skips events that
+ * are not JSON objects, and `[DONE]` is not the end: for APIs that have an event for it.
  */
 export class EventReader {
   readonly #parser: EventSourceParser;
@@ -36,7 +36,7 @@ export class EventReader {
     });
   }
 
-  /** Takes the next piece of the stream. */
+  /** Takes the next chunk of the stream. */
   feed(chunk: string): ReadEvents {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     const start = this.#charsRead === 0 && chunk.startsWith('\uFEFF') ? 1 : 0;
@@ -46,7 +46,7 @@ export class EventReader {
     return this.#result;
   }
 
-  /** The stream is over: gives the event that it broke off in, if that was there in full. */
+  /** Ends the stream; returns its last event if that is complete. */
   end(): ReadEvents {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     this.#parser.feed('\n\n');

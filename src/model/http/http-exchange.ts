@@ -2,11 +2,11 @@ import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessa
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 
-/** Shorter than what common servers keep open (5 s), so that no request meets a connection that is just closing. */
+/** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
 const IDLE_SOCKET_MS_MAX = 4_000;
 const IDLE_SOCKETS_MAX = 8;
 const WRITE_BYTES_MAX = 64 * 1024;
-/** How long the rest of an answer may take whose end was already understood. */
+/** How long the rest of a completed response may take to arrive. */
 const DRAIN_MS_MAX = 1_000;
 
 export interface HttpRequest {
@@ -14,7 +14,7 @@ export interface HttpRequest {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
-  /** How long the other side may be silent, from connecting to the answer's end. */
+  /** How long the server may be silent, from connecting to the end of the response. */
   idleMsMax: number;
 }
 
@@ -23,12 +23,12 @@ export interface ResponseHead {
   headers: IncomingHttpHeaders;
 }
 
-/** Why an exchange broke: silence, the signal, or what the network says. */
+/** Why an exchange broke: silence, the abort signal, or a network error. */
 export type Break = { broken: 'idle' } | { broken: 'aborted' } | { broken: 'network'; cause: NodeJS.ErrnoException };
 
 type Send = (url: URL, options: RequestOptions) => ClientRequest;
 
-/** Asks over kept connections. Hold one per provider: its idle connections are bounded and do not keep the process alive. */
+/** Sends requests over kept connections. Create one per provider. Idle connections are limited and do not keep the process alive. */
 export class HttpClient {
   readonly #clock: Clock;
   readonly #lookup: LookupFunction | undefined;
@@ -39,7 +39,7 @@ export class HttpClient {
     this.#lookup = lookup;
   }
 
-  /** Starts an exchange, which the caller closes. */
+  /** Starts an exchange. The caller must close it. */
   async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
     const send = this.#senders.get(httpRequest.url.protocol) ?? (await this.#createSender(httpRequest.url.protocol));
     return new HttpExchange(httpRequest, { send, clock: this.#clock, signal });
@@ -58,8 +58,8 @@ export class HttpClient {
 }
 
 /**
- * One request and its answer. The answer is read from the network only as fast as `read` is called. Silence is measured
- * only while this side waits. Once broken, it stays so.
+ * One request and its response. The response is read from the network only as fast as `read` is called. Silence is measured
+ * only while the caller waits. A broken exchange stays broken.
  */
 export class HttpExchange {
   readonly #httpRequest: HttpRequest;
@@ -85,7 +85,7 @@ export class HttpExchange {
     else this.#write(0);
   }
 
-  /** Resolves with the answer's status and headers. */
+  /** Resolves with the response's status and headers. */
   async head(): Promise<ResponseHead | Break> {
     while (this.#response === null && this.#break === null) await this.#change(this.#httpRequest.idleMsMax);
     if (this.#break !== null) return this.#break;
@@ -94,8 +94,8 @@ export class HttpExchange {
   }
 
   /**
-   * The next piece of the answer's body, whole characters of UTF-8; null at its end. To be called after `head`. `idleMsMax`:
-   * how long to wait for it, where that is not what was agreed at the start.
+   * Resolves with the next chunk of the body, never with a part of a UTF-8 character; null at the end. Call it after `head`.
+   * `idleMsMax`: how long to wait; by default the request's idle limit.
    */
   async read(idleMsMax = this.#httpRequest.idleMsMax): Promise<string | Break | null> {
     for (;;) {
@@ -114,7 +114,7 @@ export class HttpExchange {
     if (!this.#ended) this.#request.destroy();
   }
 
-  /** Ends an exchange whose answer was understood: its last bytes arrive unread, so that the connection can be used again. */
+  /** Ends an exchange whose response is complete. Its last bytes are discarded, so that the connection can be used again. */
   finish(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     const response = this.#response;
@@ -128,7 +128,7 @@ export class HttpExchange {
 
   readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
 
-  /** Large bodies go out in pieces, so that progress can be told from silence. */
+  /** Large bodies are sent in chunks, so that progress can be told from silence. */
   #write(start: number): void {
     const end = start + WRITE_BYTES_MAX;
     if (end >= this.#httpRequest.body.length) {
@@ -155,7 +155,7 @@ export class HttpExchange {
     this.#wake();
   }
 
-  /** Once there is an answer, what it says counts for more than how the request went; its own end tells of a cut. */
+  /** Ignored once there is a response: its content and its end count then. */
   #breakOffUnanswered(cause: Error): void {
     if (this.#response === null) this.#breakOff({ broken: 'network', cause });
   }
@@ -167,7 +167,7 @@ export class HttpExchange {
     this.#wake();
   }
 
-  /** Waits until something happened; silence for too long is something, too. */
+  /** Resolves at the next event of the exchange, or breaks it after too much silence. */
   #change(idleMsMax: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = this.#clock.setTimer(() => this.#breakOff({ broken: 'idle' }), idleMsMax);

@@ -12,11 +12,11 @@ const TEXT_CHARS_MAX = 2_000;
 
 interface ErrorMeaning {
   info: TurnError['codexErrorInfo'];
-  /** Whether asking again later can help. */
+  /** Whether a retry can help. */
   passes: boolean;
 }
 
-/** What a provider's error codes mean. Codes that are not here may pass. */
+/** The meaning of providers' error codes. An unknown code in a stream may be retried. */
 const CODES = new Map<string, ErrorMeaning>([
   ['context_length_exceeded', { info: 'contextWindowExceeded', passes: false }],
   ['insufficient_quota', { info: 'usageLimitExceeded', passes: false }],
@@ -32,27 +32,27 @@ const CODES = new Map<string, ErrorMeaning>([
   ['invalid_api_key', { info: 'other', passes: false }],
   ['model_not_found', { info: 'other', passes: false }],
 ]);
-/** Codes that say less than the status of an HTTP answer does. */
+/** Codes that say less than the HTTP status of the response. */
 const CODES_BEHIND_STATUS = new Set(['rate_limit_exceeded', 'invalid_request_error', 'invalid_api_key', 'model_not_found']);
 
-/** How servers refuse an effort for a model that does not reason. That a model knows other efforts is not meant. */
+/** How servers refuse an effort for a model that does not reason. Refusals of a single effort do not match. */
 const NO_REASONING =
   /\bdoes not support (?:thinking|reasoning)\b|\b(?:unrecognized request argument|unsupported parameter).*\breasoning[._]effort\b/i;
-/** Somewhere in a refusal that may be for what a request says about reasoning. */
+/** Matches a refusal that may be caused by the reasoning settings. */
 const ABOUT_REASONING = /reasoning|encrypted|\binclude\b/i;
 
 export interface HttpRefusal {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As far as it was read. */
+  /** The body, possibly truncated. */
   body: string;
-  /** The model that was asked for. */
+  /** The requested model. */
   model: string;
-  /** Unix milliseconds, for a wait that is given as a date. */
+  /** The current time in Unix milliseconds, for a wait that is given as a date. */
   now: number;
 }
 
-/** The failure behind an answer that is not a stream. */
+/** Makes the failure for a response with an error status. */
 export function httpFailure(endpoint: Endpoint, refusal: HttpRefusal): ModelFailure {
   const { status, headers, body } = refusal;
   const stated = statedError(body, endpoint.secrets);
@@ -72,7 +72,7 @@ function finalRetry(status: number, { body, text }: { body: string; text: string
   return (status === 400 || status === 422) && ABOUT_REASONING.test(body) ? 'withoutExtras' : 'never';
 }
 
-/** The failure that a provider tells inside a stream, in `response.failed` or an `error` event. */
+/** Makes the failure for an error inside a stream, in `response.failed` or an `error` event. */
 export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error: unknown): ModelFailure {
   const stated = statedError({ error }, source.secrets);
   const meaning = knownMeaning(stated.codes) ?? { info: 'other', passes: true };
@@ -82,7 +82,7 @@ export function streamFailure(source: Pick<Endpoint, 'label' | 'secrets'>, error
   return waitingFailure(failure, waitInTextMs(stated.text));
 }
 
-/** The failure that an answer in one piece, a text or its JSON, tells though its status is that of success; null: it tells none. */
+/** Makes the failure for an error in a successful response that is not a stream; null if there is none. `body`: a string or its JSON. */
 export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknown; model: string }): ModelFailure | null {
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value) || value.error === undefined || value.error === null) return null;
@@ -91,11 +91,11 @@ export function wholeFailure(endpoint: Endpoint, { body, model }: { body: unknow
   const quotaIsUsedUp = meaning.info === 'usageLimitExceeded';
   const refused = { ...stated, status: statedStatus(value.error), location: undefined, model, quotaIsUsedUp };
   const advice = refusalAdvice(endpoint, refused) || (stated.text === '' ? ' Check base_url of the provider.' : '');
-  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'it gives no reason')}${advice}`;
+  const message = `${endpoint.label} answered with an error: ${sentence(stated.text || 'no reason given')}${advice}`;
   return modelFailure(redact(message, endpoint.secrets), meaning.info, meaning.passes ? 'request' : 'never');
 }
 
-/** What the error says to be its status; else that of the answer which it came in. */
+/** The status that the error states, else that of the response it came in. */
 function statedStatus(error: unknown): number {
   const code = isObject(error) ? Number(error.code) : 0;
   return Number.isInteger(code) && code >= 400 && code < 600 ? code : 200;
@@ -112,14 +112,14 @@ function statusMeaning(status: number): ErrorMeaning {
   return { info: { httpConnectionFailed: { httpStatusCode: status } }, passes: status > 500 || status === 408 || status === 409 };
 }
 
-/** A provider that asks for a longer wait than is waited has failed. */
+/** A provider that asks for a longer wait than the limit has failed. */
 function waitingFailure(failure: ModelFailure, waitMs: number | null): ModelFailure {
   if (waitMs === null || waitMs <= RETRY_WAIT_MS_MAX) return { ...failure, waitMs };
-  const message = `${failure.error.message} It asks to wait ${Math.ceil(waitMs / 1000)} s, which is too long to wait here.`;
+  const message = `${failure.error.message} It asks to wait ${Math.ceil(waitMs / 1000)} s, which is longer than heddle waits.`;
   return { error: { ...failure.error, message }, retry: 'never', waitMs };
 }
 
-/** Text and codes of an error in the shapes in use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
+/** Text and codes of an error in its common shapes: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, text. */
 function statedError(body: unknown, secrets: string[]): { text: string; codes: string[] } {
   const value = typeof body === 'string' ? parsedJson(body) : body;
   if (!isObject(value)) return { text: short(typeof body === 'string' ? pageTitle(body) : '', secrets), codes: [] };
@@ -130,13 +130,13 @@ function statedError(body: unknown, secrets: string[]): { text: string; codes: s
   return { text: short(text, secrets), codes: codes.map((code) => short(code, secrets)) };
 }
 
-/** Of a web page, its title; other texts as they are. */
+/** The title of a web page; any other text unchanged. */
 function pageTitle(text: string): string {
   if (!/^\s*<(?:!doctype html|html)\b/i.test(text)) return text;
   return `It is a web page: ${/<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim() || 'without a title'}`;
 }
 
-/** Secrets go before the text is cut, which could leave a part of one. */
+/** Removes secrets before it cuts the text: a cut could leave a part of one. */
 function short(text: string, secrets: string[]): string {
   const line = cutText(redact(text, secrets), TEXT_CHARS_MAX * 2)
     .replace(/\s+/g, ' ')

@@ -7,12 +7,12 @@ import { httpFailure, wholeFailure } from './http-failure.ts';
 import { startAdvice } from './refusal-advice.ts';
 import { unansweredFailure } from './unanswered-failure.ts';
 
-/** How long a server on this machine may take to say what it has. */
+/** How long a local server may take to list its models. */
 export const LISTING_MS_MAX = 1_000;
 const LISTING_CHARS_MAX = 1024 * 1024;
 const MODELS_MAX = 200;
 const SUCCESS = 200;
-/** Models that make vectors of texts are listed too, and cannot hold a conversation. */
+/** Embedding models are listed too, but cannot hold a conversation. */
 const EMBEDS = /(?:^|[-_/])embed/i;
 
 interface ListingDeps {
@@ -21,10 +21,10 @@ interface ListingDeps {
   userAgent: string;
 }
 
-/** The ids of what is installed; or, where a server did not say, why: sentences for people, without secrets. */
+/** The ids of the installed models; or, if the server did not list them, why: sentences without secrets. */
 export type InstalledModels = string[] | { problem: string };
 
-/** The models for conversations that a provider says it has. Never rejects. */
+/** Asks a provider which models it has, and leaves out embedding models. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message };
@@ -55,7 +55,7 @@ async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: numb
   const ids = modelIds(body);
   if (ids !== null) return ids;
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
-  return { problem: told?.error.message ?? `${endpoint.label} answered with no list of models. Check base_url of the provider.` };
+  return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
 }
 
 function unansweredText(endpoint: Endpoint, why: Break): string {
@@ -63,7 +63,7 @@ function unansweredText(endpoint: Endpoint, why: Break): string {
   return `${endpoint.label} did not answer within ${LISTING_MS_MAX / 1_000} s. ${startAdvice(endpoint.localServer)}`;
 }
 
-/** Empty where it is too long, or breaks off. */
+/** The whole body; empty if it is too long or breaks off. */
 async function wholeBody(exchange: HttpExchange): Promise<string> {
   let text = '';
   while (text.length < LISTING_CHARS_MAX) {
@@ -75,7 +75,7 @@ async function wholeBody(exchange: HttpExchange): Promise<string> {
   return '';
 }
 
-/** Of `{data: [{id}]}`; a server that has none may say null in place of the list. */
+/** The ids in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
 function modelIds(text: string): string[] | null {
   const listing = parsedJson(text);
   if (!isObject(listing) || listing.data === undefined) return null;

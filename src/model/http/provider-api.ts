@@ -4,36 +4,36 @@ import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * What a request says about reasoning: all that helps clients (`full`), what was asked for (`asked`), or nothing. Not
- * every provider or model takes all of it.
+ * Which reasoning settings a request has: all that help clients (`full`), those that the user set (`asked`), or none. Not
+ * every provider or model accepts all of them.
  */
 export type ReasoningSent = 'full' | 'asked' | 'none';
 
-/** What tells one API of providers from another: where requests go, what they say, and how answers read. */
+/** The differences between provider APIs: the path, the body of requests, and how to read responses. */
 export interface ProviderApi {
-  /** Below the provider's `base_url`. */
+  /** The path below the provider's `base_url`. */
   path: string;
-  /** The body of a request, with as much about reasoning as is said. */
+  /** The body of a request with these reasoning settings. */
   body(request: ModelRequest, reasoning: ReasoningSent): JsonObject;
-  /** Reads one answer to this request. */
+  /** Creates a translator for one response to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }
 
 /** An object of a provider's JSON, such as an event: parsed, and not checked yet. */
 export type ProviderJson = Record<string, unknown>;
 
-/** What an event of an API means, in order. A failure, or `completed`, is the last. */
+/** The meaning of an API's event. A failure, or `completed`, is the last one. */
 export type Translation = ModelEvent | ModelFailure;
 
-/** Translates the events of one answer. */
+/** Translates the events of one response. */
 export interface EventTranslator {
-  /** Whether an answer may also be one JSON object in place of a stream. */
+  /** Whether a response may be one JSON object in place of a stream. */
   readonly takesWhole: boolean;
-  /** Whether events that are no JSON are passed over: what they said is said again as a whole, and the end has an event of its own. */
+  /** Whether events that are not JSON are skipped: for APIs that repeat all content at the end and have an event for the end. */
   readonly skipsNoise: boolean;
-  /** Whether all that matters has been said: then neither silence nor a cut makes a failure of it. */
+  /** Whether all items are complete: from then on, silence or a cut stream is no failure. */
   readonly finished: boolean;
   translate(event: ProviderJson): Translation[];
-  /** The stream is over; `said`: it said so itself, by `[DONE]`. Empty: the answer is not complete. */
+  /** Ends the stream; returns nothing if the response is not complete. `said`: the stream itself said that it is done, by `[DONE]`. */
   end(said: boolean): Translation[];
 }

@@ -2,8 +2,8 @@ import { isObject, parsedJson } from '../../base/json-value.ts';
 import { EventReader, type ReadEvents, STREAM_CHARS_MAX } from './event-reader.ts';
 
 /**
- * Reads an answer that is a stream of events or, where that is allowed, one JSON object in its place: some servers give
- * that whatever they were asked for, and whatever they call it.
+ * Reads a response that is a stream of events or, if `takesWhole`, one JSON object: some servers send one even though a
+ * stream was requested, and under any content type.
  */
 export class ResponseReader {
   readonly #takesWhole: boolean;
@@ -21,7 +21,7 @@ export class ResponseReader {
     return this.#form === 'whole';
   }
 
-  /** Takes the next piece of the answer. */
+  /** Takes the next chunk of the response. */
   feed(chunk: string): ReadEvents {
     if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
     if (this.#form !== 'whole') return this.#events.feed(chunk);
@@ -31,7 +31,7 @@ export class ResponseReader {
     return { events: [], skipped: 0, done: false, problem };
   }
 
-  /** The answer is over: gives what it ended with, if that was there in full. */
+  /** Ends the response; returns its last event if that is complete. */
   end(): ReadEvents {
     if (this.#form !== 'whole') return this.#events.end();
     const value = parsedJson(this.#pieces.join(''));

@@ -5,7 +5,7 @@ const UNIT_MS = new Map([
   ['h', 3_600_000],
 ]);
 
-/** The wait asked for by `retry-after-ms` or `retry-after` (seconds or a date); null: none, or not understood. `now`: Unix ms. */
+/** The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is not valid. `now`: Unix ms. */
 export function retryAfterMs(headers: Readonly<Record<string, string | string[] | undefined>>, now: number): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && isNumber(exact)) return Number(exact);
@@ -16,7 +16,7 @@ export function retryAfterMs(headers: Readonly<Record<string, string | string[] 
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** The wait in a text like "Please try again in 1m30.5s."; null: none. */
+/** The wait in a text such as "Please try again in 1m30.5s."; null if there is none. */
 export function waitInTextMs(text: string): number | null {
   const match = /\b(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|[smh])[a-z]* ?)+)/i.exec(text);
   if (match?.[1] === undefined) return null;

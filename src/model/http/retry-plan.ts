@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ModelFailure } from '../model-failure.ts';
 
-/** The longest that is waited before a retry; a provider that asks for more has failed. */
+/** The longest wait before a retry. A provider that asks for a longer one has failed. */
 export const RETRY_WAIT_MS_MAX = 60_000;
 /** No retry starts later than this after the first failure. */
 export const RETRYING_MS_MAX = 10 * 60_000;
@@ -10,17 +10,17 @@ const FIRST_WAIT_MS = 200;
 const PASSING = new Set<ModelFailure['retry']>(['connection', 'request', 'stream']);
 
 export interface Retry {
-  /** From 1 on, silent ones counted too. */
+  /** Counts from 1; silent retries count too. */
   number: number;
   ofAtMost: number;
   delayMs: number;
-  /** Whether the client need not know: nothing was shown to it that is now void. */
+  /** Whether clients are not told: nothing that they have seen becomes void. */
   silent: boolean;
 }
 
 /**
- * Decides on the retries of one question. A broken stream uses up the stream's retries. What failed before a stream
- * began first uses the request's retries, silently unless nobody was reached, then the stream's. Waits double.
+ * Plans the retries of one request. A broken stream uses the stream's retries. A failure before a stream begins uses the
+ * request's retries first, silently unless the provider was not reached, and then the stream's. Waits double.
  */
 export class RetryPlan {
   readonly #clock: Clock;
@@ -38,7 +38,7 @@ export class RetryPlan {
     this.#ofAtMost = limits.requestMaxRetries + limits.streamMaxRetries;
   }
 
-  /** The next retry; null: there is none, and the failure is the last word. */
+  /** Returns the next retry; null if there is none and the failure is final. */
   next(failure: ModelFailure): Retry | null {
     const now = this.#clock.monotonic();
     this.#firstFailureAt ??= now;

@@ -8,21 +8,21 @@ const UNREACHED = { httpConnectionFailed: { httpStatusCode: null } };
 const UNREACHABLE = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'ENETDOWN']);
 const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS/;
 
-/** The failure behind an exchange that broke before there was an answer. */
+/** Makes the failure for an exchange that broke before a response. */
 export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: number): ModelFailure {
   const { label, url } = endpoint;
   if (why.broken !== 'network') return modelFailure(`${label} ${silence(idleMsMax)}`, UNREACHED, 'stream');
   const code = why.cause.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return modelFailure(
-      `${label} cannot be reached: the name ${url.hostname} does not resolve. Check base_url, and that this machine is online.${proxyNote(endpoint)}`,
+      `${label} cannot be reached: the host name ${url.hostname} cannot be resolved. Check base_url, and that this machine is online.${proxyNote(endpoint)}`,
       UNREACHED,
       'connection',
     );
   }
   if (code === 'ECONNREFUSED') {
     return modelFailure(
-      `${label} cannot be reached: the connection is refused. ${startAdvice(endpoint.localServer)}${proxyNote(endpoint)}`,
+      `${label} cannot be reached: the connection was refused. ${startAdvice(endpoint.localServer)}${proxyNote(endpoint)}`,
       UNREACHED,
       'connection',
     );
@@ -36,14 +36,14 @@ export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: num
   }
   if (CERTIFICATE.test(code)) {
     return modelFailure(
-      `${label} shows a certificate that is not trusted (${code}). NODE_EXTRA_CA_CERTS can name a file of further authorities.`,
+      `${label} has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to a file of further certificate authorities.`,
       UNREACHED,
       'never',
     );
   }
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
     return modelFailure(
-      `${label} does not speak TLS as expected (${code}). Is base_url https where it should be http?`,
+      `${label} does not speak TLS as expected (${code}). Check whether base_url should begin with http instead of https.`,
       UNREACHED,
       'never',
     );
@@ -54,21 +54,21 @@ export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: num
   return modelFailure(`${label} closed the connection without an answer${code === '' ? '' : ` (${code})`}.`, 'other', 'request');
 }
 
-/** The failure of a stream that broke before it said that the response is complete; `why` null: it just ended. */
+/** Makes the failure for a stream that ended (`why` is null) or broke before the response was complete. */
 export function brokenStreamFailure(endpoint: Endpoint, why: Break | null, idleMsMax: number): ModelFailure {
   if (why === null) return modelFailure(`${endpoint.label} ended its stream before the response was complete.`, 'other', 'stream');
   if (why.broken !== 'network') return modelFailure(`${endpoint.label} ${silence(idleMsMax)}`, 'other', 'stream');
   return modelFailure(
-    `${endpoint.label} cut its stream before the response was complete (${why.cause.code ?? why.cause.message}).`,
+    `${endpoint.label} broke off its stream before the response was complete (${why.cause.code ?? why.cause.message}).`,
     'other',
     'stream',
   );
 }
 
 function proxyNote({ unusedProxy }: Endpoint): string {
-  return unusedProxy === null ? '' : ` The proxy in ${unusedProxy} is not asked: connections are direct.`;
+  return unusedProxy === null ? '' : ` The proxy in ${unusedProxy} is not used: heddle connects directly.`;
 }
 
 function silence(idleMsMax: number): string {
-  return `was silent for ${idleMsMax / 1_000} s, the longest that stream_idle_timeout_ms allows.`;
+  return `was silent for ${idleMsMax / 1_000} s, the limit set by stream_idle_timeout_ms.`;
 }

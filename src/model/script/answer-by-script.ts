@@ -6,13 +6,13 @@ import type { ScriptedResponse, ScriptedStep } from './read-script.ts';
 import { scriptedFailure } from './scripted-failure.ts';
 
 export interface ScriptAnswerDeps {
-  /** The response to give, used up; or why there is none. */
+  /** Takes the next response, which is then used up; or returns a string that says why there is none. */
   take(): ScriptedResponse | string;
   /** Unix milliseconds. */
   now(): number;
 }
 
-/** The whole answer to a request, retries and waits included. The response is taken when the first event is asked for. */
+/** All events for a request, with retries and waits. Takes the response when the first event is read. */
 export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnswerDeps): Generator<Paced, void, undefined> {
   const writer = new AnswerWriter(request);
   for (let retries = 1; ; retries++) {
@@ -41,7 +41,7 @@ export function* answerByScript(request: ModelRequest, { take, now }: ScriptAnsw
 
 type FailingStep = ErrorStep | CutStep;
 
-/** Gives the steps; of one that fails, the step. */
+/** Yields the events of the steps. Returns the step that fails, or null. */
 function* attempt(steps: ScriptedStep[], writer: AnswerWriter): Generator<Paced, FailingStep | null, undefined> {
   for (const step of steps) {
     if ('error' in step || 'cut' in step) return step;
@@ -78,7 +78,7 @@ function argumentsJson(given: Record<string, unknown> | string = {}): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
 }
 
-/** A text in its deltas. Characters are whole: no surrogate pair is cut. */
+/** Splits a text into its deltas, and never inside a character. */
 function pieces(text: string, chunk: number | 'word' | 'all' = 'word'): Pieces {
   if (chunk === 'word') return words(text);
   return chunk === 'all' ? [text] : chunks(text, chunk);
@@ -97,7 +97,7 @@ function* chunks(text: string, size: number): Generator<string, void, undefined>
   if (chunk !== '') yield chunk;
 }
 
-/** Null: the failure is the last word. */
+/** Returns null if the failure is final. */
 function retryDelay({ retry = false }: FailingStep): number | null {
   if (retry === false) return null;
   return retry === true ? 0 : retry;

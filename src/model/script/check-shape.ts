@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json-value.ts';
 import { quoteText, showValue } from '../../protocol/show-value.ts';
 
-/** The part of JSON Schema that schema/model-script.schema.json is written in; what is not here is for readers alone. */
+/** The JSON Schema keywords that schema/model-script.schema.json uses; its other keywords are only for readers. */
 export interface Shape {
   $ref?: string;
   type?: string;
@@ -20,19 +20,19 @@ export interface Shape {
   definitions?: Readonly<Record<string, Shape>>;
 }
 
-/** Keys and indexes that lead to a value. */
+/** The keys and indexes that lead to a value. */
 export type ShapePath = readonly (string | number)[];
 
 export interface ShapeProblem {
   path: ShapePath;
-  /** Whether it is about the last key of the path, and not about what stands there. */
+  /** Whether the problem is the last key of the path, and not its value. */
   onKey: boolean;
   text: string;
 }
 
 /**
- * What of a value does not fit a schema, in words for whoever wrote it; empty exactly where the value is valid. Of a
- * union the variant is checked that the value is meant as: objects are told apart by the keys that they must have.
+ * Checks a value against a schema and returns all problems in words for the script's author; the list is empty if and only if
+ * the value is valid. For a union it checks the variant that the value is meant to be: required keys tell objects apart.
  */
 export function checkShape(value: unknown, root: Shape): ShapeProblem[] {
   const checker = new Checker(root);
@@ -56,7 +56,7 @@ class Checker {
     else this.#report(path, `expected ${expectation(variants)}, found ${found(value, variants)}`);
   }
 
-  /** The schemas that a schema stands for: what it refers to, and of a union each. */
+  /** Resolves references and unions to the schemas that they stand for. */
   #variants(shape: Shape): Shape[] {
     if (shape.$ref !== undefined) return this.#variants(this.#root.definitions?.[shape.$ref.replace('#/definitions/', '')] ?? {});
     return shape.anyOf === undefined ? [shape] : shape.anyOf.flatMap((variant) => this.#variants(variant));
@@ -73,7 +73,7 @@ class Checker {
     const other = meant.map(tagOf).find((each) => each !== tag);
     if (other === undefined) this.#checkMeant(value, nearest, path);
     else {
-      this.#report([...path, other], `"${other}" cannot stand beside "${tag}": make each an entry of its own`, true);
+      this.#report([...path, other], `"${other}" and "${tag}" cannot be in one entry: make two entries`, true);
       this.#checkKnown(value, variants, path);
     }
   }
@@ -85,7 +85,7 @@ class Checker {
     this.#checkObject(Object.fromEntries(Object.entries(value).filter(([key]) => !misplaced.includes(key))), shape, path);
   }
 
-  /** An object of a union that has none of the keys that tell the variants apart. */
+  /** Checks an object that has none of the keys which tell the variants apart. */
   #checkUntagged(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
     const tags = `one of ${[...new Set(variants.map(tagOf))].join(', ')}`;
     const known = new Set(variants.flatMap(({ properties = {} }) => Object.keys(properties)));
@@ -100,7 +100,7 @@ class Checker {
     this.#checkKnown(value, variants, path);
   }
 
-  /** The values of the keys that a union knows. A key means the same in all variants that have it. */
+  /** Checks the values of known keys. A key means the same in all variants that have it. */
   #checkKnown(value: Record<string, unknown>, variants: Shape[], path: ShapePath): void {
     for (const [key, member] of Object.entries(value)) {
       const owner = variants.find(({ properties = {} }) => Object.hasOwn(properties, key));
@@ -108,7 +108,7 @@ class Checker {
     }
   }
 
-  /** Whether a key says something of a whole response. */
+  /** Whether a key belongs to a whole response, not to a step. */
   #isBesideReply(key: string): boolean {
     const { Rule: { properties = {} } = {} } = this.#root.definitions ?? {};
     return key !== 'reply' && Object.hasOwn(properties, key);
@@ -116,7 +116,7 @@ class Checker {
 
   #checkVariant(value: unknown, shape: Shape, path: ShapePath): void {
     if (Array.isArray(value)) {
-      if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected an array that is not empty');
+      if (value.length < (shape.minItems ?? 0)) this.#report(path, 'expected a non-empty array');
       for (const [index, element] of value.entries()) this.check(element, shape.items ?? {}, [...path, index]);
     } else if (isObject(value)) this.#checkObject(value, shape, path);
     else if (!fits(value, shape)) this.#report(path, `expected ${expectation([shape])}, found ${found(value, [shape])}`);
@@ -126,7 +126,7 @@ class Checker {
     const { required = [], minProperties = 0 } = shape;
     for (const [key, member] of Object.entries(value)) this.#checkMember(member, shape, [...path, key]);
     for (const key of required) if (!Object.hasOwn(value, key)) this.#report(path, `"${key}" is missing`);
-    if (Object.keys(value).length < minProperties) this.#report(path, 'expected an object that is not empty');
+    if (Object.keys(value).length < minProperties) this.#report(path, 'expected a non-empty object');
   }
 
   #checkMember(member: unknown, { properties = {}, additionalProperties = true }: Shape, path: ShapePath): void {
@@ -144,7 +144,7 @@ class Checker {
   }
 }
 
-/** Whether a value is what a schema is about, right or not. */
+/** Whether a value has the schema's type, valid or not. */
 function isOfKind(value: unknown, shape: Shape): boolean {
   if (value === null) return isAny(shape);
   if (Array.isArray(value)) return shape.type === 'array' || isAny(shape);
@@ -185,7 +185,7 @@ function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, 
   if (words !== undefined) return words.length === 1 ? `${words[0]}` : `one of ${words.join(', ')}`;
   switch (type) {
     case 'string':
-      return minLength > 0 ? 'a text that is not empty' : 'a text';
+      return minLength > 0 ? 'a non-empty string' : 'a string';
     case 'integer':
       return maximum === undefined ? `a whole number, ${minimum} or more` : `a whole number from ${minimum} to ${maximum}`;
     case 'boolean':
@@ -197,20 +197,20 @@ function kind({ type, enum: words, const: constant, minLength = 0, minimum = 0, 
   }
 }
 
-/** A value as it reads in a sentence. YAML makes numbers and others of what may have been meant as a text. */
+/** A value in words. The hint is for YAML, which reads some unquoted strings as numbers or booleans. */
 function found(value: unknown, expected: readonly Shape[]): string {
   if (value === null || value === undefined) return 'nothing';
   const isUnquoted = typeof value !== 'object' && typeof value !== 'string';
-  const hint = isUnquoted && expected.some(({ type }) => type === 'string') ? ' (in quotes it is a text)' : '';
+  const hint = isUnquoted && expected.some(({ type }) => type === 'string') ? ' (a string needs quotes)' : '';
   return `${showValue(value)}${hint}`;
 }
 
-/** What to do about a key that says something of a whole response, and stands in a step; `tag` is the step's own key, if it has one. */
+/** Advice about a key of a whole response inside a step. `tag`: the step's own key, if it has one. */
 function besideReplyText(key: string, tag = ''): string {
-  return `"${key}" goes beside "reply", and the step under it: { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
+  return `"${key}" belongs beside "reply", and the step inside "reply": { ${key}: …, reply: ${tag === '' ? '…' : `{ ${tag}: … }`} }`;
 }
 
-/** `- Note: this` is an object in YAML. */
+/** YAML reads `- Note: this` as an object. */
 function colonHint(key: string): string {
-  return /^[a-z]+$/.test(key) ? '' : ' (a text with a colon in it needs quotes)';
+  return /^[a-z]+$/.test(key) ? '' : ' (a string with a colon needs quotes)';
 }

@@ -5,25 +5,25 @@ import type { ModelRequest } from '../model.ts';
 
 const SHOWN_CHARS_MAX = 300;
 
-/** A request with what can be asked of it. */
+/** A request with the facts that conditions test. */
 export interface SeenRequest {
   request: ModelRequest;
   conversation: ConversationState;
-  /** Which request of the run, and from which thread, both from 1. */
+  /** The request's number in the run, and its thread's number; both count from 1. */
   number: number;
   thread: number;
 }
 
-/** One thing that a request has to be. */
+/** One condition that a request must meet. */
 export interface Condition {
   /** The key in `match`. */
   key: keyof Match;
-  /** Goes on from "key: ". */
+  /** The expected value in words, to follow "key: ". */
   expected: string;
   holds(seen: SeenRequest): boolean;
 }
 
-/** What a request shows for each key, as reports say it. */
+/** A request's actual value for each key, as reports show it. */
 const SHOWN: { [Key in keyof Match]-?: (seen: SeenRequest) => string } = {
   user: ({ conversation }) => quote(conversation.userText),
   prompt: ({ request }) => `${promptText(request).length} characters without it`,
@@ -37,7 +37,7 @@ const SHOWN: { [Key in keyof Match]-?: (seen: SeenRequest) => string } = {
   request: ({ number }) => String(number),
 };
 
-/** The conditions of a `match`. What is wrong with one is told to `report`, by its key. */
+/** Reads the conditions of a `match`. Calls `report` with the key and the problem of each invalid one. */
 export function readConditions(match: Match, report: (key: keyof Match, problem: string) => void): Condition[] {
   const conditions: Condition[] = [];
   const add = (key: keyof Match, expected: string, holds: (seen: SeenRequest) => boolean) => conditions.push({ key, expected, holds });
@@ -60,26 +60,26 @@ export function readConditions(match: Match, report: (key: keyof Match, problem:
   return conditions;
 }
 
-/** What a request is for a key of `match`, in words. */
+/** A request's actual value for a key of `match`, in words. */
 export function actualValue(seen: SeenRequest, key: keyof Match): string {
   return SHOWN[key](seen);
 }
 
 function textTest(wanted: TextMatch, report: (problem: string) => void): { expected: string; holds: (text: string) => boolean } {
   if (typeof wanted === 'object') return { expected: quote(wanted.is), holds: (text) => text === wanted.is };
-  if (!isPattern(wanted)) return { expected: `a text with ${quote(wanted)}`, holds: (text) => text.includes(wanted) };
+  if (!isPattern(wanted)) return { expected: `text that contains ${quote(wanted)}`, holds: (text) => text.includes(wanted) };
   const end = wanted.lastIndexOf('/');
   try {
     const pattern = new RegExp(wanted.slice(1, end), wanted.slice(end + 1).replace(/[gy]/g, ''));
     return { expected: wanted, holds: (text) => pattern.test(text) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    report(`this is no regular expression: ${error.message}`);
+    report(`not a valid regular expression: ${error.message}`);
     return { expected: wanted, holds: () => false };
   }
 }
 
-/** `/refunds?/i`; a path such as `/usr/lib/x.so` is none. */
+/** Whether a string is a pattern such as `/refunds?/i`; a path such as `/usr/lib/x.so` is not. */
 function isPattern(text: string): boolean {
   return /^\/.+\/[a-z]*$/s.test(text);
 }

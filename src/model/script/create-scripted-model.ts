@@ -8,26 +8,26 @@ import { readScript } from './read-script.ts';
 import { ScriptRun } from './script-run.ts';
 
 export interface ScriptedModelOptions {
-  /** What `wait` and `delay` go by. */
+  /** The clock for `wait` and `delay`. */
   clock?: Clock;
-  /** Told of requests that no response matches, without what they say. */
+  /** Logs requests that no response matches, without their content. */
   log?: Log;
-  /** How errors and reports call the script. */
+  /** The script's name in errors and reports. */
   file?: string;
 }
 
-/** A model that answers by a script. All that asks it shares the script: a response that was given to one is used up. */
+/** A model that answers by a script. All threads share the script: a response that one thread got is used up. */
 export interface ScriptedModel extends Model {
-  /** Requests without a response and responses not used, up to now, as a text of several lines; null: none. */
+  /** The requests without a response and the unused responses so far, as a string of several lines; null if there are none. */
   report(): string | null;
-  /** Throws an Error with the report where there is one. To be called at a test's end. */
+  /** Throws an Error with the report if there is one. Call it at the end of a test. */
   assertFollowed(): void;
 }
 
 /**
- * Makes a model that answers by a script, given as YAML or JSON text or as data; docs/scripted-model.md describes it. A
+ * Creates a model that answers by a script, given as YAML or JSON text or as data; docs/scripted-model.md describes it. A
  * request that no response matches fails its turn. The same script and requests give the same events in the same order.
- * Throws a ScriptError that says all that is wrong with the script.
+ * Throws a ScriptError with all problems of the script.
  */
 export function createScriptedModel(script: string | ModelScript, options: ScriptedModelOptions = {}): ScriptedModel {
   const { clock = systemClock, log, file = 'the model script' } = options;
@@ -36,7 +36,7 @@ export function createScriptedModel(script: string | ModelScript, options: Scrip
     stream(request, signal) {
       const take = () => {
         const taken = run.take(request);
-        if (typeof taken === 'string') log?.warn({ threadId: request.promptCacheKey }, 'no response of the model script matches a request');
+        if (typeof taken === 'string') log?.warn({ threadId: request.promptCacheKey }, 'no response in the model script matches a request');
         return taken;
       };
       return paced(answerByScript(request, { take, now: () => clock.now() }), clock, signal);

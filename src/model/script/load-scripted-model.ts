@@ -4,7 +4,7 @@ import { ScriptError } from './script-error.ts';
 
 const SCRIPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** The model of a script's file; `path` is absolute. Throws a ScriptError that names the file and says what is wrong. */
+/** Loads a script from a file and creates its model; `path` is absolute. Throws a ScriptError with the file and its problems. */
 export function loadScriptedModel(path: string, options: Omit<ScriptedModelOptions, 'file'>): ScriptedModel {
   return createScriptedModel(readText(path), { ...options, file: path });
 }
@@ -17,12 +17,12 @@ function readText(path: string): string {
   } catch (error) {
     throw problem(`the model script cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (file === null) throw problem('there is no such model script');
-  if (file.size > SCRIPT_BYTES_MAX) throw problem(`a model script may have ${SCRIPT_BYTES_MAX} bytes, and this one has ${file.size}`);
+  if (file === null) throw problem('the model script does not exist');
+  if (file.size > SCRIPT_BYTES_MAX) throw problem(`the model script has ${file.size} bytes; at most ${SCRIPT_BYTES_MAX} are allowed`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
   } catch (error) {
-    if (error instanceof TypeError) throw problem('the model script is not UTF-8');
+    if (error instanceof TypeError) throw problem('the model script is not valid UTF-8');
     throw error;
   }
 }

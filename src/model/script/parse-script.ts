@@ -2,14 +2,14 @@ import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, LineCou
 import type { ShapePath } from './check-shape.ts';
 import { ScriptError, type ScriptLocation } from './script-error.ts';
 
-/** A script's text as plain data, and where in the text each part of it stands. */
+/** A script's text as plain data, and the location of each part in the text. */
 export interface ParsedScript {
   value: unknown;
-  /** Where the value at a path begins, or its key. A path that leads nowhere gives where it stops. */
+  /** Where the value at a path begins, or its key. For a path that does not exist: the last location on it. */
   placeOf(path: ShapePath, onKey?: boolean): ScriptLocation;
 }
 
-/** Parses YAML, and so JSON. `file` is how errors call the text. Throws a ScriptError. */
+/** Parses YAML, of which JSON is a part. `file` names the text in errors. Throws a ScriptError. */
 export function parseScript(text: string, file: string): ParsedScript {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true });
@@ -20,7 +20,7 @@ export function parseScript(text: string, file: string): ParsedScript {
   const problems = [...document.errors, ...unresolvedAliases(document)];
   if (problems.length > 0) {
     throw new ScriptError(
-      problems.map(({ message, pos }) => ({ text: `this is neither YAML nor JSON: ${message}`, place: placeAt(pos[0]) })),
+      problems.map(({ message, pos }) => ({ text: `this is not valid YAML or JSON: ${message}`, place: placeAt(pos[0]) })),
       file,
     );
   }
@@ -35,13 +35,13 @@ function unresolvedAliases(document: Document): { message: string; pos: [number]
   visit(document, {
     Alias(_key, alias) {
       if (alias.resolve(document) === undefined)
-        problems.push({ message: `nothing is called &${alias.source} before`, pos: [rangeStart(alias) ?? 0] });
+        problems.push({ message: `the alias *${alias.source} has no anchor &${alias.source} before it`, pos: [rangeStart(alias) ?? 0] });
     },
   });
   return problems;
 }
 
-/** Throws where aliases make far more of the text than stands in it. */
+/** Throws a ScriptError if aliases expand the text too much. */
 function plainValue(document: Document, file: string): unknown {
   try {
     return document.toJS();
@@ -66,7 +66,7 @@ function offsetOf(document: Document, path: ShapePath, onKey: boolean): number {
 function memberOf(node: unknown, key: string, wantsKey: boolean): unknown {
   if (!isMap(node)) return null;
   const pair = node.items.find((item) => isPair(item) && (isScalar(item.key) ? String(item.key.value) : String(item.key)) === key);
-  // An empty value has no place of its own.
+  // An empty value has no location of its own.
   return wantsKey || rangeStart(pair?.value) === null ? pair?.key : pair?.value;
 }
 

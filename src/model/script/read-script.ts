@@ -15,38 +15,38 @@ import { type Condition, readConditions } from './condition.ts';
 import { parseScript } from './parse-script.ts';
 import { ScriptError, type ScriptLocation } from './script-error.ts';
 
-/** A response that was read: what it answers, and when. */
+/** A response of the script, ready for use. */
 export interface ScriptedResponse {
-  /** How reports call it: its number or name, and where it stands. */
+  /** Its name in reports: its number, name and line. */
   label: string;
   conditions: Condition[];
   steps: ScriptedStep[];
-  /** How many requests it answers, and how many the run is not good without. */
+  /** The most requests that it answers, and how many it must answer for the run to be complete. */
   timesMax: number;
   timesMin: number;
-  /** `estimate`: from what was read and written; null: it tells none. */
+  /** `estimate`: computed from the text read and written; null: the response reports none. */
   usage: TokenUsageBreakdown | 'estimate' | null;
 }
 
-/** A step as it stands in the script, but for short forms, and with the script's chunk and delay. */
+/** A step of the script, with short forms expanded and the script's chunk and delay applied. */
 export type ScriptedStep = Exclude<Step, string | { item: unknown }> | { item: ResponseItem };
 
 export interface RunnableScript {
-  /** How reports call the script. */
+  /** The script's name in reports. */
   file: string;
   strict: boolean;
   responses: ScriptedResponse[];
 }
 
 /**
- * Reads a script, given as YAML or JSON text or as data. `file` is how errors and reports call it. Throws a ScriptError
- * that says all that is wrong, in the order of the text, with lines and columns where there is a text.
+ * Reads a script, given as YAML or JSON text or as data. `file` names it in errors and reports. Throws a ScriptError with all
+ * problems in the order of the text, with lines and columns if the script was given as text.
  */
 export function readScript(source: string | ModelScript, file: string): RunnableScript {
   const parsed = typeof source === 'string' ? parseScript(source, file) : { value: source, placeOf: () => null };
   const problems = checkShape(parsed.value, modelScriptSchema);
   const reader = new ScriptReader((path) => parsed.placeOf(path), file);
-  // What fits the schema is a ModelScript: the type is made from it.
+  // A value that fits the schema is a ModelScript: the type is generated from it.
   const script = hasResponses(parsed.value) ? reader.read(parsed.value as ModelScript, problems) : null;
   const all = [...problems, ...reader.problems];
   if (script !== null && all.length === 0) return script;
@@ -80,7 +80,7 @@ class ScriptReader {
     this.#file = file;
   }
 
-  /** Leaves out the responses that do not fit the schema, as these problems say. */
+  /** Leaves out the responses that these problems are about. */
   read(script: ModelScript, problems: readonly ShapeProblem[]): RunnableScript {
     const { responses, order = 'any', chunk, delay } = Array.isArray(script) ? { responses: script } : script;
     this.#defaults = { ...(chunk !== undefined && { chunk }), ...(delay !== undefined && { delay }) };
@@ -113,7 +113,7 @@ class ScriptReader {
     const list = Array.isArray(reply) ? reply.map((step, index) => ({ step, at: [...path, index] })) : [{ step: reply, at: path }];
     const end = list.findIndex(({ step }) => endsResponse(step));
     const behind = end === -1 ? undefined : list[end + 1];
-    if (behind !== undefined) this.#report(behind.at, 'nothing can come after the step before, which ends the response');
+    if (behind !== undefined) this.#report(behind.at, 'the step before this one ends the response, so nothing can follow it');
     return list.flatMap(({ step, at }) => this.#step(step, at) ?? []);
   }
 
@@ -125,11 +125,11 @@ class ScriptReader {
     this.#checkJson(step.item, [...path, 'item']);
     const read = readResponseItem(step.item);
     if (read?.problem === null) return { item: read.item };
-    this.#report([...path, 'item'], read?.problem ?? 'this is no item');
+    this.#report([...path, 'item'], read?.problem ?? 'not an item');
     return null;
   }
 
-  /** What contains itself cannot be sent. */
+  /** A value that contains itself cannot be sent. */
   #checkJson(value: unknown, path: ShapePath): void {
     try {
       JSON.stringify(value);
@@ -171,7 +171,7 @@ function pathText(path: ShapePath): string {
   return words.length === 0 ? '' : `${words.join(', ')}: `;
 }
 
-/** What the elements of a list are, by what leads to the list. */
+/** The word for an element of a list, by the key before it. */
 function counted(before: string | number | undefined): string {
   if (before === undefined) return 'response';
   return typeof before === 'number' || before === 'reply' ? 'step' : 'part';

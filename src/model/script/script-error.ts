@@ -6,13 +6,13 @@ export interface ScriptLocation {
 
 export interface ScriptProblem {
   text: string;
-  /** Null: nowhere in a text. */
+  /** Null if the problem has no place in a text. */
   place: ScriptLocation | null;
 }
 
 const PROBLEMS_SHOWN_MAX = 10;
 
-/** A model script that cannot be used. The message has a line for each problem: file, line, column, what is wrong. */
+/** A model script that cannot be used. The message has a line for each problem, with file, line and column. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError';
   readonly problems: readonly ScriptProblem[];

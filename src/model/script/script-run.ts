@@ -3,12 +3,12 @@ import type { ModelRequest } from '../model.ts';
 import { actualValue, type SeenRequest } from './condition.ts';
 import type { RunnableScript, ScriptedResponse } from './read-script.ts';
 
-/** How many requests without a response, and how many unused responses, a report tells one by one. */
+/** How many requests without a response, and how many unused responses, a report lists. */
 const SHOWN_MAX = 20;
-/** How many responses a request is compared with in a report. */
+/** How many responses a report compares a request with. */
 const COMPARED_MAX = 3;
 
-/** One way through a script, shared by all threads of a process: which responses are left, and what went wrong. */
+/** A run of a script, shared by all threads of a process: which responses are left, and which requests had none. */
 export class ScriptRun {
   readonly #script: RunnableScript;
   readonly #uses: Map<ScriptedResponse, number>;
@@ -22,7 +22,7 @@ export class ScriptRun {
     this.#uses = new Map(script.responses.map((response) => [response, 0]));
   }
 
-  /** Uses up the response to a request; or says, as a text of several lines, why there is none. */
+  /** Takes the response to a request, which is then used up; or returns a string of several lines that says why there is none. */
   take(request: ModelRequest): ScriptedResponse | string {
     const seen = this.#see(request);
     const candidates = this.#candidates();
@@ -37,12 +37,12 @@ export class ScriptRun {
     return response;
   }
 
-  /** What of the run was not as the script has it, as a text of several lines; null: nothing. */
+  /** How the run differs from the script, as a string of several lines; null if it does not. */
   report(): string | null {
     const unused = this.#script.responses.filter((response) => this.#used(response) < response.timesMin);
     if (this.#unmatchedCount === 0 && unused.length === 0) return null;
     return [
-      `the run was not as ${this.#script.file} has it`,
+      `the run did not follow ${this.#script.file}`,
       ...section('request', 'without a response', { all: this.#unmatchedCount, texts: this.#unmatched }),
       ...section('response', 'not used', {
         all: unused.length,
@@ -58,7 +58,7 @@ export class ScriptRun {
     return { request, conversation: readConversation(request.input), number: this.#requests, thread };
   }
 
-  /** What may answer now, if it matches. */
+  /** The responses that may answer now if they match. */
   #candidates(): ScriptedResponse[] {
     const { responses, strict } = this.#script;
     const due = responses.findIndex((response) => this.#used(response) < response.timesMin);
@@ -81,7 +81,7 @@ export class ScriptRun {
   }
 }
 
-/** A request, and how it differs from what the script would have answered: "-" is what was expected, "+" what came. */
+/** Describes a request and how it differs from the conditions of the next responses: "-" is the expected value, "+" the actual one. */
 function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): string {
   const { number, thread, conversation } = seen;
   const head = `request ${number} (thread ${thread}, turn ${conversation.userMessages}).`;
@@ -92,7 +92,7 @@ function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): st
   const compared = candidates
     .slice(0, COMPARED_MAX)
     .flatMap(({ label, conditions }, index) => [
-      `  ${index === 0 ? 'next was' : 'or'} ${label}`,
+      `  ${index === 0 ? 'expected' : 'or'} ${label}`,
       ...conditions.flatMap((condition) =>
         condition.holds(seen)
           ? []
@@ -103,7 +103,7 @@ function describeMismatch(seen: SeenRequest, candidates: ScriptedResponse[]): st
   return [head, ...compared, ...(left > 0 ? [`  and ${left} more`] : [])].join('\n');
 }
 
-/** A count with what there is to say of each; nothing where there is none. */
+/** A section of the report: a count, then the texts; empty if there are none. */
 function section(what: string, how: string, { all, texts }: { all: number; texts: string[] }): string[] {
   if (all === 0) return [];
   const left = all - texts.length;

@@ -4,7 +4,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { httpFailure } from '../http/http-failure.ts';
 import { brokenStreamFailure } from '../http/unanswered-failure.ts';
 
-/** What stands for a provider in the texts of errors. */
+/** Takes the place of a provider in error texts. */
 const ENDPOINT: Endpoint = {
   url: new URL('http://scripted.invalid/'),
   headers: {},
@@ -17,7 +17,7 @@ const ENDPOINT: Endpoint = {
 
 type ErrorWord = Exclude<ErrorStep['error'], number>;
 
-/** The error that a step stands for. `now` is in Unix milliseconds. */
+/** Makes the error of a failing step. `now` is in Unix milliseconds. */
 export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnError {
   if ('cut' in step) return brokenStreamFailure(ENDPOINT, null, 0).error;
   const additionalDetails = step.details ?? null;
@@ -25,7 +25,7 @@ export function scriptedFailure(step: ErrorStep | CutStep, now: number): TurnErr
     const body = step.text === undefined ? '' : JSON.stringify({ error: { message: step.text } });
     return { ...httpFailure(ENDPOINT, { status: step.error, headers: {}, body, model: 'scripted', now }).error, additionalDetails };
   }
-  const message = step.text ?? `${ENDPOINT.label} could not answer: it was to fail with ${step.error}.`;
+  const message = step.text ?? `${ENDPOINT.label} could not answer: the script fails with ${step.error}.`;
   return { message, codexErrorInfo: errorInfo(step.error), additionalDetails };
 }
 

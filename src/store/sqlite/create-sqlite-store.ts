@@ -27,8 +27,9 @@ import { readItems, readModelItems, readNamedItems } from './history/read-items.
 import { readTurns } from './history/read-turns.ts';
 import { StoreConnection } from './store-connection.ts';
 import { archiveThread } from './threads/archive-thread.ts';
-import { beginThread, forkThread } from './threads/begin-thread.ts';
+import { beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
+import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';

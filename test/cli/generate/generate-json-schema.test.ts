@@ -29,9 +29,9 @@ function read(folder: string, path: string): AnySchemaObject {
   return JSON.parse(readFileSync(join(folder, path), 'utf8')) as AnySchemaObject;
 }
 
-/** Refuses what no JSON Schema has, keywords of our own too. */
+/** Refuses everything that is not JSON Schema, such as this project's own keywords. */
 function strictAjv(): Ajv {
-  // Made fast to compile: the validators are hardly run.
+  // Compiles fast, since the validators are hardly run.
   return new Ajv({
     strictTypes: false,
     inlineRefs: false,
@@ -52,7 +52,7 @@ function served(stabilities: string[]): string[] {
 }
 
 describe('generate-json-schema', () => {
-  test('writes params and result of every stable method that is served, where clients look for them', () => {
+  test('writes the params and results of every stable served method where clients look for them', () => {
     const files = schemaFiles(generated());
     const references = served(['stable']).flatMap((method) => {
       const { params, result } = methods.clientRequests[method] ?? {};
@@ -70,7 +70,7 @@ describe('generate-json-schema', () => {
     expect(files).toEqual([...new Set([...references, ...notifications, ...asked, ...top, BUNDLE])].sort());
   });
 
-  test('each schema stands by itself', { timeout: 60_000 }, () => {
+  test('each schema is self-contained', { timeout: 60_000 }, () => {
     const folder = generated({ experimental: true });
     const broken = schemaFiles(folder).flatMap((path) => {
       try {
@@ -92,7 +92,7 @@ describe('generate-json-schema', () => {
     for (const name of names) expect(ajv.getSchema(`bundle#/definitions/${name}`)).toBeTypeOf('function');
   });
 
-  test('only methods that are served are in it; experimental ones when they are asked for', () => {
+  test('it has only served methods, and experimental ones if asked', () => {
     const plain = generated();
     const whole = generated({ experimental: true });
     expect(methodsIn(plain, 'ClientRequest.json')).toEqual(served(['stable']).sort());
@@ -102,7 +102,7 @@ describe('generate-json-schema', () => {
     expect(methodsIn(plain, 'ClientNotification.json')).toEqual(['initialized']);
   });
 
-  test('experimental fields are in it when they are asked for, and say so', () => {
+  test('it has experimental fields if asked, and says that they are', () => {
     const file = 'v2/TurnStartParams.json';
     expect(Object.keys(read(generated(), file).properties as object)).not.toContain('collaborationMode');
     const { properties } = read(generated({ experimental: true }), file) as { properties: Record<string, { description?: string }> };
@@ -110,7 +110,7 @@ describe('generate-json-schema', () => {
     expect(properties.model?.description ?? '').not.toContain('experimental');
   });
 
-  test('what a server really sends fits, and wrong messages do not', async () => {
+  test('messages of a real server are valid, and wrong messages are not', async () => {
     const folder = generated({ experimental: true });
     const ajv = strictAjv();
     const [answer, notification, request] = ['v2/ThreadStartResponse', 'ServerNotification', 'ClientRequest'].map((name) =>

@@ -11,14 +11,14 @@ const STRICT = ['--strict', '--noEmit', '--noUnusedLocals', '--verbatimModuleSyn
 const NODE = ['--module', 'nodenext', '--target', 'es2023'];
 const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2023'];
 
-/** The types in `types/` of a new folder, and what else is given beside them. */
+/** A new folder with the types in `types/`, and with the other files given. */
 function generated({ experimental = false, files = {} }: { experimental?: boolean; files?: Record<string, string> } = {}): string {
   const folder = tempFolder({ 'package.json': '{"type":"module"}', ...files });
   generateTs({ schemaDir, outDir: join(folder, 'types'), experimental });
   return folder;
 }
 
-/** What the compiler has to say of files of the folder. */
+/** The compiler's messages about files of the folder. */
 function complaints(folder: string, files: string[], options: string[]): string {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const args = [tsc, ...STRICT, ...options, '--types', '', '--ignoreConfig', ...files];
@@ -42,7 +42,7 @@ describe('generate-ts', () => {
     expect(complaints(folder, files, options)).toBe('');
   });
 
-  test('the types are those that the server is made with', () => {
+  test('the types are those of the server', () => {
     const folder = generated({ experimental: true });
     const made = readFileSync(join(root, 'src/protocol/generated/types.ts'), 'utf8');
     writeFiles(folder, { 'made.ts': made });
@@ -60,7 +60,7 @@ ${compared.join('')}`,
     expect(complaints(folder, ['compare.ts'], NODE)).toBe('');
   });
 
-  test('a client is held to them, by whichever path it imports them', () => {
+  test('the types check a client, by whichever path it imports them', () => {
     const files = {
       'right.ts': `import type { ClientRequest, ClientRequests, ServerNotification, v2 } from './types/index.js';
 import type { Thread } from './types/v2/index.js';

@@ -30,7 +30,7 @@ function methodNamed(name: string): OpenRpcMethod | undefined {
 }
 
 describe('the OpenRPC document', () => {
-  test('has the form of OpenRPC 1.3, all through', () => {
+  test('has the form of OpenRPC 1.3', () => {
     expect(document.openrpc).toMatch(/^1\.3\.\d+$/);
     expect(document.info).toEqual({ title: 'heddle app-server', version: PROTOCOL_VERSION, description: expect.any(String) });
     expect(foreignMembers(document, 'document')).toEqual([]);
@@ -48,19 +48,19 @@ describe('the OpenRPC document', () => {
     for (const { params } of all) expect(params.map(({ name }) => name)).toEqual([...new Set(params.map(({ name }) => name))]);
   });
 
-  test('has the params that must be there before the others', () => {
+  test('has required params before the others', () => {
     const wrong = all.filter(({ params }) => params.some(({ required }, index) => required && params[index - 1]?.required === false));
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  test('refers to nothing that it does not have', () => {
+  test('has all definitions that it refers to', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, reference]) => reference ?? '');
     const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
     expect(references.length).toBeGreaterThan(100);
     expect(references.filter((reference) => !known.includes(reference))).toEqual([]);
   });
 
-  test('has every method that is served, a result where it is a request, and what the server sends beside them', () => {
+  test('has every served method, a result for each request, and the messages that the server sends', () => {
     const { clientRequests, clientNotifications, serverRequests, serverNotifications } = readMethodTable(schemaDir);
     const served = Object.keys(clientRequests).filter((method) => clientRequests[method]?.result !== undefined);
     expect(document.methods.map(({ name }) => name)).toEqual([...served, ...Object.keys(clientNotifications)]);
@@ -70,7 +70,7 @@ describe('the OpenRPC document', () => {
     expect(all.filter(({ result }) => result !== undefined).map(({ name }) => name)).toEqual(requests);
   });
 
-  test('describes a method by its params, one by one and as a whole', () => {
+  test('describes the params of a method one by one and as a whole', () => {
     const description = 'At most 1,000 characters, without the spaces around it.';
     expect(methodNamed('thread/name/set')).toEqual({
       name: 'thread/name/set',
@@ -86,7 +86,7 @@ describe('the OpenRPC document', () => {
     expect(methodNamed('server/diagnostics')).toMatchObject({ 'x-experimental': true });
   });
 
-  test('leaves out what is experimental where it is not asked for', () => {
+  test('leaves out experimental parts by default', () => {
     const plain = openRpc(readProtocolSchemas(schemaDir, false));
     expect(plain.methods.filter((method) => 'x-experimental' in method || method.name === 'server/diagnostics')).toEqual([]);
     expect(Object.keys(plain.components.schemas)).not.toContain('ServerDiagnosticsResponse');

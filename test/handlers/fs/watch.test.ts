@@ -17,7 +17,7 @@ async function serverWith(files: Record<string, string> = {}) {
     ...server,
     at,
     watch: (watchId: string, path: string) => client.request('fs/watch', { watchId, path: at(path) }),
-    /** The changed paths that a watch tells of next, once they have all come. */
+    /** Resolves with the next changed paths of a watch, when they have all come. */
     async changes(watchId: string, expected: string[], from: TestClient = client) {
       const before = told.get(watchId) ?? 0;
       const seen = () => from.notifications('fs/changed', (changed) => changed.watchId === watchId).slice(before);
@@ -35,7 +35,7 @@ async function serverWith(files: Record<string, string> = {}) {
 }
 
 describe('a watched file', () => {
-  test('is told of when it is written, replaced by another, removed and made again', async () => {
+  test('is announced when it is written, replaced, removed and created again', async () => {
     const { watch, changes, at } = await serverWith({ a: '0', other: '' });
     expect(await watch('w', 'x/../a')).toEqual({ path: at('a') });
     writeFileSync(at('a'), '1');
@@ -50,7 +50,7 @@ describe('a watched file', () => {
     await changes('w', ['a']);
   });
 
-  test('need not exist, nor the folders above it', async () => {
+  test('does not have to exist, nor the folders above it', async () => {
     const { watch, changes, at } = await serverWith();
     await watch('w', 'no/such/file');
     mkdirSync(at('no/such'), { recursive: true });
@@ -63,7 +63,7 @@ describe('a watched file', () => {
     await changes('w', ['no/such/file']);
   });
 
-  test('is told of by the name of the link that leads to it', async () => {
+  test('is announced under the name of the link that leads to it', async () => {
     const { watch, changes, at } = await serverWith({ 'far/target': '0', 'far/other': '0' });
     symlinkSync('far/target', at('link'));
     await watch('w', 'link');
@@ -76,7 +76,7 @@ describe('a watched file', () => {
     await changes('w', ['link']);
   });
 
-  test('is told of once for what fs/writeFile does, and the way it does that is not seen', async () => {
+  test('is announced once for fs/writeFile, without its temporary file', async () => {
     const { client, watch, changes, at } = await serverWith({ a: '0' });
     await watch('file', 'a');
     await watch('folder', '.');
@@ -87,7 +87,7 @@ describe('a watched file', () => {
 });
 
 describe('a watched folder', () => {
-  test('names its children, and itself when it goes and comes', async () => {
+  test('announces its children, and itself when it is removed and created', async () => {
     const { watch, changes, at } = await serverWith({ 'd/a': '', 'd/e/deep': '' });
     await watch('w', 'd/');
     writeFileSync(at('d/new'), '');
@@ -102,7 +102,7 @@ describe('a watched folder', () => {
     await changes('w', ['d/back']);
   });
 
-  test('tells a burst together', async () => {
+  test('announces a burst of changes together', async () => {
     const { client, watch, changes, at } = await serverWith();
     await watch('w', '.');
     const names = Array.from({ length: 500 }, (_, index) => `f${index}`);
@@ -113,7 +113,7 @@ describe('a watched folder', () => {
 });
 
 describe('a watch', () => {
-  test('is known by its id, which a connection has once; another connection may have it too', async () => {
+  test('has an id that is unique in its connection; another connection may use it too', async () => {
     const { client, connect, watch, changes, at } = await serverWith({ a: '', b: '' });
     const other = await connect();
     await watch('w', 'a');
@@ -125,7 +125,7 @@ describe('a watch', () => {
     expect(client.notifications('fs/changed')).toEqual([]);
   });
 
-  test('is silent once it is ended, and its id is free again', async () => {
+  test('is silent after its end, and its id is free again', async () => {
     const { client, watch, changes, clock, at } = await serverWith({ a: '', b: '' });
     await watch('w', 'a');
     writeFileSync(at('a'), '1');
@@ -152,7 +152,7 @@ describe('a watch', () => {
     expect(client.notifications('fs/changed')).toHaveLength(1);
   });
 
-  test('is one of a thousand at most', async () => {
+  test('is refused beyond a thousand', async () => {
     const { client, at } = await serverWith({ a: '' });
     const ids = Array.from({ length: 1000 }, (_, index) => `w${index}`);
     await Promise.all(ids.map((watchId) => client.request('fs/watch', { watchId, path: at('a') })));

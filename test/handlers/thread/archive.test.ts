@@ -11,7 +11,7 @@ import { threadWith } from '../../support/thread-with.ts';
 const UNKNOWN = idOf(999);
 
 describe('thread/archive refuses', () => {
-  test('threads that it does not know, that are ephemeral, or archived already', async () => {
+  test('unknown, ephemeral and already archived threads', async () => {
     const server = await startServer();
     const { client } = server;
     await threadWith(server, [['one', 'first']]);
@@ -41,7 +41,7 @@ describe('thread/archive refuses', () => {
     expect(client.notifications('thread/archived')).toEqual([{ threadId: idOf(1) }]);
   });
 
-  test('a thread that another process holds; its turn goes on', async () => {
+  test('a thread that another process has loaded; its turn goes on', async () => {
     const gate = new Gate();
     const first = await startServer();
     first.model.push([...messageBegun('half'), gate, ...response(message('half and whole')).slice(3)]);
@@ -59,7 +59,7 @@ describe('thread/archive refuses', () => {
   });
 });
 
-test('an archived thread is unloaded; its followers are told so after the answer, and everyone that it is archived, once', async () => {
+test('archiving unloads the thread: after the response, its followers hear that, and everyone hears once that it is archived', async () => {
   const server = await startServer();
   const { client } = server;
   const other = await server.connect();
@@ -81,7 +81,7 @@ test('an archived thread is unloaded; its followers are told so after the answer
   expect([await ids(null), await ids(false), await ids(true)]).toEqual([[], [], [[thread.id, 'notLoaded']]]);
 });
 
-test('a running turn ends interrupted, told once and before the thread is archived, and reads so', async () => {
+test('a running turn ends as interrupted, is announced once and before the thread is archived, and is stored so', async () => {
   const server = await startServer();
   const { client, model } = server;
   const { thread } = await threadWith(server, [['one', 'first']]);
@@ -107,7 +107,7 @@ test('a running turn ends interrupted, told once and before the thread is archiv
   ]);
 });
 
-test('what is archived can be read and forked; it takes no turn, and is not resumed by id or path', async () => {
+test('an archived thread can be read and forked, but takes no turn and cannot be resumed by id or path', async () => {
   const server = await startServer();
   const { client, model } = server;
   const { thread, turns } = await threadWith(server, [['one', 'first']]);
@@ -128,7 +128,7 @@ test('what is archived can be read and forked; it takes no turn, and is not resu
   expect((await client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([fork.id]);
 });
 
-test('who followed a thread when it was archived hears nothing of it when another client has brought it back', async () => {
+test('clients that followed a thread before it was archived hear nothing of it after another client has unarchived it', async () => {
   const server = await startServer();
   const { client, model } = server;
   const { thread } = await threadWith(server, [['one', 'first']]);
@@ -143,7 +143,7 @@ test('who followed a thread when it was archived hears nothing of it when anothe
   expect(client.notifications('turn/completed')).toHaveLength(before);
 });
 
-test('a thread that is not loaded is archived too, also before its first turn; it stays so over a restart', async () => {
+test('a thread that is not loaded can be archived, also before its first turn, and stays archived after a restart', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   await server.client.request('thread/start', {});
@@ -156,7 +156,7 @@ test('a thread that is not loaded is archived too, also before its first turn; i
   expect((await again.client.request('thread/list', { archived: true })).data).toHaveLength(1);
 });
 
-test('where it cannot be stored, the thread stays loaded and goes on', async () => {
+test('if the store fails, the thread stays loaded and can be used', async () => {
   const server = await startServer({
     wrapStore: (store) => {
       const archiveThread = () => Promise.reject(new Error('no'));

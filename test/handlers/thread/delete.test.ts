@@ -10,7 +10,7 @@ import { threadWith } from '../../support/thread-with.ts';
 const UNKNOWN = idOf(999);
 
 describe('thread/delete refuses', () => {
-  test('threads that it does not know', async () => {
+  test('unknown threads', async () => {
     const { client } = await startServer();
     expect([
       await client.refusal('thread/delete', { threadId: 'nope' }),
@@ -22,7 +22,7 @@ describe('thread/delete refuses', () => {
     expect(client.notifications('thread/deleted')).toEqual([]);
   });
 
-  test('a thread that another process holds', async () => {
+  test('a thread that another process has loaded', async () => {
     const first = await startServer();
     const { thread } = await threadWith(first, [['one', 'first']]);
     const second = await startServer({ folder: first.folder, pid: 4712 });
@@ -36,7 +36,7 @@ describe('thread/delete refuses', () => {
   });
 });
 
-test('a deleted thread is gone, for good; everyone is told once', async () => {
+test('a deleted thread is gone for good, and everyone is told once', async () => {
   const server = await startServer();
   const { client } = server;
   const other = await server.connect();
@@ -63,7 +63,7 @@ test('a deleted thread is gone, for good; everyone is told once', async () => {
   await expectGone((await server.restart()).client);
 });
 
-test('a running turn ends interrupted, told once and before the thread is deleted', async () => {
+test('a running turn ends as interrupted, announced once and before the thread is deleted', async () => {
   const server = await startServer();
   const { client, model } = server;
   const gate = new Gate();
@@ -84,7 +84,7 @@ test('a running turn ends interrupted, told once and before the thread is delete
   expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
 });
 
-test('of several who delete a thread at once, one is answered and the others are refused', async () => {
+test('if several clients delete a thread at once, one succeeds and the others are refused', async () => {
   const server = await startServer();
   const { client } = server;
   const other = await server.connect();
@@ -120,7 +120,7 @@ test('an archived thread, one that is not loaded, and an ephemeral one', async (
   expect(await client.refusal('thread/read', { threadId: fleeting.id })).toMatchObject({ data: { code: 'thread_not_found' } });
 });
 
-test('its forks keep the history, also once all that it left is collected', async () => {
+test('forks of a deleted thread keep the history, even after its data has been collected', async () => {
   const server = await startServer();
   const { client, model, clock } = server;
   const { thread, turns } = await threadWith(server, [['one', 'first']]);
@@ -137,7 +137,7 @@ test('its forks keep the history, also once all that it left is collected', asyn
   }
 });
 
-test('where it cannot be stored, the thread stays, without the turn that ran, and goes on', async () => {
+test('if the store fails, the thread stays without its running turn, and can be used', async () => {
   let full = true;
   const server = await startServer({
     wrapStore: (store) => {

@@ -19,7 +19,7 @@ async function sayIn({ client, model }: TestServer, threadId: string, said: stri
 }
 
 describe('thread/fork refuses', () => {
-  test('threads and turns that it does not know, and two points at once', async () => {
+  test('unknown threads and turns, and two points at once', async () => {
     const { client, home, turnIds } = await withThreeTurns();
     const path = join(home, 'no.jsonl');
     expect([
@@ -53,7 +53,7 @@ describe('thread/fork refuses', () => {
   });
 });
 
-test('a fork answers with the copied turns; then its token usage, and thread/started without turns', async () => {
+test('a fork returns the copied turns, then announces its token usage, and thread/started without turns', async () => {
   const server = await withThreeTurns();
   const before = server.client.messages.length;
   server.clock.advance(5_000);
@@ -86,7 +86,7 @@ test('a fork answers with the copied turns; then its token usage, and thread/sta
   ]);
 });
 
-test('a fork has the name of its source, also where it is announced', async () => {
+test('a fork has the name of its source, also in its announcement', async () => {
   const { client } = await withThreeTurns();
   await client.request('thread/name/set', { threadId: idOf(1), name: 'Plans' });
   const { thread } = await client.request('thread/fork', { threadId: idOf(1) });
@@ -95,7 +95,7 @@ test('a fork has the name of its source, also where it is announced', async () =
   expect(started.thread.name).toBe('Plans');
 });
 
-test('source and fork go on independently, each with its own history for the model', async () => {
+test('source and fork continue independently, each with its own history for the model', async () => {
   const server = await withThreeTurns();
   const shared = [asked('one'), said('first'), asked('two'), said('second'), asked('three'), said('third')];
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1) });
@@ -121,7 +121,7 @@ test('lastTurnId ends the fork with that turn, beforeTurnId before it', async ()
   expect(await sayIn(server, before.thread.id, 'on')).toEqual([asked('one'), said('first'), asked('on')]);
 });
 
-test('a fork before the first turn is empty; the model is told its surroundings anew', async () => {
+test('a fork before the first turn is empty, and the model gets the context again', async () => {
   const server = await withThreeTurns();
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), beforeTurnId: server.turnIds[0] });
   expect(thread.turns).toEqual([]);
@@ -130,7 +130,7 @@ test('a fork before the first turn is empty; the model is told its surroundings 
   expect(roles).toEqual(['developer', 'user', 'user']);
 });
 
-test('a fork by path, which wins over the id', async () => {
+test('a fork by path, which takes precedence over the id', async () => {
   const server = await withThreeTurns();
   const { thread } = await server.client.request('thread/read', { threadId: idOf(1) });
   const fork = await server.client.request('thread/fork', { threadId: UNKNOWN, path: thread.path });
@@ -138,7 +138,7 @@ test('a fork by path, which wins over the id', async () => {
   expect(fork.thread.turns).toEqual(server.turns);
 });
 
-test('excludeTurns leaves the turns out of the answer, not out of the fork', async () => {
+test('excludeTurns leaves the turns out of the response, not out of the fork', async () => {
   const server = await withThreeTurns();
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), excludeTurns: true });
   expect(thread.turns).toEqual([]);
@@ -146,7 +146,7 @@ test('excludeTurns leaves the turns out of the answer, not out of the fork', asy
   expect(page.data).toEqual(server.turns);
 });
 
-test('an ephemeral fork works, is not listed, and is gone with the server; its source stays', async () => {
+test('an ephemeral fork works, is not listed, and ends with the server; its source stays', async () => {
   const server = await withThreeTurns();
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), ephemeral: true, excludeTurns: true });
   expect(thread).toEqual(threadOf(server, { id: thread.id, forkedFromId: idOf(1), preview: 'one', ephemeral: true, path: null }));
@@ -159,7 +159,7 @@ test('an ephemeral fork works, is not listed, and is gone with the server; its s
   expect(source.thread.turns).toEqual(server.turns);
 });
 
-test('an ephemeral fork can be forked into a thread that lasts', async () => {
+test('an ephemeral fork can be forked into a stored thread', async () => {
   const server = await withThreeTurns();
   const aside = await server.client.request('thread/fork', { threadId: idOf(1), ephemeral: true });
   await sayIn(server, aside.thread.id, 'aside');
@@ -169,7 +169,7 @@ test('an ephemeral fork can be forked into a thread that lasts', async () => {
   expect(kept.thread.turns.map(({ items }) => brief(items)[0])).toEqual(['user: one', 'user: two', 'user: three', 'user: aside']);
 });
 
-test('a source in mid-turn: that turn is interrupted in the fork, as far as it has come, and goes on in the source', async () => {
+test('a source with a running turn: in the fork, the turn is interrupted and has its items so far; in the source, it goes on', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   const gate = new Gate();
@@ -192,7 +192,7 @@ test('a source in mid-turn: that turn is interrupted in the fork, as far as it h
   expect(await sayIn(server, thread.id, 'go on')).toEqual([asked('one'), said('first'), asked('two'), asked('go on')]);
 });
 
-test('a source whose message is not saved yet: the fork has nothing of it, rather than an empty one', async () => {
+test('a source whose message is not saved yet: the fork has no message, rather than an empty one', async () => {
   const server = await startServer();
   const gate = new Gate();
   server.model.push(response(messageBegun('par'), [gate]));
@@ -204,7 +204,7 @@ test('a source whose message is not saved yet: the fork has nothing of it, rathe
   gate.open();
 });
 
-test('a fork takes the model and folder of the source’s last turn, and overrides of its own', async () => {
+test('a fork takes the model and folder of the last turn of the source, and its own overrides', async () => {
   const server = await withThreeTurns();
   mkdirSync(join(server.folder, 'elsewhere'));
   server.model.push(response(message('ok')));
@@ -243,7 +243,7 @@ test('a fork of a thread that is not loaded does not load it', async () => {
   expect(await client.request('thread/loaded/list', {})).toEqual({ data: [thread.id], nextCursor: null });
 });
 
-test('a fork counts its tokens on from those of the source', async () => {
+test('the token count of a fork continues from that of the source', async () => {
   const server = await withThreeTurns();
   const { thread } = await server.client.request('thread/fork', { threadId: idOf(1) });
   await sayIn(server, thread.id, 'on');

@@ -25,7 +25,7 @@ function goalOf(given: Partial<ThreadGoal> = {}): ThreadGoal {
 }
 
 describe('thread/goal/set refuses', () => {
-  test('an objective, a budget or a status that is none, and a change of no goal', async () => {
+  test('an invalid objective, budget or status, and a change without a goal', async () => {
     const { client } = await withThread();
     const refusals = [];
     for (const wrong of [
@@ -65,7 +65,7 @@ describe('thread/goal/set refuses', () => {
     expect(client.notifications('thread/goal/updated')).toEqual([]);
   });
 
-  test('in words that say what to do', async () => {
+  test('with a message that says what to do', async () => {
     const { client } = await withThread();
     const text = async (change: object) => (await client.refusal('thread/goal/set', { threadId: idOf(1), ...change })).message;
     expect([
@@ -81,7 +81,7 @@ describe('thread/goal/set refuses', () => {
     ]);
   });
 
-  test('a goal that could not be stored, and the one before stays', async () => {
+  test('a goal that cannot be stored, and keeps the old one', async () => {
     let full = false;
     const server = await withThread({
       wrapStore: (store) =>
@@ -106,7 +106,7 @@ describe('all three methods refuse', () => {
     return Promise.all(METHODS.map(async (method) => (await client.refusal(method, { threadId, objective: 'x' })).data.code));
   }
 
-  test('threads that there are none of', async () => {
+  test('unknown threads', async () => {
     const server = await withThread();
     expect(await refusals(server, idOf(9))).toEqual(['thread_not_found', 'thread_not_found', 'thread_not_found']);
     expect(await refusals(server, 'zz')).toEqual(['invalid_thread_id', 'invalid_thread_id', 'invalid_thread_id']);
@@ -118,7 +118,7 @@ describe('all three methods refuse', () => {
     expect(await refusals(server, idOf(1))).toEqual(['thread_ephemeral', 'thread_ephemeral', 'thread_ephemeral']);
   });
 
-  test('where the configuration switches goals off: for a loaded thread, and for one that is not', async () => {
+  test('if the configuration switches goals off, for loaded threads and others', async () => {
     const server = await withThread({ overrides: ['features.goals=false'] });
     const disabled = ['goals_disabled', 'goals_disabled', 'goals_disabled'];
     expect(await refusals(server, idOf(1))).toEqual(disabled);
@@ -127,7 +127,7 @@ describe('all three methods refuse', () => {
 });
 
 describe('thread/goal/set', () => {
-  test('answers with the goal, then tells who follows the thread, and whoever resumes it', async () => {
+  test('returns the goal, then tells the followers of the thread, and each client that resumes it', async () => {
     const server = await withThread();
     const other = await server.connect();
     await other.request('thread/resume', { threadId: idOf(1) });
@@ -144,7 +144,7 @@ describe('thread/goal/set', () => {
     expect(stranger.notifications('thread/goal/cleared')).toEqual([]);
   });
 
-  test('changes what it names and keeps the rest; a budget of null is none', async () => {
+  test('changes the named fields and keeps the others; a budget of null means no budget', async () => {
     const { client, clock } = await withThread();
     await client.request('thread/goal/set', { ...PAUSED, tokenBudget: 900 });
     clock.advance(2_000);
@@ -160,7 +160,7 @@ describe('thread/goal/set', () => {
     expect(await client.request('thread/goal/get', { threadId: idOf(1) })).toEqual({ goal: last });
   });
 
-  test('takes every status that there is, and 4,000 characters of any script', async () => {
+  test('accepts every status, and 4,000 characters of any script', async () => {
     const { client } = await withThread();
     const objective = '𝄞'.repeat(4000);
     for (const status of ['paused', 'blocked', 'usageLimited', 'budgetLimited', 'complete'] as const) {
@@ -170,7 +170,7 @@ describe('thread/goal/set', () => {
     }
   });
 
-  test('names a thread that has said nothing yet, and no other', async () => {
+  test('sets the preview of a thread that has no message yet, and of no other', async () => {
     const server = await withThread();
     await server.client.request('thread/goal/set', PAUSED);
     server.model.push(response(message('ok')));
@@ -180,7 +180,7 @@ describe('thread/goal/set', () => {
     expect((await server.client.request('thread/read', { threadId: idOf(1) })).thread.preview).toBe('all green');
   });
 
-  test('reaches a thread that is not loaded, loads nothing, and the goal is there after every restart', async () => {
+  test('works on a thread that is not loaded, does not load it, and the goal is kept over restarts', async () => {
     const first = await withThread();
     const server = await first.restart();
     expect(await server.client.request('thread/goal/set', { ...PAUSED, status: 'active' })).toEqual({ goal: goalOf({ status: 'active' }) });
@@ -195,7 +195,7 @@ describe('thread/goal/set', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('is refused while another server runs the thread, and works from then on', async () => {
+  test('is refused while another server has the thread loaded, and works afterwards', async () => {
     const server = await withThread();
     const second = await startServer({ folder: server.folder, pid: 4712 });
     const refusal = await second.client.refusal('thread/goal/set', PAUSED);
@@ -205,7 +205,7 @@ describe('thread/goal/set', () => {
     expect(await second.client.request('thread/goal/set', PAUSED)).toEqual({ goal: goalOf() });
   });
 
-  test('of an archived thread is refused, as is clear; get answers', async () => {
+  test('is refused for an archived thread, as is clear; get works', async () => {
     const server = await withThread();
     await server.client.request('thread/goal/set', PAUSED);
     const { client, store } = await server.restart();
@@ -218,7 +218,7 @@ describe('thread/goal/set', () => {
 });
 
 describe('thread/goal/clear', () => {
-  test('answers whether there was a goal, and tells of it once', async () => {
+  test('says whether there was a goal, and announces the change once', async () => {
     const server = await withThread();
     await server.client.request('thread/goal/set', PAUSED);
     const clear = () => server.client.request('thread/goal/clear', { threadId: idOf(1), origin: 'automatic' });

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const SKILL = '---\nname: theirs\ndescription: A skill\n---\nSECRET-SKILL\n';
 
-/** All that the model is told in the first turn of a thread. */
+/** The model's whole input in the first turn of a thread. */
 async function toldIn(server: TestServer, input = 'hi'): Promise<string> {
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), input);
@@ -19,7 +19,7 @@ async function toldIn(server: TestServer, input = 'hi'): Promise<string> {
 const startWorking = () => startServer({ model: new TestModel(response(message('done'))) });
 
 describe('links that lead out of the workspace', () => {
-  test('are not read as instructions or skills, and the client is told which', async () => {
+  test('are not read as instructions or skills, and the client gets a warning for each', async () => {
     const server = await startWorking();
     const { client, cwd } = server;
     const outside = tempFolder({ secret: 'SECRET-TEXT', 'skill/SKILL.md': SKILL });
@@ -35,7 +35,7 @@ describe('links that lead out of the workspace', () => {
     );
   });
 
-  test('that stay inside are followed, without a word', async () => {
+  test('that stay inside are followed, without a warning', async () => {
     const server = await startWorking();
     writeFiles(server.cwd, { 'docs/rules.md': 'INSIDE-TEXT' });
     symlinkSync('docs/rules.md', join(server.cwd, 'AGENTS.md'));
@@ -43,7 +43,7 @@ describe('links that lead out of the workspace', () => {
     expect(server.client.notifications('warning')).toEqual([]);
   });
 
-  test('are not followed when a skill is put aside for one after the thread was loaded', async () => {
+  test('are not followed if a link replaces a skill after the thread was loaded', async () => {
     const server = await startWorking();
     const { client, cwd, model } = server;
     writeFiles(cwd, { '.agents/skills/theirs/SKILL.md': SKILL.replace('SECRET-SKILL', 'OWN-SKILL') });
@@ -56,7 +56,7 @@ describe('links that lead out of the workspace', () => {
   });
 });
 
-test('pipes, devices and files without end in place of instructions stop nobody', async () => {
+test('pipes, devices and endless files in place of instructions do not block a thread', async () => {
   const server = await startWorking();
   const { cwd } = server;
   mkdirSync(join(cwd, '.agents', 'skills', 'pipe'), { recursive: true });
@@ -102,7 +102,7 @@ test('a folder does not become trusted by working in it', async () => {
   expect([readFileSync(join(home, 'config.toml'), 'utf8'), existsSync(join(cwd, 'mark'))]).toEqual([before, false]);
 });
 
-test('a home inside of the project: what it says is said once, and nothing else of it is read as instructions', async () => {
+test('a home inside the project: instructions and skills of both are read once', async () => {
   const folder = tempFolder({ '.git/HEAD': 'ref: refs/heads/main', 'AGENTS.md': 'PROJECT-TEXT' });
   const server = await startServer({
     folder,
@@ -117,7 +117,7 @@ test('a home inside of the project: what it says is said once, and nothing else 
   expect([told.split('HOME-TEXT').length, told.split('PROJECT-TEXT').length, told.split('- ours:').length]).toEqual([2, 2, 2]);
 });
 
-test('a .git in a folder for everyone, such as /tmp, does not make what others put there instructions', async () => {
+test('a .git in a folder that all users can write to, such as /tmp, does not make their files instructions', async () => {
   const shared = tempFolder({ '.git/HEAD': 'ref: refs/heads/main', 'AGENTS.md': 'OTHERS-TEXT', '.agents/skills/theirs/SKILL.md': SKILL });
   chmodSync(shared, 0o1777);
   const server = await startWorking();

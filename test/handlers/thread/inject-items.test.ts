@@ -78,7 +78,7 @@ describe('thread/inject_items refuses', () => {
     [{ type: 'function_call', name: 'f', arguments: '{}' }, /^items\[1\] is not a valid response item: call_id is missing/],
   ];
 
-  test.each(bad)('an item that is none, by its place, and takes none of the others: %j', async (item, problem) => {
+  test.each(bad)('an invalid item, names its index, and takes none of the others: %j', async (item, problem) => {
     const server = await startServer();
     await server.client.request('thread/start', {});
     const refusal = await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact, item] });
@@ -89,7 +89,7 @@ describe('thread/inject_items refuses', () => {
   });
 });
 
-test('what is injected between turns is read by the model in the next one, and shown to nobody', async () => {
+test('items injected between turns reach the model in the next turn, and no client sees them', async () => {
   const server = await startServer();
   const { turns } = await threadWith(server, [['one', 'first']]);
   const before = server.client.messages.length;
@@ -106,7 +106,7 @@ test('what is injected between turns is read by the model in the next one, and s
   expect(turn.status).toBe('completed');
 });
 
-test('before the first turn it is read too, and does not put the thread into the list', async () => {
+test('items injected before the first turn reach the model too, and do not make the thread listed', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});
   await inject(server, [fact]);
@@ -115,7 +115,7 @@ test('before the first turn it is read too, and does not put the thread into the
   expect(conversation(server.model.request(1))).toEqual([fact, asked('one')]);
 });
 
-test('a call and its output reach the model; an item of a type that nobody knows is left out', async () => {
+test('a call and its output reach the model; an item of an unknown type is left out', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});
   const call = calls('look', {});
@@ -127,7 +127,7 @@ test('a call and its output reach the model; an item of a type that nobody knows
 });
 
 describe('while a turn runs', () => {
-  test('the model says what it is saying, and is asked again with what was injected', async () => {
+  test('the model finishes its response, and is asked again with the injected items', async () => {
     const server = await running();
     const { client, model, gate, turnId } = server;
     model.push(response(message('after')));
@@ -146,7 +146,7 @@ describe('while a turn runs', () => {
     expect(conversation(next.model.request(1))).toEqual([...read, said('after'), asked('two')]);
   });
 
-  test('it comes behind the outputs of the tools that the model has called', async () => {
+  test('injected items come after the outputs of the tool calls', async () => {
     const gate = new Gate();
     const server = await startServer({
       model: new TestModel(response(functionCall('update_plan', plan), [gate]), response(message('done'))),
@@ -166,7 +166,7 @@ describe('while a turn runs', () => {
     expect(conversation(server.model.request(2)).at(-1)).toEqual(fact);
   });
 
-  test('an input that comes behind it ends the stream, and the model reads both', async () => {
+  test('an input after the injected items ends the stream, and the model reads both', async () => {
     const server = await running();
     const { client, model, turnId } = server;
     model.push(response(message('after')));
@@ -176,7 +176,7 @@ describe('while a turn runs', () => {
     expect(conversation(model.request(2))).toEqual([asked('go'), fact, asked('more')]);
   });
 
-  test('an interrupt keeps it for the next turn, in this process and in the one after it', async () => {
+  test('an interrupt keeps the injected items for the next turn, in this process and after a restart', async () => {
     const server = await running();
     const { client, model, turnId } = server;
     await inject(server, [fact]);
@@ -192,7 +192,7 @@ describe('while a turn runs', () => {
     expect(again.slice(0, -2)).toEqual(conversation(model.request(2)));
   });
 
-  test('a fork that cuts through the turn has it', async () => {
+  test('a fork in the middle of the turn has the injected items', async () => {
     const server = await running();
     await inject(server, [fact]);
     const { thread } = await server.client.request('thread/fork', { threadId: idOf(1) });
@@ -204,7 +204,7 @@ describe('while a turn runs', () => {
   });
 });
 
-test('a fork has what was injected, and a restart keeps it', async () => {
+test('a fork has the injected items, and a restart keeps them', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   await inject(server, [fact]);
@@ -215,30 +215,33 @@ test('a fork has what was injected, and a restart keeps it', async () => {
   for (const count of [1, 2]) expect(conversation(next.model.request(count))).toEqual([asked('one'), said('first'), fact, asked('two')]);
 });
 
-test.each([false, true])('a store that fails refuses it, and the turn goes on as if nothing had come (turn runs: %s)', async (turnRuns) => {
-  let isFull = false;
-  const gate = new Gate();
-  const server = await startServer({
-    model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2)), response(message('second'))),
-    wrapStore: (store) =>
-      gatedStore(store, ({ entries }) => {
-        if (isFull && entries.some((entry) => entry.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
-      }),
-  });
-  await server.client.request('thread/start', {});
-  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
-  await server.client.waitFor('item/agentMessage/delta');
-  if (!turnRuns) {
+test.each([false, true])(
+  'if the store fails, the items are refused, and the turn goes on without them (turn runs: %s)',
+  async (turnRuns) => {
+    let isFull = false;
+    const gate = new Gate();
+    const server = await startServer({
+      model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2)), response(message('second'))),
+      wrapStore: (store) =>
+        gatedStore(store, ({ entries }) => {
+          if (isFull && entries.some((entry) => entry.kind === 'model')) throw new StoreError('store_full', 'the disk is full');
+        }),
+    });
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
+    await server.client.waitFor('item/agentMessage/delta');
+    if (!turnRuns) {
+      gate.open();
+      await server.client.turnCompleted(turn.id);
+    }
+    isFull = true;
+    const refusal = await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] });
+    expect(refusal).toEqual({ code: -32603, message: 'the disk is full', data: { code: 'store_full' } });
+    isFull = false;
     gate.open();
     await server.client.turnCompleted(turn.id);
-  }
-  isFull = true;
-  const refusal = await server.client.refusal('thread/inject_items', { threadId: idOf(1), items: [fact] });
-  expect(refusal).toEqual({ code: -32603, message: 'the disk is full', data: { code: 'store_full' } });
-  isFull = false;
-  gate.open();
-  await server.client.turnCompleted(turn.id);
-  expect(server.model.requests).toHaveLength(1);
-  await server.client.turn(idOf(1), 'two');
-  expect(conversation(server.model.request(2))).toEqual([asked('go'), said('partial'), asked('two')]);
-});
+    expect(server.model.requests).toHaveLength(1);
+    await server.client.turn(idOf(1), 'two');
+    expect(conversation(server.model.request(2))).toEqual([asked('go'), said('partial'), asked('two')]);
+  },
+);

@@ -32,7 +32,7 @@ test('thread/items/list refuses unknown threads and items, and bad cursors', asy
   ]);
 });
 
-test('thread/items/list gives the items with their turns and times, oldest first', async () => {
+test('thread/items/list returns the items with their turns and times, oldest first', async () => {
   const { client, entries } = await withEntries();
   expect(await client.request('thread/items/list', { threadId: idOf(1) })).toEqual({
     data: entries,
@@ -64,7 +64,7 @@ test('thread/items/list of one turn', async () => {
   });
 });
 
-test('thread/items/list of a turn that is not there is empty', async () => {
+test('thread/items/list of a missing turn is empty', async () => {
   const { client } = await withEntries();
   for (const turnId of [idOf(9), 'zz']) {
     expect(await client.request('thread/items/list', { threadId: idOf(1), turnId })).toEqual({
@@ -117,7 +117,7 @@ describe('thread/items/read', () => {
     expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
   });
 
-  test('of a fork it finds what the fork shares and what is its own', async () => {
+  test('finds the items of a fork, both shared ones and its own', async () => {
     const server = await withEntries();
     const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), lastTurnId: server.turnIds[0] });
     server.model.push(response(message('third')));
@@ -131,7 +131,7 @@ describe('thread/items/read', () => {
     expect(await read(turn.id, all)).toEqual(own);
   });
 
-  test('of a turn that runs it gives what is under way, as far as it was saved', async () => {
+  test('returns the unfinished items of a running turn, as far as they are saved', async () => {
     const gate = new Gate();
     const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate])) });
     await server.client.request('thread/start', {});

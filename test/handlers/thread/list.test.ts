@@ -31,7 +31,7 @@ async function previews(server: TestServer, params: ThreadListParams): Promise<s
 }
 
 describe('thread/list refuses', () => {
-  test('cursors that are none, of another list or of another order, and names them', async () => {
+  test('invalid cursors and those of another list or order, and names them', async () => {
     const server = await withFiveThreads();
     const { nextCursor: byRecency } = await page(server, { limit: 1, sortKey: 'recency_at' });
     const turns = await server.client.request('thread/turns/list', { threadId: server.threads[0] ?? '', limit: 1 });
@@ -45,7 +45,7 @@ describe('thread/list refuses', () => {
     }
   });
 
-  test('a cursor of any length, in a short answer', async () => {
+  test('a cursor of any length, with a short message', async () => {
     const { client } = await startServer();
     const { message } = await client.refusal('thread/list', { cursor: 'x'.repeat(1_000_000) });
     expect(message).toBe(`invalid cursor: ${'x'.repeat(200)}`);
@@ -64,7 +64,7 @@ describe('thread/list refuses', () => {
     ]);
   });
 
-  test('what contradicts itself, what is not enough, and ids that are none', async () => {
+  test('params that contradict each other, incomplete params, and invalid ids', async () => {
     const { client } = await startServer();
     const parentThreadId = NOBODY;
     expect([
@@ -84,7 +84,7 @@ describe('thread/list refuses', () => {
     }
   });
 
-  test('experimental params of clients that did not ask for such', async () => {
+  test('experimental params of clients without the experimental API', async () => {
     const { client } = await startServer({ capabilities: { experimentalApi: false } });
     const params = {
       parentThreadId: NOBODY,
@@ -103,7 +103,7 @@ describe('thread/list refuses', () => {
   });
 });
 
-test('thread/list gives threads as thread/read does, newest first', async () => {
+test('thread/list returns threads as thread/read does, newest first', async () => {
   const server = await withFiveThreads();
   const { data } = await server.client.request('thread/list', {});
   expect(data).toEqual(
@@ -125,7 +125,7 @@ test('after a restart the threads are listed as not loaded', async () => {
   expect(data.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => ({ type: 'notLoaded' })));
 });
 
-test('pages go on to older threads, and back', async () => {
+test('pages continue with older threads, and back', async () => {
   const server = await withFiveThreads();
   const first = await page(server, { limit: 2 });
   expect(first.previews).toEqual(['thread 5', 'thread 4']);
@@ -146,14 +146,14 @@ test('pages in the other direction begin with the oldest', async () => {
   expect(await previews(server, { cursor: first.nextCursor, sortDirection: 'asc' })).toEqual(['thread 4', 'thread 5']);
 });
 
-test('a page that ends with the last thread has no next one, and a limit of 0 is 1', async () => {
+test('a page that ends with the last thread has no next page, and a limit of 0 counts as 1', async () => {
   const server = await withFiveThreads();
   expect((await page(server, { limit: 5 })).nextCursor).toBe(null);
   expect(await previews(server, { limit: 0 })).toEqual(['thread 5']);
   expect(await previews(server, { limit: 4_294_967_295 })).toHaveLength(5);
 });
 
-test('a cursor goes on from its thread under other filters too, and where that thread is gone from the list', async () => {
+test('a cursor continues from its thread with other filters too, and if that thread is no longer in the list', async () => {
   const server = await withFiveThreads();
   const { nextCursor: cursor } = await page(server, { limit: 2 });
   expect(await previews(server, { cursor, searchTerm: 'THREAD 1' })).toEqual(['thread 1']);
@@ -164,7 +164,7 @@ test('a cursor goes on from its thread under other filters too, and where that t
   expect(await previews(next, { cursor })).toEqual(['thread 3', 'thread 2', 'thread 1']);
 });
 
-test('a thread that comes while a client pages does not shift the pages', async () => {
+test('a new thread does not shift the pages of a client', async () => {
   const server = await withFiveThreads();
   const first = await page(server, { limit: 2 });
   await threadWith(server, [['thread 6', 'ok']]);
@@ -185,7 +185,7 @@ test('sortKey: by the last turn, or by the last change', async () => {
   expect(await previews(server, { limit: 2, sortKey: 'created_at' })).toEqual(['thread 5', 'thread 4']);
 });
 
-test('archived threads are listed apart', async () => {
+test('archived threads are listed separately', async () => {
   const server = await withFiveThreads();
   const next = await server.restart();
   await next.store.updateThread(server.threads[2] ?? '', { archivedAtMs: 1 });
@@ -193,7 +193,7 @@ test('archived threads are listed apart', async () => {
   expect(await previews(next, { archived: true })).toEqual(['thread 3']);
 });
 
-test('cwd: one folder or several, and only these', async () => {
+test('cwd: threads in one folder or in several', async () => {
   const server = await startServer();
   const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((name) => join(server.folder, name));
   for (const cwd of [a, b, c]) {
@@ -209,7 +209,7 @@ test('cwd: one folder or several, and only these', async () => {
   expect(await previews(server, { cwd: 'a' })).toEqual([]);
 });
 
-test('modelProviders: the configured one unless said, these, or with an empty list all', async () => {
+test('modelProviders: the configured one by default, the named ones, or all with an empty list', async () => {
   const server = await startServer();
   await threadWith(server, [['mine', 'ok']]);
   await threadWith(server, [['other', 'ok']], { modelProvider: 'scripted' });
@@ -220,7 +220,7 @@ test('modelProviders: the configured one unless said, these, or with an empty li
   expect(await previews(server, { modelProviders: [] })).toEqual(['other', 'mine']);
 });
 
-test('sourceKinds: threads of people unless said', async () => {
+test('sourceKinds: interactive threads by default', async () => {
   const server = await withFiveThreads();
   expect(await previews(server, { sourceKinds: [], limit: 1 })).toEqual(['thread 5']);
   expect(await previews(server, { sourceKinds: ['vscode'], limit: 1 })).toEqual(['thread 5']);
@@ -239,7 +239,7 @@ test('excludedThreadIds and originators', async () => {
   for (const originators of [[], null]) expect(await previews(server, { originators })).toHaveLength(5);
 });
 
-test('sections, projects and threads below another are empty, forks are no children', async () => {
+test('lists of sections, projects and threads below another are empty; forks are not children', async () => {
   const server = await withFiveThreads();
   const threadId = server.threads[0] ?? '';
   server.model.push(response(message('ok')));
@@ -257,12 +257,12 @@ test('sections, projects and threads below another are empty, forks are no child
   expect(await previews(server, { includeAttachedThreads: true, searchTerm: 'thread 2' })).toEqual(['thread 2']);
 });
 
-test('params without effect here: one account, one store', async () => {
+test('params without effect in a server with one account and one store', async () => {
   const server = await withFiveThreads();
   expect(await previews(server, { currentAccountOnly: true, useStateDbOnly: true })).toHaveLength(5);
 });
 
-test('searchTerm finds parts of the preview and of the name, whatever the case; % is a character', async () => {
+test('searchTerm finds parts of the preview and of the name in any case; % has no special meaning', async () => {
   const server = await startServer();
   await threadWith(server, [['find the Needle here', 'ok']]);
   const { thread } = await threadWith(server, [['only hay', 'ok']]);
@@ -277,7 +277,7 @@ test('searchTerm finds parts of the preview and of the name, whatever the case; 
   expect(await previews(server, { searchTerm: '' })).toHaveLength(2);
 });
 
-test('a list is answered also while the configuration is broken, of all providers', async () => {
+test('while the configuration is broken, the list has the threads of all providers', async () => {
   const server = await withFiveThreads();
   const next = await server.restart({ config: 'model_provider = [' });
   await next.client.waitFor('configWarning');

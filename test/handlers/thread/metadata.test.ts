@@ -8,7 +8,7 @@ async function update({ client }: Pick<TestServer, 'client'>, params: object) {
   return (await client.request('thread/metadata/update', { threadId: idOf(1), ...params })).thread;
 }
 
-test('thread/metadata/update refuses to change nothing, empty texts, projects and unknown threads', async () => {
+test('thread/metadata/update refuses updates without a change, empty strings, projects and unknown threads', async () => {
   const { client } = await startServer();
   const { thread } = await client.request('thread/start', {});
   const refused = (params: object) => client.refusal('thread/metadata/update', { threadId: idOf(1), ...params });
@@ -35,7 +35,7 @@ test('thread/metadata/update refuses to change nothing, empty texts, projects an
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toEqual(thread);
 });
 
-test('a patch of gitInfo keeps what it leaves out and clears what is null; with nothing left gitInfo is null', async () => {
+test('a patch of gitInfo keeps missing fields and clears null ones; gitInfo is null if no field is left', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
   expect(await update(server, { gitInfo: { branch: 'feature/x', sha: 'abc' } })).toEqual(
@@ -50,7 +50,7 @@ test('a patch of gitInfo keeps what it leaves out and clears what is null; with 
   expect((await update(server, { gitInfo: { sha: null, branch: null, originUrl: null } })).gitInfo).toBeNull();
 });
 
-test('of a thread that is not loaded it is stored too, without loading it, and a resume has it', async () => {
+test('an update of a thread that is not loaded is stored without loading it, and a resume returns it', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   const next = await server.restart();
@@ -64,7 +64,7 @@ test('of a thread that is not loaded it is stored too, without loading it, and a
   expect(thread).toEqual({ ...expected, status: { type: 'idle' } });
 });
 
-test('daybreakEnabled is kept as it was set, at the start too; an empty project is none', async () => {
+test('daybreakEnabled is kept as it was set, also by thread/start; an empty project counts as none', async () => {
   const server = await startServer();
   expect((await server.client.request('thread/start', { daybreakEnabled: true })).thread.daybreakEnabled).toBe(true);
   expect((await update(server, { daybreakEnabled: false })).daybreakEnabled).toBe(false);
@@ -73,7 +73,7 @@ test('daybreakEnabled is kept as it was set, at the start too; an empty project 
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({ daybreakEnabled: false, projectId: null });
 });
 
-test('a thread in memory only takes it as well', async () => {
+test('an ephemeral thread can be updated too', async () => {
   const server = await startServer();
   await server.client.request('thread/start', { ephemeral: true });
   expect((await update(server, { gitInfo: { branch: 'x' } })).gitInfo).toEqual({ sha: null, branch: 'x', originUrl: null });

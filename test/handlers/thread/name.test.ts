@@ -3,7 +3,7 @@ import { idOf } from '../../support/counting-ids.ts';
 import { startServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
-test('thread/name/set refuses an empty name and threads that it does not know', async () => {
+test('thread/name/set refuses an empty name and unknown threads', async () => {
   const server = await startServer();
   await threadWith(server, [['one', 'first']]);
   expect([
@@ -18,7 +18,7 @@ test('thread/name/set refuses an empty name and threads that it does not know', 
   expect(server.client.notifications('thread/name/updated')).toEqual([]);
 });
 
-test('thread/name/set refuses a name that is longer than 1,000 characters, and keeps the name that is there', async () => {
+test('thread/name/set refuses a name that is longer than 1,000 characters, and keeps the old name', async () => {
   const { client } = await startServer();
   await client.request('thread/start', {});
   const longest = 'é'.repeat(1_000);

@@ -25,7 +25,7 @@ test('a permission profile sets the sandbox policy of a thread, of a fork, of a 
   expect(await sandboxNow()).toEqual(WORKSPACE);
 });
 
-test('profiles and environments that there are none of, two policies at once and relative roots are refused, and no turn begins', async () => {
+test('unknown profiles and environments, two policies at once and relative roots are refused, and no turn begins', async () => {
   const { client } = await startServer();
   await client.request('thread/start', {});
   const input = text('x');
@@ -54,7 +54,7 @@ test('profiles and environments that there are none of, two policies at once and
   expect(client.notifications('turn/started')).toEqual([]);
 });
 
-test('an empty model is refused where a thread begins, and is none where a turn does', async () => {
+test('an empty model is refused by thread/start, and ignored by turn/start', async () => {
   const { client, model } = await startServer();
   await client.request('thread/start', {});
   const refused = {
@@ -71,7 +71,7 @@ test('an empty model is refused where a thread begins, and is none where a turn 
   expect(model.request(1).model).toBe('test-model');
 });
 
-test('dynamic tools with names that no model takes, or the same name, are refused', async () => {
+test('dynamic tools with invalid names, or with the same name, are refused', async () => {
   const { client } = await startServer();
   const tool = (name: string, more: object = {}) => ({ name, description: 'd', inputSchema: { type: 'object' }, ...more });
   const namespace = (name: string, ...names: string[]) => ({

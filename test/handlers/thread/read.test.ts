@@ -7,7 +7,7 @@ import { errorOf, failed, message, messageBegun, response, TestModel } from '../
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
-test('thread/read refuses ids that are none, and unknown ones', async () => {
+test('thread/read refuses invalid and unknown ids', async () => {
   const { client } = await startServer();
   expect([await client.refusal('thread/read', { threadId: 'nope' }), await client.refusal('thread/read', { threadId: idOf(9) })]).toEqual([
     { code: -32600, message: 'invalid thread id: "nope" is not a UUID', data: { code: 'invalid_thread_id' } },
@@ -15,7 +15,7 @@ test('thread/read refuses ids that are none, and unknown ones', async () => {
   ]);
 });
 
-test('thread/read reads a thread without loading it, its turns only when asked', async () => {
+test('thread/read reads a thread without loading it, with its turns only if asked', async () => {
   const server = await startServer();
   const { turns } = await threadWith(server, [['one', 'first']]);
   const { client } = await server.restart();
@@ -28,7 +28,7 @@ test('thread/read reads a thread without loading it, its turns only when asked',
   expect(await client.request('thread/loaded/list', {})).toEqual({ data: [], nextCursor: null });
 });
 
-test('thread/read shows a turn that runs, with what has come so far', async () => {
+test('thread/read shows a running turn with its items so far', async () => {
   const gate = new Gate();
   const server = await startServer({ model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))) });
   await server.client.request('thread/start', {});
@@ -59,7 +59,7 @@ test('thread/read shows a turn that runs, with what has come so far', async () =
   );
 });
 
-test('another server on the home reads what the first one wrote, also a turn that runs there', async () => {
+test('another server on the same home reads the thread of the first one, also a turn that runs there', async () => {
   const gate = new Gate();
   const first = await startServer({ model: new TestModel(response(messageBegun('par'), [gate])) });
   await first.client.request('thread/start', {});
@@ -72,7 +72,7 @@ test('another server on the home reads what the first one wrote, also a turn tha
   gate.open();
 });
 
-test('a long first message is cut in the preview, and later ones do not change it', async () => {
+test('the preview is the truncated first message, and later messages do not change it', async () => {
   const server = await startServer();
   await threadWith(server, [
     ['x'.repeat(10_000), 'first'],
@@ -87,7 +87,7 @@ describe('thread/read in every state', () => {
     return (await client.request('thread/read', { threadId: idOf(1), includeTurns: true })).thread;
   }
 
-  test('idle: before its first turn, when no list shows it, and in memory only', async () => {
+  test('idle: before its first turn, when it is not listed, and in memory only', async () => {
     const server = await startServer();
     await server.client.request('thread/start', {});
     expect(await read(server)).toEqual(threadOf(server, { id: idOf(1) }));
@@ -105,7 +105,7 @@ describe('thread/read in every state', () => {
     );
   });
 
-  test('systemError: a turn that failed, with its error and what had come of its message; notLoaded after a restart', async () => {
+  test('systemError: a failed turn with its error and its partial message; notLoaded after a restart', async () => {
     const server = await startServer({ model: new TestModel([{ type: 'started' }, ...messageBegun('par'), failed('out of order')]) });
     await server.client.request('thread/start', {});
     const { id } = await server.client.turn(idOf(1), 'one');
@@ -140,7 +140,7 @@ describe('thread/read in every state', () => {
     );
   });
 
-  test('archived: it reads as one that is not loaded', async () => {
+  test('archived: its status is notLoaded', async () => {
     const server = await startServer();
     const { turns } = await threadWith(server, [['one', 'first']]);
     const next = await server.restart();

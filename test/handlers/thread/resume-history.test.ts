@@ -13,7 +13,7 @@ async function resumedWith(server: TestServer, history: ResponseItem[]) {
   return thread;
 }
 
-/** What the model reads of a history in the next turn, without the context and the turn's own message. */
+/** The model's input from a history in the next turn, without the context and the message of the turn. */
 async function readByModel(history: ResponseItem[]): Promise<ResponseItem[]> {
   const server = await startServer();
   const { id } = await resumedWith(server, history);
@@ -79,14 +79,14 @@ test('history wins over path, and path over the id', async () => {
   expect(answer.thread.turns.map(({ items }) => brief(items))).toEqual([['user: given']]);
 });
 
-test('a thread that begins with a history is listed, under its first message', async () => {
+test('a thread that begins with a history is listed with its first message as the preview', async () => {
   const server = await startServer();
   const { id } = await resumedWith(server, [asked('<environment_context>x</environment_context>'), asked('the question'), said('yes')]);
   const { data } = await server.client.request('thread/list', {});
   expect(data.map((thread) => [thread.id, thread.preview])).toEqual([[id, 'the question']]);
 });
 
-test('what harnesses put before a model in the name of the user makes no turn', async () => {
+test('messages that harnesses send in the user role make no turn', async () => {
   const server = await startServer();
   const { turns } = await resumedWith(server, [
     asked('<environment_context>x</environment_context>'),
@@ -102,7 +102,7 @@ test('what harnesses put before a model in the name of the user makes no turn', 
   ]);
 });
 
-test('the output of a call goes to the model, whether it succeeded stays here', async () => {
+test('the output of a call goes to the model, its success flag does not', async () => {
   const content = [{ type: 'input_text' as const, text: 'seen' }];
   const output = (callId: string, value: Extract<ResponseItem, { type: 'function_call_output' }>['output']): ResponseItem => ({
     type: 'function_call_output',
@@ -121,7 +121,7 @@ test('the output of a call goes to the model, whether it succeeded stays here', 
   ]);
 });
 
-test('every shape of a ResponseItem is taken; what no model reads is left out of the prompt', async () => {
+test('every form of a ResponseItem is accepted; items that no model reads are left out of the prompt', async () => {
   const call: ResponseItem = { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** Begin Patch' };
   const callOutput: ResponseItem = { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' };
   const shellCall: ResponseItem = {
@@ -158,7 +158,7 @@ test('every shape of a ResponseItem is taken; what no model reads is left out of
   expect(await readByModel([asked('one'), ...aside, ...others])).toEqual([asked('one'), ...others]);
 });
 
-test('what clients see of every shape', async () => {
+test('clients see the right item for every form', async () => {
   const server = await startServer();
   const { turns } = await resumedWith(server, [
     { type: 'message', role: 'user', content: [{ type: 'input_image', image_url: 'data:,x' }] },
@@ -203,7 +203,7 @@ test('a history that does not begin with the user is kept', async () => {
   expect(await readByModel([said('unasked')])).toEqual([said('unasked')]);
 });
 
-test('an item of the history that is malformed is refused by its place', async () => {
+test('a malformed item of the history is refused with its index', async () => {
   const { client } = await startServer();
   expect(await client.refusal('thread/resume', { threadId: UNKNOWN, history: [asked('one'), { type: 'message', role: 'user' }] })).toEqual({
     code: -32600,

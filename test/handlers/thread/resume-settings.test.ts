@@ -41,7 +41,7 @@ async function settingsAfter(
 }
 
 describe('a thread that is not loaded', () => {
-  test('keeps model, effort and cwd of its last turn; what may be done without asking is the configuration’s', async () => {
+  test('keeps model, effort and cwd of its last turn, but takes sandbox and approval policy from the configuration', async () => {
     const server = await withTurnOverrides();
     const next = await server.restart();
     const cwd = join(server.folder, 'elsewhere');
@@ -61,7 +61,7 @@ describe('a thread that is not loaded', () => {
     expect((await client.request('thread/resume', { threadId: idOf(1) })).collaborationMode).toEqual(collaborationMode);
   });
 
-  test('keeps its model when the configuration names another by now', async () => {
+  test('keeps its model if the configuration now names another', async () => {
     const server = await withTurnOverrides();
     const config =
       'model = "new-default"\nmodel_reasoning_effort = "low"\nmodel_provider = "scripted"\n[model_providers.test]\nbase_url = "http://127.0.0.1:9"\n';
@@ -69,7 +69,7 @@ describe('a thread that is not loaded', () => {
     expect(await settingsAfter(next)).toMatchObject({ model: 'turn-model', reasoningEffort: 'high', modelProvider: 'test' });
   });
 
-  test('is refused when its provider is no longer defined, unless another is named', async () => {
+  test('is refused if its provider is no longer defined, unless the request names another', async () => {
     const server = await withTurnOverrides();
     const { client } = await server.restart({ config: 'model = "m"\n', model: null });
     expect(await client.refusal('thread/resume', { threadId: idOf(1) })).toMatchObject({
@@ -80,7 +80,7 @@ describe('a thread that is not loaded', () => {
     expect(answer).toMatchObject({ modelProvider: 'scripted', model: 'turn-model' });
   });
 
-  test('takes overrides, explicit ones over its config’s, and they reach the model', async () => {
+  test('takes overrides, explicit ones over those in its config, and the model gets them', async () => {
     const server = await withTurnOverrides();
     const next = await server.restart();
     const settings = await settingsAfter(next, {
@@ -110,7 +110,7 @@ describe('a thread that is not loaded', () => {
     expect(JSON.stringify(next.model.request(3).input)).toContain('Say please.');
   });
 
-  test('takes what its config says over what the last turn had', async () => {
+  test('takes the values of its config over those of the last turn', async () => {
     const server = await withTurnOverrides();
     expect(await settingsAfter(await server.restart(), { config: { model: 'from-config' } })).toMatchObject({
       model: 'from-config',
@@ -131,7 +131,7 @@ describe('a thread that is not loaded', () => {
 });
 
 describe('an idle loaded thread', () => {
-  test('keeps everything when nothing is said', async () => {
+  test('keeps all settings if the request has none', async () => {
     const server = await withTurnOverrides();
     expect(await settingsAfter(server)).toEqual(
       settingsOf(server, {
@@ -144,7 +144,7 @@ describe('an idle loaded thread', () => {
     );
   });
 
-  test('takes overrides, and keeps what they do not name', async () => {
+  test('takes overrides, and keeps all other settings', async () => {
     const server = await withTurnOverrides();
     const cwd = join(server.folder, 'elsewhere');
     const changed = settingsOf(server, {
@@ -162,7 +162,7 @@ describe('an idle loaded thread', () => {
     expect(conversation(server.model.request(3))).toHaveLength(5);
   });
 
-  test('is left as it was when an override is refused', async () => {
+  test('does not change if an override is refused', async () => {
     const server = await withTurnOverrides();
     const { client } = await server.restart({ model: null });
     await client.refusal('thread/resume', { threadId: idOf(1), model: 'x', modelProvider: 'nobody' });

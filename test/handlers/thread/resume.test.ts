@@ -15,7 +15,7 @@ const UNKNOWN = idOf(999);
 const collaborationMode = { mode: 'default', settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null } };
 
 describe('thread/resume refuses', () => {
-  test('an id that is none, an unknown one, an unknown path, and an empty history', async () => {
+  test('an invalid id, an unknown id, an unknown path, and an empty history', async () => {
     const { client, home } = await startServer();
     expect([
       await client.refusal('thread/resume', {}),
@@ -50,7 +50,7 @@ describe('thread/resume refuses', () => {
     });
   });
 
-  test('a thread that another server on the same home holds, and names its process', async () => {
+  test('a thread that another server on the same home has loaded, and names its process', async () => {
     const first = await withTwoTurns();
     const second = await startServer({ folder: first.folder, pid: 4712, ids: new CountingIds(100) });
     expect(await second.client.refusal('thread/resume', { threadId: idOf(1) })).toEqual({
@@ -65,7 +65,7 @@ describe('thread/resume refuses', () => {
   });
 });
 
-test('a loaded thread is answered with its turns; then its token usage, and that it has no goal', async () => {
+test('returns a loaded thread with its turns, then announces its token usage, and that it has no goal', async () => {
   const server = await withTwoTurns();
   const before = server.client.messages.length;
   const answer = await server.client.request('thread/resume', { threadId: idOf(1) });
@@ -96,7 +96,7 @@ test('a loaded thread is answered with its turns; then its token usage, and that
   ]);
 });
 
-test('after a restart a thread reads as before, and its history reaches the model', async () => {
+test('after a restart a thread is the same as before, and its history reaches the model', async () => {
   const server = await withTwoTurns();
   const { client, model } = await server.restart();
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
@@ -106,7 +106,7 @@ test('after a restart a thread reads as before, and its history reaches the mode
   expect(conversation(model.request(3))).toEqual([asked('one'), said('first'), asked('two'), said('second'), asked('three')]);
 });
 
-test('after a restart the answer comes before the token usage of the last turn', async () => {
+test('after a restart the response comes before the token usage of the last turn', async () => {
   const server = await withTwoTurns();
   const { client } = await server.restart();
   await client.request('thread/resume', { threadId: idOf(1) });
@@ -114,7 +114,7 @@ test('after a restart the answer comes before the token usage of the last turn',
   expect(client.messages.slice(1).map(({ id, method }) => method ?? id)).toEqual([2, 'thread/tokenUsage/updated', 'thread/goal/cleared']);
 });
 
-test('the context is told to the model once, also over a restart', async () => {
+test('the model gets the context once, also over a restart', async () => {
   const server = await withTwoTurns();
   const { client, model } = await server.restart();
   await client.request('thread/resume', { threadId: idOf(1) });
@@ -124,7 +124,7 @@ test('the context is told to the model once, also over a restart', async () => {
   expect(roles).toEqual(['developer', 'user', 'user', 'assistant', 'user', 'assistant', 'user']);
 });
 
-test('a path finds the thread, and wins over the id', async () => {
+test('a path finds the thread, and takes precedence over the id', async () => {
   const server = await withTwoTurns();
   const other = await server.client.request('thread/start', {});
   const { client } = await server.restart();
@@ -134,19 +134,19 @@ test('a path finds the thread, and wins over the id', async () => {
   expect(await client.request('thread/loaded/list', {})).toEqual({ data: [idOf(1)], nextCursor: null });
 });
 
-test('an empty path is as if absent', async () => {
+test('an empty path counts as absent', async () => {
   const server = await withTwoTurns();
   const { thread } = await server.client.request('thread/resume', { threadId: idOf(1), path: '' });
   expect(thread.id).toBe(idOf(1));
 });
 
-test('excludeTurns leaves the turns out', async () => {
+test('excludeTurns leaves out the turns', async () => {
   const server = await withTwoTurns();
   const { thread } = await server.client.request('thread/resume', { threadId: idOf(1), excludeTurns: true });
   expect(thread).toEqual(threadOf(server, { id: idOf(1), preview: 'one' }));
 });
 
-test('a resume keeps what a thread is called and when it began', async () => {
+test('a resume keeps the name of a thread and the time of its start', async () => {
   const server = await withTwoTurns();
   await server.client.request('thread/name/set', { threadId: idOf(1), name: 'Bug hunt' });
   server.clock.advance(3_600_000);
@@ -156,7 +156,7 @@ test('a resume keeps what a thread is called and when it began', async () => {
 });
 
 describe('initialTurnsPage', () => {
-  test('gives the newest turns first, its cursor goes on to older ones', async () => {
+  test('has the newest turns first, and its cursor continues with older ones', async () => {
     const server = await withTwoTurns();
     const { initialTurnsPage: page } = await server.client.request('thread/resume', {
       threadId: idOf(1),
@@ -169,7 +169,7 @@ describe('initialTurnsPage', () => {
     expect(next).toEqual({ data: [server.turns[0]], nextCursor: null, backwardsCursor: expect.any(String) });
   });
 
-  test('can begin with the oldest, and shows summaries unless asked', async () => {
+  test('can begin with the oldest turn, and has summaries by default', async () => {
     const server = await withTwoTurns();
     const { initialTurnsPage: page } = await server.client.request('thread/resume', {
       threadId: idOf(1),
@@ -179,7 +179,7 @@ describe('initialTurnsPage', () => {
     expect(page?.nextCursor).toBe(null);
   });
 
-  test('the backwards cursors go on with what comes after the resume', async () => {
+  test('the backwards cursors continue with turns and items that come after the resume', async () => {
     const server = await withTwoTurns();
     const answer = await server.client.request('thread/resume', { threadId: idOf(1), excludeTurns: true });
     server.model.push(response(message('third')));
@@ -198,7 +198,7 @@ describe('initialTurnsPage', () => {
     expect(brief(items.data.map(({ item }) => item))).toEqual(['agent: second', 'user: three', 'agent: third']);
   });
 
-  test('the backwards cursors are null where there is nothing', async () => {
+  test('the backwards cursors are null for an empty thread', async () => {
     const { client } = await startServer();
     const { thread } = await client.request('thread/start', {});
     expect(await client.request('thread/resume', { threadId: thread.id, initialTurnsPage: {} })).toMatchObject({
@@ -221,7 +221,7 @@ describe('while a turn runs', () => {
     return { server, gate, turnId: turn.id };
   }
 
-  test('a resume shows it as it is, and its overrides do not disturb it', async () => {
+  test('a resume shows the turn as it is, and its overrides do not disturb it', async () => {
     const { server, gate, turnId } = await running();
     const answer = await server.client.request('thread/resume', { threadId: idOf(1), model: 'ignored', cwd: server.folder });
     expect(answer).toMatchObject({
@@ -257,7 +257,7 @@ describe('while a turn runs', () => {
   });
 });
 
-test('a resume that cannot be answered leaves the thread as it was: not loaded, and free for others', async () => {
+test('a resume that fails leaves the thread as it was: not loaded, and free for other processes', async () => {
   let broken = true;
   const { restart } = await withTwoTurns();
   const { client } = await restart({

@@ -22,7 +22,7 @@ async function readBrief({ client }: Pick<TestServer, 'client'>, threadId: strin
 }
 
 describe('thread/revert refuses', () => {
-  test('threads and turns that it does not know, and archived threads', async () => {
+  test('unknown threads and turns, and archived threads', async () => {
     const { client, threadId, turnIds } = await withThreeTurns();
     const unknown = [
       await client.refusal('thread/revert', { threadId: 'nope', beforeTurnId: turnIds[0] }),
@@ -41,7 +41,7 @@ describe('thread/revert refuses', () => {
     expect(client.notifications('thread/reverted')).toEqual([]);
   });
 
-  test('a thread that another process holds', async () => {
+  test('a thread that another process has loaded', async () => {
     const first = await withThreeTurns();
     const second = await startServer({ folder: first.folder, pid: 4712 });
     const params = { threadId: first.threadId, beforeTurnId: first.turnIds[1] };
@@ -67,7 +67,7 @@ describe('thread/revert refuses', () => {
   });
 });
 
-test('it answers with the thread and cursors to what is left; then everyone is told, once', async () => {
+test('it returns the thread and cursors for the turns that are left; then everyone is told, once', async () => {
   const server = await withThreeTurns();
   const { client, clock, threadId, turns, turnIds } = server;
   const other = await server.connect();
@@ -95,7 +95,7 @@ test('it answers with the thread and cursors to what is left; then everyone is t
   expect(items.data.map(({ item }) => brief([item]))).toEqual([['agent: second']]);
 });
 
-test('the thread goes on without what was cut off, for its clients and the model, now and after a restart', async () => {
+test('the thread goes on without the removed turns, for its clients and the model, now and after a restart', async () => {
   const server = await withThreeTurns();
   const { client, threadId, turnIds } = server;
   await client.request('thread/revert', { threadId, beforeTurnId: turnIds[1] });
@@ -113,7 +113,7 @@ test('the thread goes on without what was cut off, for its clients and the model
   expect(conversation(await sayIn(again, threadId, 'on'))).toEqual([asked('one'), said('first'), asked('other'), said('ok'), asked('on')]);
 });
 
-test('before its first turn it is as new, but for its place in lists: no preview, and the model is told its surroundings', async () => {
+test('reverted to before its first turn, the thread is as new, but listed: no preview, and the model gets the context again', async () => {
   const server = await withThreeTurns();
   const { client, model, threadId, turnIds } = server;
   const answer = await client.request('thread/revert', { threadId, beforeTurnId: turnIds[0] });
@@ -126,7 +126,7 @@ test('before its first turn it is as new, but for its place in lists: no preview
   expect(tokens?.tokenUsage.total, 'counted anew').toEqual(USAGE);
 });
 
-test('tokens are counted on from those of the last turn that is left, also over a restart', async () => {
+test('the token count continues from the last turn that is left, also over a restart', async () => {
   const server = await withThreeTurns();
   const { client, threadId, turnIds } = server;
   await client.request('thread/revert', { threadId, beforeTurnId: turnIds[2] ?? '' });
@@ -144,7 +144,7 @@ test('tokens are counted on from those of the last turn that is left, also over 
 test.each([
   ['itself', 3, 3],
   ['an earlier one', 1, 1],
-])('a running turn ends interrupted before the answer, when the thread is reverted before %s', async (_name, cut, left) => {
+])('a running turn ends as interrupted before the response, when the thread is reverted to before %s', async (_name, cut, left) => {
   const server = await withThreeTurns();
   const { client, model, threadId, turnIds } = server;
   model.push([...messageBegun('half'), new Gate()]);
@@ -165,7 +165,7 @@ test.each([
   expect(conversation(await sayIn(server, threadId, 'on'))).toEqual([...kept, asked('on')]);
 });
 
-test('without the turn that failed, the thread is idle again, and its followers are told', async () => {
+test('when the failed turn is removed, the thread is idle again, and its followers are told', async () => {
   const server = await startServer();
   const { client, model } = server;
   const { thread } = await threadWith(server, [['one', 'first']]);
@@ -181,7 +181,7 @@ test('without the turn that failed, the thread is idle again, and its followers 
   ]);
 });
 
-test('forks of it keep what they have, and a cursor into what is gone is refused', async () => {
+test('forks keep their turns, and a cursor into the removed turns is refused', async () => {
   const server = await withThreeTurns();
   const { client, threadId, turns, turnIds } = server;
   const { thread: fork } = await client.request('thread/fork', { threadId });
@@ -199,7 +199,7 @@ test('forks of it keep what they have, and a cursor into what is gone is refused
   ]);
 });
 
-test('an ephemeral thread too', async () => {
+test('it works for an ephemeral thread too', async () => {
   const server = await startServer();
   const { thread, turns } = await threadWith(
     server,
@@ -213,7 +213,7 @@ test('an ephemeral thread too', async () => {
   expect(conversation(await sayIn(server, thread.id, 'on'))).toEqual([asked('one'), said('first'), asked('on')]);
 });
 
-test('an end that could not be stored is not written behind the cut: the revert waits until it can', async () => {
+test('if the end of a turn could not be stored, the revert waits until it can be, so that it is not written after the cut', async () => {
   let full = false;
   const server = await withThreeTurns({
     wrapStore: (store) =>

@@ -6,7 +6,7 @@ import { text } from '../../support/test-client.ts';
 import { asked, conversation, message, messageBegun, response, said } from '../../support/test-model.ts';
 import { withTwoTurns } from '../../support/thread-with.ts';
 
-test('thread/rollback refuses threads that it does not know, no turns at all, archived threads, and a thread whose turn runs', async () => {
+test('thread/rollback refuses unknown threads, 0 turns, archived threads, and a thread with a running turn', async () => {
   const { client, model, threadId, turns } = await withTwoTurns();
   model.push([...messageBegun('half'), new Gate()]);
   const { turn } = await client.request('turn/start', { threadId, input: text('three') });
@@ -33,7 +33,7 @@ test('thread/rollback refuses threads that it does not know, no turns at all, ar
   expect((await client.request('thread/read', { threadId, includeTurns: true })).thread.turns.slice(0, 2)).toEqual(turns);
 });
 
-test('it answers with the turns that are left; then everyone is told, and the model hears no more of the others', async () => {
+test('it returns the turns that are left; then everyone is told, and the model no longer gets the others', async () => {
   const server = await withTwoTurns();
   const { client, model, threadId, turns } = server;
   const before = client.messages.length;
@@ -46,7 +46,7 @@ test('it answers with the turns that are left; then everyone is told, and the mo
   expect(conversation(model.request(3))).toEqual([asked('one'), said('first'), asked('other')]);
 });
 
-test('more turns than there are are all of them; of none, nothing happens', async () => {
+test('rolling back more turns than there are removes all of them; without turns, nothing happens', async () => {
   const server = await withTwoTurns();
   const { threadId } = server;
   const { client } = await server.restart();

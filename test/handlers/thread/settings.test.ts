@@ -16,7 +16,7 @@ async function withThread(): Promise<TestServer> {
   return server;
 }
 
-/** What a client is told of the settings of a thread that began without any params, but for what is given. */
+/** The settings that clients see of a thread that was started without params, except those given. */
 function told({ cwd }: Pick<TestServer, 'cwd'>, given: Partial<ThreadSettings> = {}) {
   const { model = 'test-model', effort = null } = given;
   const threadSettings: ThreadSettings = {
@@ -115,7 +115,7 @@ describe('thread/settings/update refuses, and changes nothing', () => {
   });
 });
 
-test('every setting holds for the next turns, and those who follow the thread are told the whole, after the answer', async () => {
+test('every setting holds for the next turns; after the response, followers of the thread get all settings', async () => {
   const server = await withThread();
   const other = await server.connect();
   await other.request('thread/resume', { threadId: idOf(1) });
@@ -161,7 +161,7 @@ test('every setting holds for the next turns, and those who follow the thread ar
   expect(server.client.notifications('thread/settings/updated')).toHaveLength(1);
 });
 
-test('what says nothing new is answered and not announced', async () => {
+test('an update without a change is answered, but not announced', async () => {
   const server = await withThread();
   expect(await update(server, {})).toEqual({});
   expect(await update(server, { model: 'test-model', approvalPolicy: null, sandboxPolicy: { type: 'readOnly' } })).toEqual({});
@@ -181,7 +181,7 @@ test('a collaboration mode brings its model and effort', async () => {
   );
 });
 
-test('while a turn runs it is for the next one', async () => {
+test('an update while a turn runs holds from the next turn on', async () => {
   const gate = new Gate();
   const server = await startServer({
     model: new TestModel(response(messageBegun('par'), [gate]), response(message('steered')), response(message('second'))),
@@ -197,14 +197,14 @@ test('while a turn runs it is for the next one', async () => {
   expect(server.model.requests.map(({ model }) => model)).toEqual(['test-model', 'test-model', 'other']);
 });
 
-test('it survives a restart as what the last turn ran with does, without a turn between', async () => {
+test('an update survives a restart as the settings of a turn do, even without a turn after it', async () => {
   const server = await withThread();
   await update(server, { model: 'other', effort: 'max' });
   const next = await server.restart();
   expect(await settings(next)).toMatchObject({ model: 'other', reasoningEffort: 'max' });
 });
 
-describe('settings that a turn brings are announced before the turn, and only when they are other ones', () => {
+describe('settings that change with a turn are announced before the turn', () => {
   test('turn/start', async () => {
     const server = await withThread();
     await server.client.turn(idOf(1), 'one', { model: 'test-model' });

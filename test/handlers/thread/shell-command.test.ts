@@ -9,7 +9,7 @@ function textsRead(input: readonly unknown[]): string {
 }
 
 describe('thread/shellCommand', () => {
-  test('between turns is a turn of its own, which does not ask the model', async () => {
+  test('between turns runs in a turn of its own, without a request to the model', async () => {
     const server = await commandServer([done]);
     expect(await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'echo hi; exit 2' })).toEqual({});
     const { turn } = await server.client.waitFor('turn/completed');
@@ -31,7 +31,7 @@ describe('thread/shellCommand', () => {
     expect(textsRead(server.model.request(1).input)).toContain('echo hi; exit 2\\n</command>\\n<result>\\nExit code: 2\\n');
   });
 
-  test('runs outside the sandbox, and asks nobody', async () => {
+  test('runs outside the sandbox, without approval', async () => {
     const config = FREE_CONFIG.replace('danger-full-access', 'read-only').replace('never', 'untrusted');
     const server = await commandServer([], { config });
     await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'echo x > ../out; cat ../out' });
@@ -48,7 +48,7 @@ describe('thread/shellCommand', () => {
     expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 137, aggregatedOutput: 'up\n' }]);
   });
 
-  test('is killed when its time is over', async () => {
+  test('is killed after its timeout', async () => {
     const server = await commandServer([]);
     await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'echo up; exec sleep 1000', timeoutMs: 900 });
     await says(server, 'up');
@@ -58,7 +58,7 @@ describe('thread/shellCommand', () => {
     expect(completed(server)).toMatchObject([{ status: 'failed', exitCode: 124 }]);
   });
 
-  test('during a turn joins it: the turn does not end before it, and the model reads of it with its next request', async () => {
+  test('during a turn joins it: the turn ends after the command, and the model gets its output with the next request', async () => {
     const gate = new Gate();
     const server = await commandServer([[{ type: 'started' }, gate, ...response(message('done')).slice(1)], done]);
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [] });
@@ -76,7 +76,7 @@ describe('thread/shellCommand', () => {
     expect(textsRead(server.model.request(2).input)).toContain('mkfifo p');
   });
 
-  test('takes input for the model, which is asked when the command has ended', async () => {
+  test('accepts input for the model, which is asked when the command has ended', async () => {
     const server = await commandServer([response(message('an answer'))]);
     await server.client.request('thread/shellCommand', { threadId: THREAD, command: 'mkfifo p; echo up; read x < p' });
     await says(server, 'up');
@@ -89,7 +89,7 @@ describe('thread/shellCommand', () => {
     expect((await server.client.waitFor('turn/completed')).turn).toMatchObject({ status: 'completed', items: [{ text: 'an answer' }] });
   });
 
-  test('may run beside a command of the model', async () => {
+  test('can run at the same time as a command of the model', async () => {
     const wait = response(functionCall('exec_command', { cmd: 'mkfifo p; echo up; read x < p; echo "$x"' }));
     const server = await commandServer([wait, done]);
     await server.client.request('turn/start', { threadId: THREAD, input: [] });
@@ -102,7 +102,7 @@ describe('thread/shellCommand', () => {
     ]);
   });
 
-  test('without a command, and of a thread that is not there, is refused', async () => {
+  test('is refused without a command, and for an unknown thread', async () => {
     const server = await commandServer([]);
     const empty = await server.client.refusal('thread/shellCommand', { threadId: THREAD, command: ' \n' });
     expect(empty).toEqual({ code: -32600, message: 'command must not be empty', data: { code: 'empty_command' } });

@@ -28,7 +28,7 @@ describe('thread/start refuses', () => {
     ]);
   });
 
-  test('a provider that nothing defines, and starts nothing', async () => {
+  test('an undefined provider, and starts nothing', async () => {
     const { client } = await startServer({ model: null });
     expect(await client.refusal('thread/start', { modelProvider: 'nobody' })).toEqual({
       code: -32600,
@@ -47,7 +47,7 @@ describe('thread/start refuses', () => {
     });
   });
 
-  test('everything while config.toml is broken, and works as soon as it is mended', async () => {
+  test('everything while config.toml is invalid, and works as soon as it is corrected', async () => {
     const { client, home } = await startServer({ config: 'model = [broken' });
     expect(await client.refusal('thread/start', {})).toEqual({
       code: -32600,
@@ -59,7 +59,7 @@ describe('thread/start refuses', () => {
   });
 });
 
-test('thread/start answers with the thread and its settings, then thread/started tells of the same thread', async () => {
+test('thread/start returns the thread and its settings, then thread/started announces the same thread', async () => {
   const server = await startServer();
   const thread = threadOf(server, { id: idOf(1) });
   expect(await server.client.request('thread/start', {})).toEqual({ thread, ...settingsOf(server) });
@@ -70,7 +70,7 @@ test('thread/start answers with the thread and its settings, then thread/started
   ]);
 });
 
-test('thread/start gives ids in the order of the starts', async () => {
+test('thread/start returns ids in the order of the starts', async () => {
   const { client } = await startServer();
   const started = [];
   for (let count = 0; count < 3; count++) started.push((await client.request('thread/start', {})).thread.id);
@@ -109,14 +109,14 @@ test('thread/start takes overrides of every setting', async () => {
   });
 });
 
-test('null in every optional field is as if absent', async () => {
+test('null in every optional field counts as absent', async () => {
   const server = await startServer();
   const fields = ['model', 'modelProvider', 'cwd', 'approvalPolicy', 'sandbox', 'config', 'baseInstructions', 'ephemeral', 'serviceTier'];
   const answer = await server.client.call('thread/start', Object.fromEntries(fields.map((field) => [field, null])));
   expect(answer).toEqual({ thread: threadOf(server, { id: idOf(1) }), ...settingsOf(server) });
 });
 
-test('the config of thread/start goes over config.toml, with dotted keys, and its own fields go over that', async () => {
+test('the config of thread/start, with dotted keys, overrides config.toml, and the other fields override that', async () => {
   const server = await startServer();
   const answer = await server.client.request('thread/start', {
     model: 'field-model',
@@ -145,7 +145,7 @@ test('the config of thread/start goes over config.toml, with dotted keys, and it
   });
 });
 
-test('what thread/start says of the model reaches the model', async () => {
+test('the instructions and settings of thread/start reach the model', async () => {
   const { client, model } = await startServer({ model: new TestModel(response(message('ok'))) });
   const { thread } = await client.request('thread/start', {
     model: 'other-model',
@@ -169,7 +169,7 @@ test('what thread/start says of the model reaches the model', async () => {
   expect(input[0]).toMatchObject({ role: 'developer', content: [{}, { type: 'input_text', text: 'And that.' }] });
 });
 
-test('AGENTS.md of the home and of the folder reaches the model, and the answer names the files', async () => {
+test('AGENTS.md of the home and of the folder reaches the model, and the response names the files', async () => {
   const server = await startServer({
     model: new TestModel(response(message('ok'))),
     files: { 'home/AGENTS.md': 'Be brief.', 'work/AGENTS.md': 'Be kind.' },
@@ -182,13 +182,13 @@ test('AGENTS.md of the home and of the folder reaches the model, and the answer 
   expect(instructions).toEqual([expect.stringMatching(/Be brief\.[\s\S]*Be kind\./)]);
 });
 
-test('a relative cwd is one below the folder of the server', async () => {
+test('a relative cwd is relative to the working directory of the server', async () => {
   const server = await startServer();
   mkdirSync(join(server.cwd, 'below'));
   expect((await server.client.request('thread/start', { cwd: 'below' })).cwd).toBe(join(server.cwd, 'below'));
 });
 
-test('an ephemeral thread has no path, is not listed, works, and is gone with the server', async () => {
+test('an ephemeral thread has no path, is not listed, works, and ends with the server', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   const answer = await server.client.request('thread/start', { ephemeral: true });
   expect(answer.thread).toEqual(threadOf(server, { id: idOf(1), ephemeral: true, path: null }));
@@ -203,7 +203,7 @@ test('an ephemeral thread has no path, is not listed, works, and is gone with th
   });
 });
 
-test('a thread is not listed before its first turn, and readable all the same', async () => {
+test('a thread is not listed before its first turn, but can be read', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
   expect(await server.client.request('thread/list', {})).toEqual({ data: [], nextCursor: null, backwardsCursor: null });

@@ -18,7 +18,7 @@ async function withLongTurn() {
 }
 
 describe('thread/turns/list refuses', () => {
-  test('unknown threads, wrong params, and cursors that are none or of another list', async () => {
+  test('unknown threads, wrong params, and cursors that are invalid or of another list', async () => {
     const { client } = await withLongTurn();
     const { backwardsCursor } = await client.request('thread/items/list', { threadId: idOf(1) });
     expect([
@@ -50,7 +50,7 @@ describe('thread/turns/list refuses', () => {
   });
 });
 
-test('the three views: the whole, the first user message with the last answer, and nothing', async () => {
+test('the three views: all items, the first user message with the last answer, and none', async () => {
   const { client, full } = await withLongTurn();
   const view = async (itemsView?: 'full' | 'summary' | 'notLoaded' | null) =>
     (
@@ -68,7 +68,7 @@ test('the three views: the whole, the first user message with the last answer, a
   expect(await view('notLoaded')).toEqual(full.map((turn) => ({ ...turn, items: [], itemsView: 'notLoaded' })));
 });
 
-test('pages begin with the newest turn, and go both ways', async () => {
+test('pages begin with the newest turn, and continue in both directions', async () => {
   const { client, full } = await withLongTurn();
   const list = (params: object) => client.request('thread/turns/list', { threadId: idOf(1), itemsView: 'full', ...params });
   const newest = await list({ limit: 2 });
@@ -85,7 +85,7 @@ test('pages begin with the newest turn, and go both ways', async () => {
   expect((await list({ cursor: oldest.backwardsCursor, sortDirection: 'desc' })).data).toEqual([full[0]]);
 });
 
-test('a thread without turns has none, and one that is not loaded is not loaded by it', async () => {
+test('the list of a thread without turns is empty, and does not load the thread', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
   const { client } = await server.restart();

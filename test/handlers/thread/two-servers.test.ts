@@ -13,7 +13,7 @@ async function twoServers(): Promise<{ holder: TestServer; other: TestServer }> 
 
 const read = async ({ client }: TestServer) => (await client.request('thread/read', { threadId: idOf(1) })).thread;
 
-test('what another server says of a thread that is loaded here is shown at once, wherever the thread is shown', async () => {
+test('changes that another server makes to a thread that is loaded here show at once, wherever the thread is shown', async () => {
   const { holder, other } = await twoServers();
   await other.client.request('thread/name/set', { threadId: idOf(1), name: 'of the other' });
   await other.client.request('thread/metadata/update', { threadId: idOf(1), gitInfo: { branch: 'b' }, daybreakEnabled: true });
@@ -25,7 +25,7 @@ test('what another server says of a thread that is loaded here is shown at once,
   expect(rolledBack.thread).toMatchObject(said);
 });
 
-test('two servers that say different things of one thread keep both, over its turns too', async () => {
+test('changes of different fields of a thread by two servers are both kept, also over its turns', async () => {
   const { holder, other } = await twoServers();
   const update = ({ client }: TestServer, gitInfo: object) => client.request('thread/metadata/update', { threadId: idOf(1), gitInfo });
   await update(other, { branch: 'b' });

@@ -5,7 +5,7 @@ import { asked, conversation, message, response, said } from '../../support/test
 import { startServer } from '../../support/test-server.ts';
 import { threadWith } from '../../support/thread-with.ts';
 
-test('thread/unarchive refuses threads that it does not know and those that are not archived', async () => {
+test('thread/unarchive refuses unknown threads and those that are not archived', async () => {
   const server = await startServer();
   const { client } = server;
   await threadWith(server, [['one', 'first']]);
@@ -21,7 +21,7 @@ test('thread/unarchive refuses threads that it does not know and those that are 
   expect(client.notifications('thread/unarchived')).toEqual([]);
 });
 
-test('it answers with the thread, updated now and not loaded, tells everyone, and the thread goes on where it was', async () => {
+test('it returns the thread, updated now and not loaded, tells everyone, and the thread can go on', async () => {
   const server = await startServer();
   const { client, clock, model } = server;
   const other = await server.connect();

@@ -9,7 +9,7 @@ import { threadWith } from '../../support/thread-with.ts';
 
 const IDLE_MS = 30 * 60 * 1000;
 
-test('thread/unsubscribe says what there was to end', async () => {
+test('thread/unsubscribe says whether the client followed the thread', async () => {
   const { client } = await startServer();
   const { thread } = await client.request('thread/start', {});
   const unsubscribe = async (threadId: string) => (await client.request('thread/unsubscribe', { threadId })).status;
@@ -20,7 +20,7 @@ test('thread/unsubscribe says what there was to end', async () => {
   ]);
 });
 
-test('thread/unsubscribe in mid-turn silences the thread for this client; the turn goes on', async () => {
+test('after thread/unsubscribe during a turn, the client hears no more of the thread; the turn goes on', async () => {
   const gate = new Gate();
   const server = await startServer({
     model: new TestModel(response(messageBegun('par'), [gate], message('partial').slice(2))),
@@ -77,7 +77,7 @@ describe('a loaded thread that nobody follows', () => {
     expect((await server.client.request('thread/resume', { threadId: idOf(1) })).thread.turns).toHaveLength(1);
   });
 
-  test('stays when somebody follows it again', async () => {
+  test('stays loaded if a client follows it again', async () => {
     const server = await unfollowed();
     await server.client.request('thread/resume', { threadId: idOf(1) });
     server.clock.advance(IDLE_MS);
@@ -85,7 +85,7 @@ describe('a loaded thread that nobody follows', () => {
     expect(server.client.notifications('thread/closed')).toEqual([]);
   });
 
-  test('stays while a turn runs, and is idle only from its end on', async () => {
+  test('stays loaded while a turn runs, and counts as idle only after its end', async () => {
     const gate = new Gate();
     const server = await startServer({ model: new TestModel(response([gate], message('ok'))) });
     await server.client.request('thread/start', {});
@@ -101,7 +101,7 @@ describe('a loaded thread that nobody follows', () => {
     expect(await loaded(server)).toEqual([]);
   });
 
-  test('is one whose client is gone, too', async () => {
+  test('is unloaded too if its client is gone', async () => {
     const server = await startServer();
     const other = await server.connect();
     await other.request('thread/start', {});
@@ -125,7 +125,7 @@ test('a turn goes on when the client that started it is gone', async () => {
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
 });
 
-test('thread/unsubscribe refuses what is no thread id; an unknown thread is not loaded', async () => {
+test('thread/unsubscribe refuses an invalid thread id; an unknown thread is notLoaded', async () => {
   const { client } = await startServer();
   expect(await client.refusal('thread/unsubscribe', { threadId: 'zz' })).toEqual({
     code: -32600,

@@ -15,7 +15,7 @@ async function withThread(files: Record<string, string> = {}): Promise<TestServe
   return server;
 }
 
-/** What the model reads of an input, and the item that clients see: the same told and read, over a restart too. */
+/** The model's input for a user input, and the item that clients see: the same announced and read, also after a restart. */
 async function sent(server: TestServer, input: UserInput[]): Promise<{ model: ResponseItem[]; item: unknown }> {
   expect(await server.client.turn(idOf(1), input)).toMatchObject({ status: 'completed' });
   const item = server.client.notifications('item/completed')[0]?.item;
@@ -45,14 +45,14 @@ test('text without elements has none', async () => {
   expect(item).toEqual(userItem([{ type: 'text', text: 'plain', text_elements: [] }]));
 });
 
-test('text of every kind of character comes through unchanged', async () => {
+test('text with any characters is passed on unchanged', async () => {
   const text = 'a\u0000b\u2028c\u{1F9F5}\ud83e "quoted" \\ \r\n\u007f';
   const { item, model } = await sent(await withThread(), [{ type: 'text', text }]);
   expect(item).toEqual(userItem([{ type: 'text', text, text_elements: [] }]));
   expect(model).toEqual([read({ type: 'input_text', text })]);
 });
 
-test('an image by its address, and by its file id', async () => {
+test('an image by URL, and by file id', async () => {
   const url = `data:image/png;base64,${PNG}`;
   const input: UserInput[] = [
     { type: 'text', text: 'see', text_elements: [] },
@@ -75,7 +75,7 @@ test('a local image is read when the turn begins', async () => {
   expect(model).toEqual([read({ type: 'input_image', image_url: `data:image/png;base64,${PNG}` })]);
 });
 
-test('how closely a picture is to be looked at reaches the model; clients see of it what all of them can read', async () => {
+test('the detail of an image reaches the model; clients only get values that all of them know', async () => {
   const server = await withThread();
   const path = join(server.cwd, 'dot.png');
   writeFileSync(path, Buffer.from(PNG, 'base64'));
@@ -95,7 +95,7 @@ test('how closely a picture is to be looked at reaches the model; clients see of
   ]);
 });
 
-test('a local image that is none is said to be none: no provider is asked to read it', async () => {
+test('if a local file is not an image, the model is told so, and the file is not sent', async () => {
   const server = await withThread();
   const path = join(server.cwd, 'page.png');
   writeFileSync(path, '<html>');
@@ -105,7 +105,7 @@ test('a local image that is none is said to be none: no provider is asked to rea
   ]);
 });
 
-test('local images that cannot be read are said to be missing, and do not fail the turn', async () => {
+test('if local images cannot be read, the model is told so, and the turn does not fail', async () => {
   const server = await withThread();
   const absent = join(server.cwd, 'absent.png');
   const folder = join(server.cwd, 'folder.png');
@@ -122,7 +122,7 @@ test('local images that cannot be read are said to be missing, and do not fail t
   ]);
 });
 
-test('audio by its address, and a local file by its name', async () => {
+test('audio by URL, and a local file by its name', async () => {
   const input: UserInput[] = [
     { type: 'audio', url: 'data:audio/wav;base64,AA==' },
     { type: 'audio', fileId: 'file-2' },
@@ -139,7 +139,7 @@ test('audio by its address, and a local file by its name', async () => {
   ]);
 });
 
-test('a skill brings its body to the model; others are only named', async () => {
+test('the model gets the body of a skill in the input; other skills are only named', async () => {
   const skill = (name: string) => `---\nname: ${name}\ndescription: about ${name}\n---\nBODY of ${name}\n`;
   const server = await withThread({ 'home/skills/baker/SKILL.md': skill('baker'), 'home/skills/tailor/SKILL.md': skill('tailor') });
   const path = join(server.home, 'skills', 'baker', 'SKILL.md');
@@ -157,7 +157,7 @@ test('a skill brings its body to the model; others are only named', async () => 
   expect([told.includes('about baker'), told.includes('about tailor'), told.includes('BODY of tailor')]).toEqual([true, true, false]);
 });
 
-test('a skill named with a dollar sign in the text is brought too', async () => {
+test('a skill named with a dollar sign in the text counts as well', async () => {
   const server = await withThread({ 'home/skills/baker/SKILL.md': '---\nname: baker\ndescription: bread\n---\nBODY\n' });
   const { model } = await sent(server, [{ type: 'text', text: 'use $baker now' }]);
   expect(model).toEqual([
@@ -166,7 +166,7 @@ test('a skill named with a dollar sign in the text is brought too', async () => 
   ]);
 });
 
-test('a skill that is not there is said to be missing', async () => {
+test('if a skill does not exist, the model is told so', async () => {
   const server = await withThread();
   const path = join(server.home, 'skills', 'nobody', 'SKILL.md');
   const { model } = await sent(server, [{ type: 'skill', name: 'nobody', path }]);

@@ -26,7 +26,7 @@ function interrupted(id: string) {
 }
 
 describe('turn/interrupt refuses', () => {
-  test('a thread on which no turn runs, unknown threads, and another turn than the one that runs', async () => {
+  test('a thread without a running turn, unknown threads, and another turn than the running one', async () => {
     const { client, turnId, model } = await running(response(message('ok')));
     await client.turnCompleted(turnId);
     expect([
@@ -47,7 +47,7 @@ describe('turn/interrupt refuses', () => {
   });
 });
 
-test('in mid-stream: the turn ends interrupted, its message is shown as far as it came, and the model is told', async () => {
+test('during the stream: the turn ends as interrupted, its partial message is shown, and the model is told', async () => {
   const { client, model, turnId } = await running(response(message('whole'), messageBegun('par', { id: 'msg_2' }), [new Gate()]));
   await client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'par');
   expect(await client.request('turn/interrupt', { threadId: idOf(1), turnId })).toEqual({});
@@ -66,7 +66,7 @@ test('in mid-stream: the turn ends interrupted, its message is shown as far as i
   expect(conversation(model.request(2))).toEqual([asked('go'), said('whole'), NOTE, asked('next')]);
 });
 
-test('leaves no timer behind that would save the message later', async () => {
+test('leaves no timer that would save the message later', async () => {
   const { client, clock, turnId } = await running(response(messageBegun('par'), [new Gate()]));
   await client.waitFor('item/agentMessage/delta');
   expect(clock.timers).toContain(500);
@@ -97,7 +97,7 @@ test('in the same write as the start of the turn', async () => {
   expect(server.client.messages.filter((message) => message.id === 'b')).toEqual([{ id: 'b', result: {} }]);
 });
 
-test('twice: both are answered, and there is one end', async () => {
+test('twice: both are answered, and the turn ends once', async () => {
   const { client, turnId } = await running(response(messageBegun('par'), [new Gate()]));
   await client.waitFor('item/agentMessage/delta');
   const params = { threadId: idOf(1), turnId };
@@ -108,7 +108,7 @@ test('twice: both are answered, and there is one end', async () => {
   expect(client.notifications('turn/completed')).toHaveLength(1);
 });
 
-test('again and again, also when its end has been told, and by an empty id: each is answered', async () => {
+test('repeatedly, also after the end was announced, and with an empty id: each is answered', async () => {
   const { client, turnId } = await running(response(messageBegun('par'), [new Gate()]));
   await client.waitFor('item/agentMessage/delta');
   const interrupt = (id: string) => client.request('turn/interrupt', { threadId: idOf(1), turnId: id });
@@ -118,7 +118,7 @@ test('again and again, also when its end has been told, and by an empty id: each
   expect(client.notifications('turn/completed')).toHaveLength(1);
 });
 
-test('what comes from the model after it is not shown', async () => {
+test('later output of the model is not shown', async () => {
   const gate = new Gate();
   const ignoring = async function* () {
     for (const step of [...messageBegun('par'), gate, ...message('late', { id: 'msg_2' })]) {
@@ -134,7 +134,7 @@ test('what comes from the model after it is not shown', async () => {
   expect(client.notifications('item/agentMessage/delta').map(({ delta }) => delta)).toEqual(['par']);
 });
 
-test('a turn/start right behind it begins a turn of its own, which is answered', async () => {
+test('a turn/start right after it begins a new turn, which is answered', async () => {
   const { client, model, turnId } = await running(response(messageBegun('par'), [new Gate()]));
   await client.waitFor('item/agentMessage/delta');
   model.push(response(message('second')));
@@ -150,7 +150,7 @@ test('a turn/start right behind it begins a turn of its own, which is answered',
   ]);
 });
 
-test('the orderly end of the server interrupts a turn too: its client is told, and it reads so', async () => {
+test('closing the server interrupts a turn too: its client is told, and the turn is stored so', async () => {
   const server = await running(response(messageBegun('par'), [new Gate()]));
   await server.client.waitFor('item/agentMessage/delta');
   const { client } = await server.restart();
@@ -159,7 +159,7 @@ test('the orderly end of the server interrupts a turn too: its client is told, a
   expect(thread.turns.map(({ status, items }) => [status, brief(items)])).toEqual([['interrupted', ['user: go', 'agent: par']]]);
 });
 
-test('the status after it is idle, and stays so over a restart', async () => {
+test('the status after it is idle, also after a restart', async () => {
   const server = await running(response(messageBegun('par'), [new Gate()]));
   await server.client.waitFor('item/agentMessage/delta');
   await server.client.request('turn/interrupt', { threadId: idOf(1), turnId: server.turnId });

@@ -69,7 +69,7 @@ describe('a bad override is refused, names its field, and starts nothing', () =>
   });
 });
 
-test('null in every override is as if absent', async () => {
+test('null in every override counts as absent', async () => {
   const server = await withThread();
   const before = await settings(server);
   const fields = [
@@ -89,7 +89,7 @@ test('null in every override is as if absent', async () => {
   expect(await settings(server)).toEqual(before);
 });
 
-describe('holds for this and later turns, and over a restart where it concerns the model', () => {
+describe('holds for this and later turns, and over a restart if it concerns the model', () => {
   test('model, effort, summary and serviceTier', async () => {
     const server = await withThread();
     await server.client.turn(idOf(1), 'one');
@@ -103,7 +103,7 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(await settings(next)).toMatchObject({ model: 'other', reasoningEffort: 'max', serviceTier: 'flex' });
   });
 
-  test('a serviceTier of null takes the tier away', async () => {
+  test('a serviceTier of null removes the tier', async () => {
     const server = await withThread();
     await server.client.turn(idOf(1), 'one', { serviceTier: 'flex' });
     await server.client.turn(idOf(1), 'two', {});
@@ -111,7 +111,7 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(server.model.requests.map(({ serviceTier }) => serviceTier)).toEqual(['flex', 'flex', null]);
   });
 
-  test('cwd, which the model is told of once', async () => {
+  test('cwd, of which the model is told once', async () => {
     const server = await withThread();
     const cwd = join(server.folder, 'elsewhere');
     mkdirSync(cwd);
@@ -192,7 +192,7 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(tones(3)[1]).not.toBe(tones(3)[0]);
   });
 
-  test('collaborationMode, whose model and effort win over the turn’s own', async () => {
+  test('collaborationMode, whose model and effort take precedence over those of the turn', async () => {
     const server = await withThread();
     const collaborationMode: TurnStartParams['collaborationMode'] = {
       mode: 'default',
@@ -208,7 +208,7 @@ describe('holds for this and later turns, and over a restart where it concerns t
     expect(await settings(server)).toMatchObject({ model: 'mode-model', reasoningEffort: 'low', collaborationMode });
   });
 
-  test('a collaborationMode takes the effort away by a null, and leaves it by saying nothing', async () => {
+  test('a collaborationMode with a null effort removes the effort, and one without effort keeps it', async () => {
     const server = await withThread();
     const mode = (settings: object) => ({ collaborationMode: { mode: 'default' as const, settings: { model: 'm', ...settings } } });
     await server.client.turn(idOf(1), 'one', { effort: 'low' });
@@ -249,7 +249,7 @@ describe('holds for this turn only', () => {
   });
 });
 
-test('a relative cwd is one below the folder of the server', async () => {
+test('a relative cwd is relative to the working directory of the server', async () => {
   const server = await withThread();
   mkdirSync(join(server.cwd, 'below'));
   await server.client.turn(idOf(1), 'one', { cwd: 'below' });

@@ -34,7 +34,7 @@ async function turnsOf({ client }: TestServer) {
 }
 
 describe('while the end of a turn is being written', () => {
-  test('turn/steer is refused, since the turn takes nothing any more', async () => {
+  test('turn/steer is refused, since the turn takes no more input', async () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')));
@@ -50,7 +50,7 @@ describe('while the end of a turn is being written', () => {
     expect(await turnsOf(server)).toEqual([['completed', ['user: one', 'agent: first']]]);
   });
 
-  test('turn/start waits for it, and begins a turn of its own', async () => {
+  test('turn/start waits for it, and begins a new turn', async () => {
     const gate = new Gate();
     const server = await waitingAt(gate, ({ kind }) => kind === 'turnEnded');
     server.model.push(response(message('first')), response(message('second')));
@@ -122,7 +122,7 @@ describe('while input that joins a turn is being written', () => {
     expect(await turnsOf(server)).toEqual([['interrupted', ['user: one', 'user: two']]]);
   });
 
-  test('a turn that fails meanwhile shows it before it ends', async () => {
+  test('a turn that fails meanwhile shows the input before it ends', async () => {
     const written = new Gate();
     const answering = new Gate();
     const server = await waitingAt(written, isSecondInput);
@@ -140,7 +140,7 @@ describe('while input that joins a turn is being written', () => {
     expect(await turnsOf(server)).toEqual([['failed', ['user: one', 'user: two']]]);
   });
 
-  test('a write that fails refuses the input, and the turn goes on without it', async () => {
+  test('if the write fails, the input is refused, and the turn goes on without it', async () => {
     const answering = new Gate();
     const server = await startServer({
       wrapStore: (store) =>
@@ -149,7 +149,7 @@ describe('while input that joins a turn is being written', () => {
         }),
     });
     await server.client.request('thread/start', {});
-    // What the model was saying is given up for the input; it is asked again, without it.
+    // The response so far is dropped for the input. The model is asked again, without the input.
     server.model.push(response([answering], message('given up')), response(message('first')));
     const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
     await answering.reached;
@@ -196,7 +196,7 @@ describe('while the history is read for the first request', () => {
     expect((await server.client.turnCompleted(turn.id)).status).toBe('interrupted');
   });
 
-  test('new input is read by the model, and shown before what it answers to it', async () => {
+  test('new input reaches the model, and is shown before the answer to it', async () => {
     const gate = new Gate();
     const server = await resumedReading(gate);
     server.model.push(response(message('to both')), response(message('to both')));
@@ -214,7 +214,7 @@ describe('while the history is read for the first request', () => {
   });
 });
 
-/** A request that a client sends when it has seen so many messages, or so many rounds of the event loop later. */
+/** A request that a client sends after a number of messages or of rounds of the event loop. */
 interface Move {
   method: 'turn/start' | 'turn/steer' | 'turn/interrupt';
   afterMessages: number;
@@ -233,8 +233,8 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 /** How many rounds of the event loop pass before each event of a response; -1: not even a promise. */
 const paces = fc.array(fc.integer({ min: -1, max: 3 }), { minLength: 4, maxLength: 4 });
 
-describe('whenever requests come', () => {
-  test('every text that is taken is in the turn that was answered, the model reads it, and every turn has one end', async () => {
+describe('at any timing of requests', () => {
+  test('every accepted input is in the turn of its response and reaches the model, and every turn ends once', async () => {
     const server = await startServer();
     await fc.assert(
       fc.asyncProperty(moves, paces, async (plan, pace) => {
@@ -270,7 +270,7 @@ interface Played {
   answer: Message;
 }
 
-/** Starts a turn and makes the moves; gives all answers. */
+/** Starts a turn and makes the moves. Returns all responses. */
 async function play(client: TestClient, threadId: string, plan: Move[]): Promise<Played[]> {
   const said = `said first in ${threadId}`;
   const first = client.ask('turn/start', { threadId, input: text(said) });

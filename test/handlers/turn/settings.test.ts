@@ -19,7 +19,7 @@ async function running() {
   return { ...server, gate, turnId: turn.id, update };
 }
 
-test('turn/settings/update changes the requests of the running turn from the next one on, and nothing beyond it', async () => {
+test('turn/settings/update changes the later requests of the running turn, and no other turn', async () => {
   const { client, model, gate, turnId, update } = await running();
   const changes = { model: 'other', effort: 'high', summary: 'concise', serviceTier: 'flex', approvalsReviewer: 'auto_review' };
   expect(await update(changes)).toEqual({ status: 'applied' });
@@ -37,7 +37,7 @@ test('turn/settings/update changes the requests of the running turn from the nex
   expect([kept, approvalsReviewer]).toEqual(['test-model', 'user']);
 });
 
-test('a turn that does not run is not available, and what does run is not changed', async () => {
+test('the target is unavailable if another turn runs, and that turn is not changed', async () => {
   const { client, model, gate, turnId, update } = await running();
   expect(await update({ turnId: 'another', model: 'other' })).toEqual({ status: 'targetUnavailable' });
   gate.open();

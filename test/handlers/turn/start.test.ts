@@ -19,7 +19,7 @@ describe('turn/start refuses', () => {
     ]);
   });
 
-  test('input that is malformed, and names the place', async () => {
+  test('malformed input, and names the field', async () => {
     const { client } = await withThread();
     const refused = async (input: unknown) => (await client.refusal('turn/start', { threadId: idOf(1), input })).message;
     expect([
@@ -44,7 +44,7 @@ describe('turn/start refuses', () => {
     ]);
   });
 
-  test('more than 1,048,576 characters of text over all parts, and says how many there are', async () => {
+  test('more than 1,048,576 characters of text in all parts, and says how many it found', async () => {
     const { client, model } = await withThread();
     const input = [...text('x'.repeat(1_048_576)), ...text('y')];
     expect(await client.refusal('turn/start', { threadId: idOf(1), input })).toEqual({
@@ -55,7 +55,7 @@ describe('turn/start refuses', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('nothing that it refuses has begun a turn', async () => {
+  test('without starting a turn', async () => {
     const { client } = await withThread();
     await client.refusal('turn/start', { threadId: idOf(1), input: [{ type: 'smell' }] });
     await client.refusal('turn/start', { threadId: idOf(1), input: text('x'.repeat(1_048_577)) });
@@ -65,14 +65,14 @@ describe('turn/start refuses', () => {
   });
 });
 
-test('exactly 1,048,576 characters are taken, counted as Unicode does', async () => {
+test('exactly 1,048,576 characters are accepted, counted as Unicode code points', async () => {
   const { client, model } = await withThread({ model: new TestModel(response(message('ok'))) });
   const long = '🧵'.repeat(1_048_576);
   expect((await client.turn(idOf(1), long)).status).toBe('completed');
   expect(conversation(model.request(1))).toEqual([asked(long)]);
 });
 
-test('turn/start answers with a turn in progress before anything is told of it', async () => {
+test('the response to turn/start has the turn in progress, and comes before all its notifications', async () => {
   const { client } = await withThread({ model: new TestModel(response(message('ok'))) });
   const before = client.messages.length;
   const answer = await client.request('turn/start', { threadId: idOf(1), input: text('hi') });
@@ -83,7 +83,7 @@ test('turn/start answers with a turn in progress before anything is told of it',
   expect(client.messages[before]?.result).toEqual(answer);
 });
 
-test('turn/completed has the final message alone, and the times of the turn', async () => {
+test('turn/completed has only the final message, and the times of the turn', async () => {
   const gate = new Gate();
   const { client, clock, model } = await withThread({ model: new TestModel(response(message('working'), [gate], message('done'))) });
   const turn = client.turn(idOf(1), 'hi');
@@ -102,7 +102,7 @@ test('turn/completed has the final message alone, and the times of the turn', as
   );
 });
 
-test('clientUserMessageId comes back as the clientId of the message, also when it is read', async () => {
+test('clientUserMessageId becomes the clientId of the message, in notifications and when it is read', async () => {
   const { client } = await withThread({ model: new TestModel(response(message('ok'))) });
   await client.turn(idOf(1), 'hi', { clientUserMessageId: 'mine-1' });
   const item = userItem('hi', { clientId: 'mine-1' });
@@ -111,7 +111,7 @@ test('clientUserMessageId comes back as the clientId of the message, also when i
   expect(thread.turns[0]?.items[0]).toEqual(item);
 });
 
-test('a turn without input asks the model with the history alone, and has no message of the user', async () => {
+test('a turn without input asks the model with the history alone, and has no user message', async () => {
   const { client, model } = await withThread({ model: new TestModel(response(message('first')), response(message('second'))) });
   await client.turn(idOf(1), 'hi');
   expect(await client.turn(idOf(1), [])).toMatchObject({ status: 'completed', items: [agentItem('second')] });
@@ -120,7 +120,7 @@ test('a turn without input asks the model with the history alone, and has no mes
   expect(data.map(({ items }) => brief(items))).toEqual([['agent: second']]);
 });
 
-test('additionalContext reaches the model under its keys, by role of its kind, and is not shown', async () => {
+test('additionalContext reaches the model under its keys, with the role of its kind, and is not shown', async () => {
   const { client, model } = await withThread({ model: new TestModel(response(message('ok'))) });
   await client.turn(idOf(1), 'hi', {
     additionalContext: {
@@ -136,7 +136,7 @@ test('additionalContext reaches the model under its keys, by role of its kind, a
   expect(client.notifications('item/completed')[0]?.item).toEqual(userItem('hi'));
 });
 
-test('a turn that runs does not hold up other requests, nor another thread’s turn', async () => {
+test('a running turn does not delay other requests or the turn of another thread', async () => {
   const gate = new Gate();
   const { client } = await withThread({ model: new TestModel(response([gate], message('slow')), response(message('quick'))) });
   const { thread } = await client.request('thread/start', {});
@@ -148,7 +148,7 @@ test('a turn that runs does not hold up other requests, nor another thread’s t
   await client.waitFor('turn/completed', ({ threadId }) => threadId === idOf(1));
 });
 
-describe('on a thread whose turn runs, turn/start', () => {
+describe('on a thread with a running turn, turn/start', () => {
   async function running(): Promise<TestServer & { gate: Gate; turnId: string }> {
     const gate = new Gate();
     const server = await withThread({ model: new TestModel(response(messageBegun('par'), [gate]), response(message('both'))) });
@@ -157,7 +157,7 @@ describe('on a thread whose turn runs, turn/start', () => {
     return { ...server, gate, turnId: turn.id };
   }
 
-  test('joins it and answers with its id; the model is asked again with both', async () => {
+  test('joins the turn and returns its id; the model is asked again with both inputs', async () => {
     const { client, model, turnId } = await running();
     const answer = await client.request('turn/start', { threadId: idOf(1), input: text('and this'), clientUserMessageId: 'second' });
     expect(answer).toEqual({
@@ -172,7 +172,7 @@ describe('on a thread whose turn runs, turn/start', () => {
     expect(thread.turns.map(({ items }) => brief(items))).toEqual([['user: go', 'user: and this', 'agent: both']]);
   });
 
-  test('changes the settings from the next turn on, not those of the one that runs', async () => {
+  test('changes the settings from the next turn on, not those of the running one', async () => {
     const { client, model, turnId } = await running();
     await client.request('turn/start', { threadId: idOf(1), input: text('and this'), model: 'next-model' });
     await client.turnCompleted(turnId);
@@ -181,7 +181,7 @@ describe('on a thread whose turn runs, turn/start', () => {
     expect(model.requests.map((request) => request.model)).toEqual(['test-model', 'test-model', 'next-model']);
   });
 
-  test('does not disturb it when it is refused', async () => {
+  test('does not disturb the turn if it is refused', async () => {
     const { client, gate, turnId, model } = await running();
     await client.refusal('turn/start', { threadId: idOf(1), input: text('x'), effort: 7 });
     await client.refusal('turn/start', { threadId: idOf(1), input: text('x'.repeat(1_048_577)) });

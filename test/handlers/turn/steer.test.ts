@@ -17,7 +17,7 @@ async function running(): Promise<TestServer & { gate: Gate; turnId: string }> {
 }
 
 describe('turn/steer refuses', () => {
-  test('a thread on which no turn runs, before and after one', async () => {
+  test('a thread without a running turn, before and after a turn', async () => {
     const { client, model } = await startServer();
     await client.request('thread/start', {});
     const none = { code: -32600, message: 'no active turn to steer', data: { code: 'turn_not_active' } };
@@ -28,7 +28,7 @@ describe('turn/steer refuses', () => {
     expect(await client.refusal('turn/steer', { ...steer, expectedTurnId: turn.id })).toEqual(none);
   });
 
-  test('another turn than the one that runs, and names both; unknown threads; no turn id; no input; too much', async () => {
+  test('another turn than the running one, and names both; unknown threads; no turn id; no input; too much input', async () => {
     const { client, model, turnId } = await running();
     const refused = (params: object) =>
       client.refusal('turn/steer', { threadId: idOf(1), expectedTurnId: turnId, input: text('more'), ...params });
@@ -79,7 +79,7 @@ test('turn/steer stops the stream and asks the model again with the new input', 
   expect(client.notifications('turn/started')).toHaveLength(1);
 });
 
-test('the answer to turn/steer comes before the item that it adds', async () => {
+test('the response to turn/steer comes before the item that it adds', async () => {
   const { client, model, turnId } = await running();
   model.push(response(message('after')));
   const before = client.messages.length;
@@ -89,7 +89,7 @@ test('the answer to turn/steer comes before the item that it adds', async () => 
   expect([first?.result, second?.method]).toEqual([{ turnId }, 'item/started']);
 });
 
-test('several that come at once are all read by the model, in their order', async () => {
+test('several inputs at once all reach the model, in their order', async () => {
   const { client, model, turnId } = await running();
   for (const [index, method] of ['turn/steer', 'turn/start', 'turn/steer', 'turn/start'].entries()) {
     client.send(
@@ -107,7 +107,7 @@ test('several that come at once are all read by the model, in their order', asyn
   expect(thread.turns).toHaveLength(1);
 });
 
-test('what the model had completed before stays, and is sent to it again', async () => {
+test('items that the model had completed stay, and are sent to it again', async () => {
   const gate = new Gate();
   const server = await startServer({
     model: new TestModel(response(message('whole'), messageBegun('par', { id: 'msg_2' }), [gate]), response(message('after'))),
@@ -122,7 +122,7 @@ test('what the model had completed before stays, and is sent to it again', async
   expect(brief(thread.turns[0]?.items ?? [])).toEqual(['user: go', 'agent: whole', 'user: more', 'agent: after']);
 });
 
-test('while a tool is being called, the new input goes with its output', async () => {
+test('during a tool call, the new input is sent with the output of the call', async () => {
   const server = await startServer({ model: new TestModel() });
   await server.client.request('thread/start', {});
   const gate = new Gate();

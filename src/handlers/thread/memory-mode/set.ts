@@ -1,13 +1,13 @@
 import { type MethodTable, perThread } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateRecord } from '../../update-record.ts';
+import { updateThreadRecord } from '../../update-thread-record.ts';
 
 export function memoryModeMethods(deps: ThreadDeps) {
   return {
     'thread/memoryMode/set': {
       queue: perThread,
       async handle({ threadId, mode }) {
-        await updateRecord(deps, threadId, { memoryMode: mode });
+        await updateThreadRecord(deps, threadId, { memoryMode: mode });
         return {};
       },
     },

@@ -2,7 +2,7 @@ import type { GitInfo, ThreadMetadataGitInfoUpdateParams, ThreadMetadataUpdatePa
 import { emptyMetadataField, emptyMetadataUpdate, projectNotFound } from '../../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateRecord } from '../../update-record.ts';
+import { updateThreadRecord } from '../../update-thread-record.ts';
 
 const GIT_FIELDS = ['sha', 'branch', 'originUrl'] as const;
 
@@ -13,7 +13,7 @@ export function metadataMethods(deps: ThreadDeps) {
       async handle(params) {
         check(params);
         const { threadId, gitInfo, daybreakEnabled } = params;
-        const record = await updateRecord(deps, threadId, (before) => ({
+        const record = await updateThreadRecord(deps, threadId, (before) => ({
           ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
         }));
@@ -25,8 +25,8 @@ export function metadataMethods(deps: ThreadDeps) {
 
 /** Throws if the params change nothing, or if a change is impossible. There are no projects, so a thread cannot enter one. */
 function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdateParams): void {
-  const said = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
-  if (!said) throw emptyMetadataUpdate('thread metadata update');
+  const changesAnything = [gitInfo, projectId, daybreakEnabled].some((value) => value !== null && value !== undefined);
+  if (!changesAnything) throw emptyMetadataUpdate('thread metadata update');
   if (projectId) throw projectNotFound(projectId);
   if (!gitInfo) return;
   if (GIT_FIELDS.every((field) => gitInfo[field] === undefined)) throw emptyMetadataUpdate('gitInfo');

@@ -2,7 +2,7 @@ import { emptyThreadName, threadNameTooLong } from '../../../protocol/rpc-error.
 import { NAME_CHARS_MAX } from '../../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
-import { updateRecord } from '../../update-record.ts';
+import { updateThreadRecord } from '../../update-thread-record.ts';
 
 export function nameMethods(deps: ThreadDeps) {
   return {
@@ -12,7 +12,7 @@ export function nameMethods(deps: ThreadDeps) {
         const threadName = name.trim();
         if (threadName === '') throw emptyThreadName();
         if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
-        const { id } = await updateRecord(deps, threadId, { name: threadName });
+        const { id } = await updateThreadRecord(deps, threadId, { name: threadName });
         after(() => deps.publisher.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
         return {};
       },

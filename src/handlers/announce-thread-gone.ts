@@ -1,7 +1,7 @@
 import type { ThreadDeps } from './thread-deps.ts';
 
 /** Announces to everyone that a thread is archived or deleted. If it was loaded, first tells its followers that it no longer is. */
-export function announceGone(
+export function announceThreadGone(
   { publisher, followers }: ThreadDeps,
   method: 'thread/archived' | 'thread/deleted',
   { threadId, wasLoaded }: { threadId: string; wasLoaded: boolean },

@@ -12,7 +12,7 @@ interface ReadConfigOptions {
 }
 
 /** Returns the response to `config/read`: the effective settings, the layer of each, and the layers from the highest. */
-export function readConfig(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
+export function configReadResponse(config: Config, { includeLayers, experimental }: ReadConfigOptions): ConfigReadResponse {
   const metadata = new Map(config.layers.map((layer) => [layer, { name: layer.name, version: layerVersion(layer) }]));
   return {
     config: effectiveValues(config, experimental),

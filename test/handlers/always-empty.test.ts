@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startServer } from '../support/test-server.ts';
 
-/** What is asked, and the answer that there is none. */
+/** Requests, and their empty results. */
 const NOTHING: [string, unknown, unknown][] = [
   ['accountSession/list', {}, { activeSessionId: null, sessions: [] }],
   ['accountSession/list', { refreshWorkspaceMetadata: true }, { activeSessionId: null, sessions: [] }],
@@ -23,7 +23,7 @@ const NOTHING: [string, unknown, unknown][] = [
   ['thread/realtime/listVoices', {}, { voices: { v1: [], v2: [], v3: [], defaultV1: 'cove', defaultV2: 'marin' } }],
 ];
 
-/** What the protocol has and this server leaves out for good. */
+/** Methods of the protocol that this server does not serve. */
 const REFUSED = [
   'account/gatewayOAuth/cancel',
   'account/gatewayOAuth/login',
@@ -54,7 +54,7 @@ const REFUSED = [
   'windowsSandbox/setupStart',
 ];
 
-/** The same, of what needs the experimental API. */
+/** The same, for experimental methods. */
 const REFUSED_EXPERIMENTAL = [
   'account/bedrock/checkGovCloudRequirements',
   'account/bedrock/discover',
@@ -85,12 +85,12 @@ const REFUSED_EXPERIMENTAL = [
   'userVerification/verify',
 ];
 
-test('what there is none of is said to be none', async () => {
+test('features that do not exist have empty results', async () => {
   const { client } = await startServer();
   for (const [method, params, answer] of NOTHING) expect([method, await client.call(method, params)]).toEqual([method, answer]);
 });
 
-test('what is left out for good is refused by its name, whatever its params', async () => {
+test('methods that are not served are refused by their names, whatever their params', async () => {
   const { client, connect } = await startServer();
   const plain = await connect({ capabilities: null });
   for (const method of [...REFUSED, ...REFUSED_EXPERIMENTAL]) {
@@ -100,7 +100,7 @@ test('what is left out for good is refused by its name, whatever its params', as
   for (const method of REFUSED_EXPERIMENTAL) expect(await plain.refusal(method, {})).toEqual(needsExperimentalApi(method));
 });
 
-describe('wrong params are refused all the same', () => {
+describe('wrong params are still refused', () => {
   test.each<[string, unknown, string]>([
     ['app/list', undefined, 'params is missing: an object is expected'],
     ['app/list', { limit: -1 }, 'params.limit: -1 is less than 0'],

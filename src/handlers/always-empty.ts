@@ -9,7 +9,7 @@ const SHOWN_CHARS_MAX = 100;
  * Methods that clients call when they start, for features that this server does not have: apps, plugins, other agents'
  * settings, remote control, voices. The results are empty, since some clients do not start if one of these is refused.
  */
-export function absentMethods() {
+export function alwaysEmptyMethods() {
   return {
     'accountSession/list': { queue: null, handle: () => ({ activeSessionId: null, sessions: [] }) },
     'app/installed': { queue: null, handle: () => ({ apps: [] }) },

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { configReadResponse } from '../../src/config/config-read-response.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { readConfig } from '../../src/config/read-config.ts';
 import { load } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -36,22 +36,26 @@ const UNSET = {
 const plain = { includeLayers: false, experimental: false };
 
 test('without settings, every known key is null, and there are no other keys', async () => {
-  expect(readConfig(await load(''), plain)).toEqual({ config: UNSET, origins: {}, layers: null });
+  expect(configReadResponse(await load(''), plain)).toEqual({ config: UNSET, origins: {}, layers: null });
 });
 
 test('only clients that asked for experimental fields get experimental keys', async () => {
   const config = await load('approvals_reviewer = "auto_review"\n[apps.x]\nenabled = true\n');
-  expect(readConfig(config, plain).config).toEqual(UNSET);
-  expect(readConfig(config, { ...plain, experimental: true }).config).toEqual({
+  expect(configReadResponse(config, plain).config).toEqual(UNSET);
+  expect(configReadResponse(config, { ...plain, experimental: true }).config).toEqual({
     ...UNSET,
     approvals_reviewer: 'auto_review',
     apps: { x: { enabled: true } },
   });
-  expect(readConfig(await load(''), { ...plain, experimental: true }).config).toEqual({ ...UNSET, approvals_reviewer: null, apps: null });
+  expect(configReadResponse(await load(''), { ...plain, experimental: true }).config).toEqual({
+    ...UNSET,
+    approvals_reviewer: null,
+    apps: null,
+  });
 });
 
 test('other keys are returned as they are in the file', async () => {
-  const { config } = readConfig(await load('mine = [1, { a = "b" }]\n[mcp_servers.x]\ncommand = "c"\n'), plain);
+  const { config } = configReadResponse(await load('mine = [1, { a = "b" }]\n[mcp_servers.x]\ncommand = "c"\n'), plain);
   expect(config).toEqual({ ...UNSET, mine: [1, { a: 'b' }], mcp_servers: { x: { command: 'c' } } });
 });
 
@@ -72,12 +76,12 @@ describe('a value that clients could not read is null', () => {
     'tools = true',
     'web_search = true',
   ])('%s', async (line) => {
-    expect(readConfig(await load(`${line}\n`), plain).config).toEqual(UNSET);
+    expect(configReadResponse(await load(`${line}\n`), plain).config).toEqual(UNSET);
   });
 
   test('in a table, only the invalid members are left out', async () => {
     const text = 'sandbox_workspace_write = { network_access = "yes", writable_roots = ["/a"] }\ntools = { web_search = true, x = 1 }\n';
-    expect(readConfig(await load(text), plain).config).toEqual({
+    expect(configReadResponse(await load(text), plain).config).toEqual({
       ...UNSET,
       sandbox_workspace_write: { writable_roots: ['/a'] },
       tools: { x: 1 },
@@ -98,7 +102,7 @@ test('layers, the strongest first, and the origin of each value', async () => {
     overrides: ['model=flag', 'sandbox_workspace_write.exclude_slash_tmp=true'],
   });
 
-  const { origins, layers } = readConfig(config, { includeLayers: true, experimental: false });
+  const { origins, layers } = configReadResponse(config, { includeLayers: true, experimental: false });
   const version = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);
   const file = join(home, 'config.toml');
   const names = {
@@ -131,13 +135,14 @@ test('layers, the strongest first, and the origin of each value', async () => {
 
 test('the origin of a reviewer from guardian_approval is the layer that sets guardian_approval', async () => {
   const config = await load('features.guardian_approval = true\n');
-  const { origins, config: values } = readConfig(config, { includeLayers: false, experimental: true });
+  const { origins, config: values } = configReadResponse(config, { includeLayers: false, experimental: true });
   expect(values.approvals_reviewer).toBe('guardian_subagent');
   expect(origins.approvals_reviewer?.name).toEqual({ type: 'user', file: join(config.home, 'config.toml'), profile: null });
 });
 
 test('the version of a layer depends on its settings, not on their notation', async () => {
-  const versionOf = async (text: string) => readConfig(await load(text), { includeLayers: true, experimental: false }).layers?.[0]?.version;
+  const versionOf = async (text: string) =>
+    configReadResponse(await load(text), { includeLayers: true, experimental: false }).layers?.[0]?.version;
   const version = await versionOf('a = 1\nb.c = "x"\n');
   expect(await versionOf("# comment\n[b]\nc = 'x'\n")).not.toBe(version);
   expect(await versionOf('b = { c = "x" } # comment\na = 0x1\n')).toBe(version);
@@ -145,7 +150,7 @@ test('the version of a layer depends on its settings, not on their notation', as
 });
 
 test('the response is JSON, also with keys such as __proto__', async () => {
-  const answer = readConfig(await load('[__proto__]\nx = 1\n'), { includeLayers: true, experimental: true });
+  const answer = configReadResponse(await load('[__proto__]\nx = 1\n'), { includeLayers: true, experimental: true });
   const text = JSON.stringify(answer);
   expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(answer)));
   expect(text).toContain('"__proto__":{"x":1}');

@@ -1,0 +1,26 @@
+import { StoreError } from '../../store-error.ts';
+import type { ForkPoint, ThreadRecord } from '../../thread-store.ts';
+import { cutHistory } from '../history/cut-history.ts';
+import type { SqliteWriter } from '../sqlite-writer.ts';
+import type { StoreConnection } from '../store-connection.ts';
+import { beginWithHistory } from './begin-thread.ts';
+
+/**
+ * Stores a fork, takes it and makes its writer. The source is read in the same transaction, because another process may
+ * delete it, after which nothing keeps its logs.
+ */
+export function forkThread(connection: StoreConnection, source: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
+  // A fork in the file cannot share logs in memory.
+  if (!record.ephemeral) return beginWithHistory(connection, record, () => cutHistory(connection, source, (logId) => logId > 0));
+  try {
+    return beginWithHistory(connection, record, () => connection.holdLogs(record.id, () => cutHistory(connection, source, () => true)));
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+    return beginWithHistory(connection, record, () => connection.disk.read(() => cutHistory(connection, source, () => false)));
+  }
+}
+
+/** Whether the file cannot record which logs an ephemeral thread holds: then the thread gets a copy of them. */
+function isUnwritable(error: unknown): boolean {
+  return error instanceof StoreError && (error.code === 'store_read_only' || error.code === 'store_full');
+}
