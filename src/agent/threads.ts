@@ -3,8 +3,9 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
-import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
@@ -15,11 +16,8 @@ import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 /** How long a loaded thread that nobody follows stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
 
-/** How many turns are looked at together for what they had cost. */
-const COST_PAGE = 50;
-
 /** Who is there for a thread. */
-export interface Attendance {
+interface Attendance {
   /** Whether a client hears of it. */
   isFollowed(threadId: string): boolean;
   /** Whether one of those can still say something: then the thread may go on by itself. */
@@ -128,7 +126,7 @@ export class Threads {
       forkedFromId: source.id,
       name: source.name,
       ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
-      tokenUsage: point === null ? source.tokenUsage : await this.#costAt(source.id, point),
+      tokenUsage: point === null ? source.tokenUsage : await costAt(this.#deps.store, source.id, point),
       // Of a history that is cut it is not known what the model was told last.
       told: point === null ? source.told : null,
       memoryMode: source.memoryMode,
@@ -226,7 +224,7 @@ export class Threads {
       // A turn that runs is not ended for one that is not there.
       await this.#checkTurn(threadId, beforeTurnId);
       const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
-      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await this.#costAt(threadId, { beforeTurnId }) };
+      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
       const thread = this.find(threadId);
       if (thread === null) {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
@@ -260,30 +258,6 @@ export class Threads {
     await this.#loading.idle();
     await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
     this.#loaded.clear();
-  }
-
-  /** What a thread had cost by this point, as the last turn before it that knows says; null where none does. */
-  async #costAt(threadId: string, point: NonNullable<ForkPoint>): Promise<ThreadRecord['tokenUsage']> {
-    const pointId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
-    let isBefore = false;
-    let cursor: string | null = null;
-    do {
-      const page: Page<StoredTurn> = await this.#deps.store.listTurns(threadId, {
-        direction: 'desc',
-        limit: COST_PAGE,
-        view: 'notLoaded',
-        cursor,
-      });
-      for (const { id, tokenUsage } of page.data) {
-        if (isBefore || ('afterTurnId' in point && id === pointId)) {
-          isBefore = true;
-          if (tokenUsage !== undefined) return { turnId: id, usage: tokenUsage };
-        }
-        isBefore ||= id === pointId;
-      }
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-    return null;
   }
 
   #afterTurn(threadId: string): void {

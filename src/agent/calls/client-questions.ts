@@ -6,7 +6,7 @@ import type { Outbox } from '../outbox.ts';
 import type { Publisher } from '../publisher.ts';
 import type { ThreadState } from '../thread-state.ts';
 
-export interface ClientQuestionsDeps {
+interface ClientQuestionsDeps {
   state: ThreadState;
   outbox: Outbox;
   publisher: Publisher;

@@ -19,7 +19,7 @@ function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
-export interface ToolCallDeps {
+interface ToolCallDeps {
   /** The tools that were offered with the request that the calls answer. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;

@@ -9,7 +9,7 @@ import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } fro
 import { GoalKeeper } from './goal-keeper.ts';
 
 /** What goals need of the loaded and the stored threads. */
-export interface GoalThreads {
+interface GoalThreads {
   /** Rejects with `thread_not_found`. */
   record(threadId: string): Promise<ThreadRecord>;
   /** The part of a loaded thread; null if the thread is not loaded. */
@@ -20,7 +20,7 @@ export interface GoalThreads {
   beginDueTurn(threadId: string): void;
 }
 
-export interface ThreadGoalsDeps {
+interface ThreadGoalsDeps {
   threads: GoalThreads;
   publisher: Publisher;
   clock: Clock;

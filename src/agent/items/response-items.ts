@@ -12,7 +12,7 @@ import type { ShownReasoning } from './shown-reasoning.ts';
 /** How many parts of one item's reasoning are shown as they stream; what a model says of further ones shows at the end. */
 const REASONING_PARTS_MAX = 1000;
 
-export interface ResponseItemsOptions {
+interface ResponseItemsOptions {
   threadId: string;
   turnId: string;
   clock: Clock;

@@ -6,7 +6,7 @@ import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
 import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 
-export interface ThreadItemsDeps {
+interface ThreadItemsDeps {
   threadId: string;
   clock: Clock;
   outbox: Outbox;

@@ -5,7 +5,7 @@ import type { Instructions } from '../prompt/instructions.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './active-turn.ts';
 
-export interface TurnInputContext {
+interface TurnInputDeps {
   settings: ThreadSettings;
   instructions: Instructions;
   ids: Ids;
@@ -15,7 +15,7 @@ export interface TurnInputContext {
 /** What a request brings into a turn; null when it brings nothing at all. */
 export async function turnInput(
   params: TurnStartParams | TurnSteerParams,
-  { settings, instructions, ids, atMs }: TurnInputContext,
+  { settings, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
   const model = [
     ...additionalContext(params.additionalContext ?? null),

@@ -22,7 +22,7 @@ export interface Joined {
   afterAnswer: () => void;
 }
 
-export interface TurnStarterDeps {
+interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
   readonly parts: TurnParts;
@@ -34,7 +34,7 @@ export interface TurnStarterDeps {
 }
 
 /** How a turn is to begin. */
-export interface NewTurn {
+interface NewTurn {
   params: TurnStartParams;
   settings: ThreadSettings;
   /** The messages that open a turn which no client asked for; null: a client did. */
