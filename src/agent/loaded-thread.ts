@@ -3,7 +3,6 @@ import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
-import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -17,10 +16,11 @@ import type { ActiveTurn } from './turn/active-turn.ts';
 import { injectModelItems } from './turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from './turn/join-command.ts';
 import type { TurnBeginning } from './turn/run-turn.ts';
+import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
 import type { TurnOpening } from './turn/turn-deps.ts';
-import { type InterruptCause, revertedPatch, type TurnPart, type TurnPartDeps } from './turn/turn-part.ts';
-import { TurnParts } from './turn/turn-parts.ts';
+import { type InterruptCause, revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter } from './turn/turn-starter.ts';
 
@@ -57,11 +57,7 @@ export class LoadedThread {
     this.#agent = agent;
     const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
     this.#outbox = outbox;
-    const partDeps = this.#partDeps();
-    const parts = new TurnParts(
-      agent.partKinds.map((kind) => kind.create(partDeps)),
-      agent.log,
-    );
+    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
     this.#starter = new TurnStarter({
@@ -181,7 +177,7 @@ export class LoadedThread {
       if (joined !== null) return joined;
       await turn?.finished;
       const opening: TurnOpening = (own) => openWithCommand(deps, own, command);
-      const begun = await this.#starter.begin({ params: this.#emptyParams, settings: this.settings, opening });
+      const begun = await this.#starter.begin({ opening });
       return begun.afterAnswer;
     });
   }
@@ -191,12 +187,7 @@ export class LoadedThread {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
     const due = isFree ? this.#parts.due() : null;
     if (due === null) return;
-    void this.#beginnings.begin(() =>
-      this.#starter.begin({ params: this.#emptyParams, settings: this.settings, due }).then(
-        ({ afterAnswer }) => afterAnswer(),
-        (error: unknown) => this.#dueTurnNotBegun(error),
-      ),
-    );
+    void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
   /** Adds input to the turn that runs, which must be the expected one. */
@@ -291,37 +282,7 @@ export class LoadedThread {
     this.#agent.onTurnEnded(this.id);
   }
 
-  /** Clients are told, and the turn is not tried again before something else happens. */
-  #dueTurnNotBegun(error: unknown): void {
-    if (!(error instanceof StoreError)) this.#agent.log.error({ err: error, threadId: this.id }, 'a due turn could not begin');
-    const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
-    void this.#outbox.announce([{ method: 'warning', params: { threadId: this.id, message } }]);
-  }
-
-  /** The params of a turn that no client's input begins. */
-  get #emptyParams(): TurnStartParams {
-    return { threadId: this.id, input: [] };
-  }
-
   #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
-  }
-
-  #partDeps(): TurnPartDeps {
-    const state = this.#state;
-    const { clock, log, processes, home, env } = this.#agent;
-    return {
-      threadId: this.id,
-      clock,
-      log,
-      processes,
-      home,
-      env,
-      outbox: this.#outbox,
-      record: () => state.record,
-      configuration: () => state.configuration,
-      keep: (patch) => state.keep(patch),
-      turnBegun: () => this.turnBegun(),
-    };
   }
 }

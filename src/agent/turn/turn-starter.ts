@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { mergedSteps, type Outbox, type Step } from '../outbox.ts';
@@ -35,8 +36,10 @@ interface TurnStarterDeps {
 
 /** How a turn is to begin. */
 interface NewTurn {
-  params: TurnStartParams;
-  settings: ThreadSettings;
+  /** By default without input. */
+  params?: TurnStartParams;
+  /** By default those of the thread. */
+  settings?: ThreadSettings;
   /** The messages that open a turn which no client asked for; null: a client did. */
   due?: DueTurn | null;
   /** What the turn does before the model is asked. */
@@ -52,8 +55,9 @@ export class TurnStarter {
   }
 
   /** Begins a turn. It is stored when this resolves; it runs once `afterAnswer` is called. */
-  async begin({ params, settings, due = null, opening = null }: NewTurn): Promise<Joined> {
+  async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
+    const { params = { threadId: state.id, input: [] }, settings = state.settings, due = null, opening = null } = newTurn;
     const { clock, ids } = agent;
     const now = clock.now();
     const turnId = ids.next();
@@ -89,6 +93,21 @@ export class TurnStarter {
       this.#deps.run(turn, { opening, step });
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
+  }
+
+  /** Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it is not tried again. Never rejects. */
+  async beginDue(due: DueTurn): Promise<void> {
+    const { state, outbox, agent } = this.#deps;
+    let begun: Joined;
+    try {
+      begun = await this.begin({ due });
+    } catch (error) {
+      if (!(error instanceof StoreError)) agent.log.error({ err: error, threadId: state.id }, 'a due turn could not begin');
+      const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
+      void outbox.announce([{ method: 'warning', params: { threadId: state.id, message } }]);
+      return;
+    }
+    begun.afterAnswer();
   }
 
   /** Adds input to a turn that runs; the settings are the thread's from now on. */
