@@ -12,7 +12,7 @@ interface TurnInputDeps {
   atMs: number;
 }
 
-/** What a request brings into a turn; null when it brings nothing at all. */
+/** The input of a request, for clients and for the model; null if the request has none. */
 export async function turnInput(
   params: TurnStartParams | TurnSteerParams,
   { settings, instructions, ids, atMs }: TurnInputDeps,
@@ -26,14 +26,13 @@ export async function turnInput(
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
 }
 
-/** What is stored of it. */
+/** The log entries of this input. */
 export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
   if (input === null) return [];
   const { item, model, atMs } = input;
   return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
 }
 
-/** Items for the model, as they are stored. */
 export function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
   return items.map((item) => ({ kind: 'model', turnId, item }));
 }

@@ -16,7 +16,7 @@ export class TurnParts {
     this.#log = log;
   }
 
-  /** The part of a class. Throws where the list has none. */
+  /** The part of this class. Throws if there is none. */
   get<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     const part = this.#parts.find((candidate): candidate is Part => candidate instanceof kind);
     if (part === undefined) throw new Error(`the thread has no part ${kind.name}`);
@@ -28,7 +28,7 @@ export class TurnParts {
     return lists.flat();
   }
 
-  /** The first turn that is due; null: none is. */
+  /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {
       const due = part.due?.() ?? null;
@@ -57,14 +57,14 @@ export class TurnParts {
     return mergedSteps(this.#parts.map((part) => part.turnEnded?.(turn, outcome) ?? {}));
   }
 
-  /** What the model must be told before its next request. */
+  /** The messages that the model reads with its next request. */
   async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
-    const told: ResponseItem[] = [];
-    for (const part of this.#parts) told.push(...((await part.beforeRequest?.(turn))?.tell ?? []));
-    return told;
+    const messages: ResponseItem[] = [];
+    for (const part of this.#parts) messages.push(...((await part.beforeRequest?.(turn))?.tell ?? []));
+    return messages;
   }
 
-  /** Why a part refuses an action, in words for the model; null: none does. */
+  /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */
   async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
     for (const part of this.#parts) {
       try {

@@ -22,17 +22,17 @@ export class TurnRunner {
     this.#history = new PromptHistory(() => agent.store.readModelItems(state.id), outbox);
   }
 
-  /** Takes entries that have been stored into the prompt. */
+  /** Adds stored entries to the prompt. */
   appended(entries: readonly LogEntry[]): void {
     this.#history.add(entries);
   }
 
-  /** The record has become another one: the prompt is read again. */
+  /** Makes the next prompt read the history from the store again. */
   forgetHistory(): void {
     this.#history.forget();
   }
 
-  /** Runs a turn that has been begun, to its end. Never rejects. */
+  /** Runs a turn to its end. Never rejects. */
   async run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     const { state } = this.#deps;
     await runTurn(this.#turnDeps(), turn, beginning);

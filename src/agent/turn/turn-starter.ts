@@ -17,7 +17,7 @@ import type { DueTurn } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
-/** A request's part in a turn: the answer, and what to do once the answer has left. */
+/** The turn that a request has begun or joined. Call `afterAnswer` after the request is answered. */
 export interface Joined {
   turn: Turn;
   afterAnswer: () => void;
@@ -30,23 +30,22 @@ interface TurnStarterDeps {
   readonly agent: AgentDeps;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
-  /** Runs a turn that has been begun, to its end. */
+  /** Runs a turn to its end. */
   run(turn: ActiveTurn, beginning: TurnBeginning): void;
 }
 
-/** How a turn is to begin. */
 interface NewTurn {
   /** By default without input. */
   params?: TurnStartParams;
   /** By default those of the thread. */
   settings?: ThreadSettings;
-  /** The messages that open a turn which no client asked for; null: a client did. */
+  /** For a turn that a part wants; null: a client asked for it. */
   due?: DueTurn | null;
-  /** What the turn does before the model is asked. */
+  /** Work before the model is asked. */
   opening?: TurnOpening | null;
 }
 
-/** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
+/** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
 export class TurnStarter {
   readonly #deps: TurnStarterDeps;
 
@@ -54,7 +53,7 @@ export class TurnStarter {
     this.#deps = deps;
   }
 
-  /** Begins a turn. It is stored when this resolves; it runs once `afterAnswer` is called. */
+  /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
   async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
     const { params = { threadId: state.id, input: [] }, settings = state.settings, due = null, opening = null } = newTurn;
@@ -63,7 +62,7 @@ export class TurnStarter {
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
-    const { told, messages } = await instructions.news({ settings, granted: this.#deps.granted(), told: state.record.told, now });
+    const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
@@ -89,7 +88,7 @@ export class TurnStarter {
     state.status = 'active';
     const step = parts.turnBegan(turn);
     const afterAnswer = () => {
-      this.#announce(change.news);
+      this.#announce(change.announcements);
       this.#deps.run(turn, { opening, step });
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
@@ -110,10 +109,11 @@ export class TurnStarter {
     begun.afterAnswer();
   }
 
-  /** Adds input to a turn that runs; the settings are the thread's from now on. */
+  /** Adds input to a running turn, and stores the settings as the thread's. */
   async join(
     turn: ActiveTurn,
-    { place, params, settings }: { place: InputReservation; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+    reservation: InputReservation,
+    { params, settings }: { params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
   ): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
     const { clock, ids } = agent;
@@ -121,31 +121,31 @@ export class TurnStarter {
     let input: TurnInput | null;
     try {
       input = await turnInput(params, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
-      // What the model was saying has ended here: what was deferred comes before the input that ended it.
+      // The reservation has stopped the response, so the model reads deferred items now, before the new input.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };
       await outbox.commit(mergedSteps([step, parts.inputArrived()]));
     } catch (error) {
-      place.release();
+      reservation.release();
       throw error;
     }
     state.keep(change.patch);
     const afterAnswer = () => {
-      this.#announce(change.news);
-      if (input === null) place.release();
-      else place.deliver(input);
+      this.#announce(change.announcements);
+      if (input === null) reservation.release();
+      else reservation.deliver(input);
     };
     return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
-  /** What these settings change of those that the thread has now. */
-  #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; news: Announcement[] } {
+  /** The patch and the announcements that replace the thread's settings by these. */
+  #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; announcements: Announcement[] } {
     const { state } = this.#deps;
-    return { patch: settings === state.settings ? {} : { settings }, news: settingsChange(state.id, state.settings, settings) };
+    return { patch: settings === state.settings ? {} : { settings }, announcements: settingsChange(state.id, state.settings, settings) };
   }
 
-  #announce(news: Announcement[]): void {
+  #announce(announcements: Announcement[]): void {
     const { state, agent } = this.#deps;
-    for (const { method, params } of news) agent.publisher.publish({ threadId: state.id }, method, params);
+    for (const { method, params } of announcements) agent.publisher.publish({ threadId: state.id }, method, params);
   }
 }
