@@ -30,6 +30,6 @@ export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps
   };
   return new TurnParts(
     partKinds.map((kind) => kind.create(deps)),
-    log,
+    deps,
   );
 }

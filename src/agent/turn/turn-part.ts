@@ -46,8 +46,9 @@ export interface DueTurn {
 
 /**
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
- * it needs. At each moment the parts act in the order of `turn-part-kinds.ts`. A method that returns a step changes memory at once
- * and must not throw; the turn stores and announces the step in its own commit of that moment.
+ * it needs. At each moment the parts act in the order of `turn-part-kinds.ts`. A method that returns a step changes memory at
+ * once; the turn stores and announces the step in its own commit of that moment. If such a method throws, the error is logged, and the
+ * part takes no step.
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
