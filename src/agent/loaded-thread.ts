@@ -228,18 +228,6 @@ export class LoadedThread {
     await this.turn?.finished;
   }
 
-  /** Interrupts the running turn, and makes a change before another turn can begin. */
-  stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
-    return this.#beginnings.change(async () => {
-      const { turn } = this;
-      turn?.refuseInput();
-      turn?.interrupt(cause);
-      await turn?.finished;
-      await this.#outbox.settle();
-      return change();
-    });
-  }
-
   /** Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`. */
   revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
     const change = async () => {
@@ -256,12 +244,12 @@ export class LoadedThread {
       }
       this.#state.keep(whole);
     };
-    return this.stopFor(change, 'user');
+    return this.#stopFor(change, 'user');
   }
 
   /** Interrupts the turn, ends all work of the thread and makes a change. After it no due turn begins. */
   retire(change: () => Promise<unknown>): Promise<void> {
-    return this.stopFor(async () => {
+    return this.#stopFor(async () => {
       await this.#parts.endWork();
       await change();
       this.#isClosing = true;
@@ -271,10 +259,22 @@ export class LoadedThread {
   /** Interrupts the turn, ends all work of the thread and gives up its writer. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.stopFor(async () => {
+    await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();
       await this.#writer.close();
+    });
+  }
+
+  /** Interrupts the running turn, and makes a change before another turn can begin. */
+  #stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
+    return this.#beginnings.change(async () => {
+      const { turn } = this;
+      turn?.refuseInput();
+      turn?.interrupt(cause);
+      await turn?.finished;
+      await this.#outbox.settle();
+      return change();
     });
   }
 

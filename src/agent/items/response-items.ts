@@ -27,7 +27,7 @@ interface ResponseItemsOptions {
   onMessage: (item: ThreadItem) => void;
 }
 
-interface OpenItem {
+interface StreamedItem {
   item: ThreadItem;
   startedAtMs: number;
   unsaved: boolean;
@@ -45,8 +45,8 @@ type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying
 export class ResponseItems {
   readonly #options: ResponseItemsOptions;
   /** By the model's item id. */
-  readonly #open = new Map<string, OpenItem>();
-  #plan: OpenItem | null = null;
+  readonly #open = new Map<string, StreamedItem>();
+  #plan: StreamedItem | null = null;
   #timer: Timer | null = null;
 
   constructor(options: ResponseItemsOptions) {
@@ -98,16 +98,16 @@ export class ResponseItems {
     return open;
   }
 
-  #announced(): OpenItem[] {
+  #announced(): StreamedItem[] {
     return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
   }
 
-  async #begin(source: ResponseItem, sourceId: string): Promise<OpenItem | null> {
+  async #begin(source: ResponseItem, sourceId: string): Promise<StreamedItem | null> {
     const { newId, clock, planMode, shownReasoning } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     const item = beginItem(source, newId());
     if (item === null) return null;
-    const open: OpenItem = {
+    const open: StreamedItem = {
       item,
       startedAtMs: clock.now(),
       unsaved: false,
@@ -119,7 +119,7 @@ export class ResponseItems {
     return open;
   }
 
-  async #announceBegun(open: OpenItem): Promise<void> {
+  async #announceBegun(open: StreamedItem): Promise<void> {
     if (open.announced) return;
     open.announced = true;
     const { threadId, turnId, outbox } = this.#options;
@@ -138,7 +138,7 @@ export class ResponseItems {
     return undefined;
   }
 
-  async #planText(open: OpenItem, spans: PlanSpan[]): Promise<void> {
+  async #planText(open: StreamedItem, spans: PlanSpan[]): Promise<void> {
     for (const { part, text } of spans) {
       if (part === 'message' && open.item.type === 'agentMessage') {
         await this.#announceBegun(open);
@@ -150,7 +150,12 @@ export class ResponseItems {
     }
   }
 
-  #grow(open: OpenItem, item: { id: string; text: string }, method: 'item/agentMessage/delta' | 'item/plan/delta', delta: string): void {
+  #grow(
+    open: StreamedItem,
+    item: { id: string; text: string },
+    method: 'item/agentMessage/delta' | 'item/plan/delta',
+    delta: string,
+  ): void {
     const { threadId, turnId, announce } = this.#options;
     item.text += delta;
     announce({ method, params: { threadId, turnId, itemId: item.id, delta } });
@@ -198,13 +203,13 @@ export class ResponseItems {
   }
 
   /** Returns the completed item, or null for a message that consists of a plan only: clients see just the plan. */
-  async #shown(open: OpenItem, item: ThreadItem): Promise<ThreadItem | null> {
+  async #shown(open: StreamedItem, item: ThreadItem): Promise<ThreadItem | null> {
     if (!open.announced && this.#plan !== null && item.type === 'agentMessage' && item.text === '') return null;
     await this.#announceBegun(open);
     return item;
   }
 
-  async #beginPlan(): Promise<OpenItem> {
+  async #beginPlan(): Promise<StreamedItem> {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
       this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false };
@@ -224,7 +229,7 @@ export class ResponseItems {
     this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
   }
 
-  #finish(open: OpenItem, item: ThreadItem, { entries, announce }: { entries: LogEntry[]; announce: Announcement[] }): void {
+  #finish(open: StreamedItem, item: ThreadItem, { entries, announce }: { entries: LogEntry[]; announce: Announcement[] }): void {
     const { threadId, turnId, clock } = this.#options;
     const { startedAtMs } = open;
     open.unsaved = false;
@@ -233,12 +238,12 @@ export class ResponseItems {
     announce.push({ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } });
   }
 
-  #stored({ item, startedAtMs }: Pick<OpenItem, 'item' | 'startedAtMs'>): StoredItem {
+  #stored({ item, startedAtMs }: Pick<StreamedItem, 'item' | 'startedAtMs'>): StoredItem {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
   /** Stores growing text at most once in PARTIAL_AGE_MS_MAX. */
-  #saveSoon(open: OpenItem): void {
+  #saveSoon(open: StreamedItem): void {
     open.unsaved = true;
     this.#timer ??= this.#options.clock.setTimer(() => {
       this.#timer = null;

@@ -5,6 +5,7 @@ import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../../instructions/context-messages.ts';
 import { describeEnvironment } from '../../instructions/environment-text.ts';
 import { findSkills, type Skill } from '../../instructions/find-skills.ts';
@@ -101,9 +102,7 @@ export class Instructions {
     const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
     return skillsUsed(input, skills).map((skill) => {
       const body = skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
-      return 'message' in body
-        ? body.message
-        : { type: 'message', role: 'user', content: [{ type: 'input_text', text: `<skill>\n${body.warning}\n</skill>` }] };
+      return 'message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]);
     });
   }
 

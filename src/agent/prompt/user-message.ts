@@ -1,5 +1,6 @@
 import { readRegularFile } from '../../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import type {
   AdditionalContextEntry,
   ContentItem,
@@ -29,11 +30,9 @@ function shownPart(part: UserInput): UserInput {
 
 /** The messages with the context that a client adds for the model, each with its name. Untrusted context has the role `user`. */
 export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
-  return Object.entries(context ?? {}).map(([key, { kind, value }]) => ({
-    type: 'message',
-    role: kind === 'application' ? 'developer' : 'user',
-    content: [{ type: 'input_text', text: `<context name=${JSON.stringify(key)}>\n${value}\n</context>` }],
-  }));
+  return Object.entries(context ?? {}).map(([key, { kind, value }]) =>
+    contextMessage(kind === 'application' ? 'developer' : 'user', [`<context name=${JSON.stringify(key)}>\n${value}\n</context>`]),
+  );
 }
 
 /** The message for the model; null if the input has nothing for it. Local images are read now and stored in the message. */

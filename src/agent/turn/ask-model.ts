@@ -13,13 +13,13 @@ const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 const RESPONSE_ITEMS_MAX = 1_000;
 
 /** How one model request ended. `stopped`: by an interrupt or by new input. */
-export type Response =
+type ModelResponse =
   | { ended: 'completed'; calls: ToolCall[] }
   | { ended: 'stopped'; cutOff: StoredItem[] }
   | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
 
 /** Sends one request to the model and shows its response to clients. Rejects if the store fails or the model throws. */
-export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<Response> {
+export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn } = run;
   const request = await deps.request(turn, tools);
   const signal = turn.beginRequest();
@@ -60,7 +60,7 @@ interface ResponseReading {
   signal: AbortSignal;
 }
 
-async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<Response> {
+async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<ModelResponse> {
   const calls: ToolCall[] = [];
   const exceededBy = responseLimits();
   for await (const event of events) {
@@ -98,7 +98,7 @@ function take(
   run: RunningTurn,
   event: ModelEvent,
   { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
-): Response | null | Promise<Response | null> {
+): ModelResponse | null | Promise<ModelResponse | null> {
   switch (event.type) {
     case 'started':
       return null;
@@ -135,7 +135,7 @@ async function announceRetry({ deps, turn }: RunningTurn, error: TurnError, drop
   return null;
 }
 
-async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
+async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<ModelResponse> {
   if (usage !== null) await deps.outbox.commit(deps.tokensStep(turn, usage));
   return { ended: 'completed', calls };
 }

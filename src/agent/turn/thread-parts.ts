@@ -18,7 +18,6 @@ export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps
   const deps = {
     threadId: state.id,
     clock,
-    log,
     outbox,
     processes,
     home,
@@ -30,6 +29,6 @@ export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps
   };
   return new TurnParts(
     partKinds.map((kind) => kind.create(deps)),
-    deps,
+    { threadId: state.id, log },
   );
 }

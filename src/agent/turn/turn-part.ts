@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { Log } from '../../base/log.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
@@ -82,7 +81,6 @@ export interface TurnPart {
 export interface TurnPartDeps {
   readonly threadId: string;
   readonly clock: Clock;
-  readonly log: Log;
   readonly outbox: Outbox;
   readonly processes: Processes;
   /** Absolute: heddle's home. */
