@@ -11,7 +11,7 @@ import type { ThreadStore } from '../store/thread-store.ts';
 import type { Publisher } from './publisher.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
-/** What the agent is given by whoever puts the server together. */
+/** The collaborators that app.ts hands to the agent. */
 export interface AgentDeps {
   store: ThreadStore;
   publisher: Publisher;
@@ -19,23 +19,21 @@ export interface AgentDeps {
   ids: Ids;
   log: Log;
   keepAlive: KeepAlive;
-  /** What runs commands. */
   processes: Processes;
-  /** Absolute: where config.toml and the threads are. */
+  /** Absolute: the folder of config.toml and the threads. */
   home: string;
-  /** Absolute: the folder of threads that name none. */
+  /** Absolute: the default working directory of threads. */
   cwd: string;
   env: Env;
-  /** `key=value` texts of the command line, over config.toml. */
+  /** `key=value` strings from the command line. They override config.toml. */
   overrides: readonly string[];
-  /** One model answers for all providers: none needs to be defined. */
+  /** True: one model serves every provider, so none needs to be defined. */
   modelGiven: boolean;
-  /** The model behind a provider. */
   modelFor(provider: ProviderConfig): Promise<Model>;
-  /** The models that a provider says it has; null: it did not say. Never rejects, and takes a second at most. */
+  /** Asks a provider which models it has. Never rejects, and takes a second at most. */
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;
   /** The parts that every thread's turns have, in the order in which they act. */
   partKinds: readonly TurnPartKind[];
-  /** Called when a turn has ended and clients have been told. */
+  /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string): void;
 }

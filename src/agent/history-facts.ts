@@ -1,7 +1,7 @@
 import type { LogEntry, ThreadRecord } from '../store/thread-store.ts';
 import { threadPreview } from './prompt/thread-preview.ts';
 
-/** What a history that is given says of the thread that begins with it. */
+/** The fields of a new thread that depend on the history that it begins with. */
 export function historyFacts(history: readonly LogEntry[]): Pick<ThreadRecord, 'listed' | 'preview'> {
   const listed = history.some((entry) => entry.kind === 'turnStarted');
   for (const entry of history) {

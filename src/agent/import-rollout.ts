@@ -7,8 +7,8 @@ import { historyFacts } from './history-facts.ts';
 import { resolveSettings, threadCwd } from './settings/resolve-settings.ts';
 
 /**
- * Stores the thread that a rollout file holds, with the file's id, path and times, and gives its record. A thread that is
- * stored already stays as it is, though the file may have grown. Rejects with an RpcError that says what is wrong with the file.
+ * Stores the thread of a rollout file, with the file's id, path and times, and returns its record. A thread that is already
+ * stored does not change, even if the file has grown since. Rejects with an RpcError that says why the file cannot be read.
  */
 export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadRecord> {
   const { store, ids, log } = deps;
@@ -47,8 +47,8 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
 }
 
 /**
- * What the file says, and the configuration for the rest. Whether there is such a provider here is asked when the thread
- * is taken up, where a request may name another.
+ * The settings from the file, and the configuration's for the rest. The provider need not exist here: resuming the thread checks
+ * that, and the request may name another one.
  */
 async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);

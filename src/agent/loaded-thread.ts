@@ -3,7 +3,6 @@ import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
-import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -17,10 +16,11 @@ import type { ActiveTurn } from './turn/active-turn.ts';
 import { injectModelItems } from './turn/inject-model-items.ts';
 import { joinCommand, openWithCommand } from './turn/join-command.ts';
 import type { TurnBeginning } from './turn/run-turn.ts';
+import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
 import type { TurnOpening } from './turn/turn-deps.ts';
-import { type InterruptCause, revertedPatch, type TurnPart, type TurnPartDeps } from './turn/turn-part.ts';
-import { TurnParts } from './turn/turn-parts.ts';
+import { type InterruptCause, revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter } from './turn/turn-starter.ts';
 
@@ -42,9 +42,9 @@ export class LoadedThread {
   readonly #runner: TurnRunner;
   readonly #beginnings = new TurnBeginnings();
   readonly #starter: TurnStarter;
-  /** The last turn that a client has interrupted. */
+  /** The last turn that a client interrupted. */
   #interruptedTurnId: string | null = null;
-  /** No turn begins by itself any more. */
+  /** True: no due turn begins any more. */
   #isClosing = false;
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
@@ -57,11 +57,7 @@ export class LoadedThread {
     this.#agent = agent;
     const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
     this.#outbox = outbox;
-    const partDeps = this.#partDeps();
-    const parts = new TurnParts(
-      agent.partKinds.map((kind) => kind.create(partDeps)),
-      agent.log,
-    );
+    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
     this.#starter = new TurnStarter({
@@ -90,18 +86,18 @@ export class LoadedThread {
     return this.#state.shownStatus;
   }
 
-  /** The turn that runs; null between turns. */
+  /** The running turn; null between turns. */
   get turn(): ActiveTurn | null {
     return this.#state.turn;
   }
 
-  /** The part of a class. */
+  /** The part of this class. Throws if there is none. */
   part<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     return this.#parts.get(kind);
   }
 
-  /** What a client is told that resumes the thread. */
-  get resumeNews(): Announcement[] {
+  /** The announcements for a client that resumes the thread. */
+  get resumeAnnouncements(): Announcement[] {
     return this.#parts.resumed();
   }
 
@@ -110,18 +106,18 @@ export class LoadedThread {
     return this.turn !== null || this.#beginnings.isBeginning;
   }
 
-  /** Ends of turns that were announced and could not be stored. */
+  /** Entries that were announced and could not be stored yet, such as ends of turns. */
   get owed(): readonly LogEntry[] {
     return this.#outbox.owed;
   }
 
-  /** Changes fields that are not part of the log, and tells clients. */
+  /** Changes fields of the record, and announces the change. */
   async update(patch: ThreadPatch, announce: Announcement[] = []): Promise<void> {
     await this.#outbox.commit({ patch, announce });
     this.#state.keep(patch);
   }
 
-  /** Takes other settings, and what is made anew from the configuration with them, unless a turn runs. */
+  /** Replaces the settings and the configuration, unless a turn runs. */
   reconfigure(
     configure: (last: ThreadSettings) => Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }>,
   ): Promise<void> {
@@ -133,17 +129,17 @@ export class LoadedThread {
     });
   }
 
-  /** Changes what the next turn runs with; one that runs goes on with what it has. Gives what tells clients of it. */
+  /** Changes the settings of the next turn; a running turn keeps its own. Returns the announcements of the change. */
   changeSettings(overrides: TurnOverrides): Promise<Announcement[]> {
     return this.#beginnings.change(async () => {
       const settings = this.#overridden(this.settings, overrides);
-      const news = settingsChange(this.id, this.settings, settings);
-      if (news.length > 0) await this.update({ settings });
-      return news;
+      const announcements = settingsChange(this.id, this.settings, settings);
+      if (announcements.length > 0) await this.update({ settings });
+      return announcements;
     });
   }
 
-  /** Changes what a turn that runs asks the model with next, and nothing beyond the turn. False: that turn does not run. */
+  /** Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run. */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
     if (turn?.id !== turnId) return false;
@@ -151,27 +147,27 @@ export class LoadedThread {
     return true;
   }
 
-  /** Adds to what the model reads. It is stored when this resolves; what that gives is to be called once the answer has left. */
+  /** Stores items for the model. Call the returned function after the request is answered. */
   inject(items: ResponseItem[]): Promise<() => void> {
     return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
   }
 
-  /** Begins a turn, or joins the one that runs. What the user gave is stored when this resolves. */
+  /** Begins a turn, or adds the input to the running one. The input is stored when this resolves. */
   async startTurn(params: TurnStartParams): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
       const settings = this.#overridden(this.settings, params);
       const { turn } = this;
-      const place = turn?.reserveInput() ?? null;
-      if (turn !== null && place !== null) return this.#starter.join(turn, { place, params, settings });
+      const reservation = turn?.reserveInput() ?? null;
+      if (turn !== null && reservation !== null) return this.#starter.join(turn, reservation, { params, settings });
       await turn?.finished;
       return this.#starter.begin({ params, settings });
     });
   }
 
   /**
-   * A command of the user's: in the turn that runs, which then does not end before it, else in a turn of its own. Gives what
-   * runs it, to be called once the request is answered.
+   * Prepares a command of the user's: in the running turn, which then does not end before the command, or in a turn of its own.
+   * Returns the function that runs it; call it after the request is answered.
    */
   runUserCommand(command: UserCommand): Promise<() => void> {
     return this.#beginnings.begin(async () => {
@@ -180,39 +176,35 @@ export class LoadedThread {
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      const opening: TurnOpening = (own) => openWithCommand(deps, own, command);
-      const begun = await this.#starter.begin({ params: this.#emptyParams, settings: this.settings, opening });
+      const opening: TurnOpening = (ownTurn) => openWithCommand(deps, ownTurn, command);
+      const begun = await this.#starter.begin({ opening });
       return begun.afterAnswer;
     });
   }
 
-  /** Begins the turn that one of its parts wants, if nothing runs and no request is about to begin or change anything. */
+  /** Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing the thread. */
   beginDueTurn(): void {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
     const due = isFree ? this.#parts.due() : null;
     if (due === null) return;
-    void this.#beginnings.begin(() =>
-      this.#starter.begin({ params: this.#emptyParams, settings: this.settings, due }).then(
-        ({ afterAnswer }) => afterAnswer(),
-        (error: unknown) => this.#dueTurnNotBegun(error),
-      ),
-    );
+    void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
-  /** Adds input to the turn that runs, which must be the expected one. */
+  /** Adds input to the running turn, which must be the expected one. */
   async steer(params: TurnSteerParams): Promise<Joined> {
     checkInput(params.input, { required: true });
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
-    const place = turn.reserveInput();
-    if (place === null) throw noActiveTurnToSteer();
-    return this.#starter.join(turn, { place, params, settings: this.settings });
+    const reservation = turn.reserveInput();
+    if (reservation === null) throw noActiveTurnToSteer();
+    return this.#starter.join(turn, reservation, { params, settings: this.settings });
   }
 
   /**
-   * Gives what interrupts this turn, or with an empty id whatever runs. What a client sends behind that is not joined to it
-   * any more. Of one that has been interrupted nothing is left to do. Throws where another turn runs, or none does.
+   * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn. The function does
+   * nothing if the id is empty and no turn runs, or if a client interrupted this turn before and it has ended. Throws if another
+   * turn runs, or none does.
    */
   interrupt(turnId: string): () => void {
     const { turn } = this;
@@ -230,14 +222,52 @@ export class LoadedThread {
     return this.#beginnings.settle();
   }
 
-  /** Resolves when the turn that runs, or is being begun, has ended. */
+  /** Resolves when the turn that runs or is being begun has ended. */
   async turnEnded(): Promise<void> {
     await this.#beginnings.settle();
     await this.turn?.finished;
   }
 
-  /** Ends the turn that runs, as interrupted, and makes a change before another can begin. */
-  stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
+  /** Removes this turn and all later ones from the thread. A running turn is interrupted with the cause `user`. */
+  revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
+    const change = async () => {
+      await this.#parts.endWork();
+      // The revert cuts the log, so entries that are still owed must be stored before.
+      await this.#outbox.commit({});
+      const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
+      await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
+      this.#runner.forgetHistory();
+      if (this.#state.status !== 'idle') {
+        // The status is that of the last turn, which failed and is now removed.
+        const { announce } = this.#state.statusStep('idle', this.#agent.clock.now());
+        await this.#outbox.announce(announce);
+      }
+      this.#state.keep(whole);
+    };
+    return this.#stopFor(change, 'user');
+  }
+
+  /** Interrupts the turn, ends all work of the thread and makes a change. After it no due turn begins. */
+  retire(change: () => Promise<unknown>): Promise<void> {
+    return this.#stopFor(async () => {
+      await this.#parts.endWork();
+      await change();
+      this.#isClosing = true;
+    });
+  }
+
+  /** Interrupts the turn, ends all work of the thread and gives up its writer. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#stopFor(async () => {
+      await this.#parts.endWork();
+      await this.#outbox.settle();
+      await this.#writer.close();
+    });
+  }
+
+  /** Interrupts the running turn, and makes a change before another turn can begin. */
+  #stopFor<T>(change: () => Promise<T>, cause: InterruptCause = 'close'): Promise<T> {
     return this.#beginnings.change(async () => {
       const { turn } = this;
       turn?.refuseInput();
@@ -248,80 +278,12 @@ export class LoadedThread {
     });
   }
 
-  /** Takes this turn and all after it out of the thread. The user's word: parts wait for the next input. */
-  revert(beforeTurnId: string, patch: ThreadPatch): Promise<void> {
-    const change = async () => {
-      await this.#parts.endWork();
-      // The log is cut here: entries that are still owed must be in it before.
-      await this.#outbox.commit({});
-      const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
-      await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
-      this.#runner.forgetHistory();
-      if (this.#state.status !== 'idle') {
-        // The last turn failed, and is gone.
-        const { announce } = this.#state.statusStep('idle', this.#agent.clock.now());
-        await this.#outbox.announce(announce);
-      }
-      this.#state.keep(whole);
-    };
-    return this.stopFor(change, 'user');
-  }
-
-  /** Ends the turn and all work of the thread, makes a change, and lets no turn begin by itself after it. */
-  retire(change: () => Promise<unknown>): Promise<void> {
-    return this.stopFor(async () => {
-      await this.#parts.endWork();
-      await change();
-      this.#isClosing = true;
-    });
-  }
-
-  /** Ends what runs and gives up the thread. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.stopFor(async () => {
-      await this.#parts.endWork();
-      await this.#outbox.settle();
-      await this.#writer.close();
-    });
-  }
-
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     await this.#runner.run(turn, beginning);
     this.#agent.onTurnEnded(this.id);
   }
 
-  /** Clients are told, and the turn is not tried again before something else happens. */
-  #dueTurnNotBegun(error: unknown): void {
-    if (!(error instanceof StoreError)) this.#agent.log.error({ err: error, threadId: this.id }, 'a due turn could not begin');
-    const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
-    void this.#outbox.announce([{ method: 'warning', params: { threadId: this.id, message } }]);
-  }
-
-  /** The params of a turn that no client's input begins. */
-  get #emptyParams(): TurnStartParams {
-    return { threadId: this.id, input: [] };
-  }
-
   #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
-  }
-
-  #partDeps(): TurnPartDeps {
-    const state = this.#state;
-    const { clock, log, processes, home, env } = this.#agent;
-    return {
-      threadId: this.id,
-      clock,
-      log,
-      processes,
-      home,
-      env,
-      outbox: this.#outbox,
-      record: () => state.record,
-      configuration: () => state.configuration,
-      keep: (patch) => state.keep(patch),
-      turnBegun: () => this.turnBegun(),
-    };
   }
 }

@@ -12,10 +12,10 @@ import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 
-/** What a request says of a thread that it begins, resumes or forks. */
+/** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {
   overrides: ThreadOverrides;
-  /** Settings over config.toml, by dotted keys. */
+  /** Settings that override config.toml, by dotted keys. */
   config: JsonObject | null;
 }
 
@@ -27,7 +27,7 @@ export interface NewThread extends ThreadRequest {
   originator: string | null;
 }
 
-/** A thread that nothing has happened in yet. `last`: what it keeps of the settings of another one. */
+/** Makes the record and configuration of a new thread. `last`: settings to keep from another thread. */
 export async function newThread(
   deps: AgentDeps,
   request: NewThread,
@@ -68,7 +68,7 @@ export async function newThread(
   };
 }
 
-/** What a thread runs with: its settings, and what is made of the configuration as it is now. */
+/** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
 export async function configureThread(
   deps: AgentDeps,
   { overrides, config: requestConfig }: ThreadRequest,
@@ -97,7 +97,7 @@ export async function configureThread(
   };
 }
 
-/** Where no model is named, the provider is asked for what it has. */
+/** Resolves the settings. If no model is configured, the error names the models that the provider has. */
 async function resolveOrAdvise({ installedModels }: AgentDeps, sources: SettingsSources): Promise<ReturnType<typeof resolveSettings>> {
   try {
     return resolveSettings(sources);
@@ -108,7 +108,7 @@ async function resolveOrAdvise({ installedModels }: AgentDeps, sources: Settings
   }
 }
 
-/** Where an exported rollout of the thread would lie. */
+/** The path at which an exported rollout of the thread would lie. */
 function rolloutPath(home: string, id: string, createdAtMs: number): string {
   const [date = '', time = ''] = new Date(createdAtMs).toISOString().slice(0, 19).split('T');
   return join(home, 'sessions', ...date.split('-'), `rollout-${date}T${time.replaceAll(':', '-')}-${id}.jsonl`);

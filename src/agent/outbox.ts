@@ -2,20 +2,20 @@ import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
 
-/** One step of a thread: what is stored, and what is announced once it is. */
+/** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
   entries?: LogEntry[];
   patch?: ThreadPatch;
-  /** Whether the step must survive the death of the machine, and not of the process alone. */
+  /** Whether the step must survive a crash of the machine, not only of the process. */
   durable?: boolean;
-  /** An item that has begun, as far as it has come. */
+  /** An item that has begun and not completed, with its content so far. */
   partial?: StoredItem;
-  /** Items that had begun and were given up: the model is asked again. */
+  /** Items that had begun and are discarded, because the model is asked again. */
   dropped?: readonly StoredItem[];
   announce?: Announcement[];
 }
 
-/** One step that does what several do. Later patches win; entries and announcements keep their order. */
+/** Merges patches, entries and announcements into one step. Later patches win; entries and announcements keep their order. */
 export function mergedSteps(steps: readonly Step[]): Step & Required<Pick<Step, 'announce'>> {
   const patches = steps.flatMap(({ patch }) => (patch === undefined ? [] : [patch]));
   const entries = steps.flatMap((step) => step.entries ?? []);
@@ -27,8 +27,8 @@ export function mergedSteps(steps: readonly Step[]): Step & Required<Pick<Step, 
 }
 
 /**
- * The one way out of a thread: stored, then announced, one step after another. So what a client has seen completed is
- * on disk, and nobody else needs to think about order.
+ * The only way to store and announce something about a thread. Takes one step after another, and stores each before it announces
+ * it, so an item that a client has seen completed is on disk.
  */
 export class Outbox {
   readonly #writer: ThreadWriter;
@@ -48,7 +48,7 @@ export class Outbox {
     this.#onAppended = options.onAppended;
   }
 
-  /** Rejects with the store's error, and then nothing of the step was stored or announced. */
+  /** Stores and announces a step. If it rejects with the store's error, nothing of the step was announced. */
   commit(step: Step): Promise<void> {
     const done = this.#tail.then(() => this.#perform(step));
     this.#tail = done.catch(() => {});
@@ -56,14 +56,14 @@ export class Outbox {
   }
 
   /**
-   * Announces a step that could not be stored: the end of a turn that failed because the disk is full must still be told.
-   * Its entries and its patch are owed, and written with the next step that succeeds.
+   * Announces a step that could not be stored: clients must learn that a turn has failed even if the disk is full. Its entries and
+   * its patch are owed: they are stored with the next step that succeeds.
    */
   announceUnstored(step: Step): Promise<void> {
     return this.between(() => this.#owe(step));
   }
 
-  /** Takes a step that is told whatever the store says, for what cannot be tried again: where it is not stored, it is owed. */
+  /** Stores and announces a step that cannot be retried. If the store fails, the step is announced and owed. */
   commitOrOwe(step: Step): Promise<void> {
     const done = this.#tail
       .then(() => this.#perform(step))
@@ -75,30 +75,30 @@ export class Outbox {
     return done;
   }
 
-  /** Announces something that needs no storing, behind all steps so far. Nothing can keep it from being told. */
+  /** Announces something that is not stored, after all steps so far. */
   announce(announcements: readonly Announcement[]): Promise<void> {
     return this.between(() => {
       for (const announcement of announcements) this.#announce(announcement);
     });
   }
 
-  /** Runs something between two steps: none is under way meanwhile. It must not throw. */
+  /** Runs `work` between two steps, so that no step is in progress. It must not throw. */
   between<T>(work: () => T): Promise<T> {
     const done = this.#tail.then(work);
     this.#tail = done.then(() => {});
     return done;
   }
 
-  /** What was announced and is not on disk. */
+  /** The entries that were announced and are not stored. */
   get owed(): readonly LogEntry[] {
     return this.#owed;
   }
 
-  /** Resolves when all steps so far have been taken, and what is owed has been tried once more. */
+  /** Resolves when all steps so far are done and one more attempt was made to store what is owed. */
   async settle(): Promise<void> {
     await this.#tail;
     if (this.#owed.length === 0 && this.#owedPatch === null) return;
-    // Where the store still fails, the turn that is owed its end will read as interrupted.
+    // If the store still fails, the end of a turn may never be stored. It then reads as interrupted.
     await this.commit({}).catch(() => {});
   }
 

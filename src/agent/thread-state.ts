@@ -5,14 +5,14 @@ import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 
-/** What a loaded thread is at this moment, in memory. Its parts share it; each changes it at once, where no wait comes between. */
+/** The state of a loaded thread in memory. Its collaborators share it, so no change of it may span an await. */
 export class ThreadState {
   record: ThreadRecord;
   configuration: ThreadConfiguration;
   status: 'idle' | 'active' | 'systemError' = 'idle';
-  /** The turn that runs; null between turns. */
+  /** The running turn; null between turns. */
   turn: ActiveTurn | null = null;
-  /** What the turn waits for, with how many questions of each kind are open. */
+  /** How many questions of each kind are open. */
   readonly #waiting = new Map<ThreadActiveFlag, number>();
 
   constructor(record: ThreadRecord, configuration: ThreadConfiguration) {
@@ -33,7 +33,7 @@ export class ThreadState {
     return this.status === 'active' ? { type: 'active', activeFlags: [...this.#waiting.keys()] } : { type: this.status };
   }
 
-  /** Counts a question that is put or, by -1, settled. True: clients see another status now. */
+  /** Counts a question that is asked (1) or settled (-1). Returns whether the status that clients see has changed. */
   wait(flag: ThreadActiveFlag, by: 1 | -1): boolean {
     const count = (this.#waiting.get(flag) ?? 0) + by;
     if (count === 0) this.#waiting.delete(flag);
@@ -45,7 +45,7 @@ export class ThreadState {
     this.record = { ...this.record, ...patch };
   }
 
-  /** Takes another status, and gives the step that stores and tells it. */
+  /** Changes the status at once, and returns the step that stores and announces it. */
   statusStep(status: ThreadState['status'], nowMs: number): Pick<Step, 'patch'> & Required<Pick<Step, 'announce'>> {
     this.status = status;
     this.keep({ updatedAtMs: nowMs });
@@ -55,7 +55,7 @@ export class ThreadState {
     };
   }
 
-  /** Adds to the thread's token count, and gives the step that stores and tells it. */
+  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
   tokensStep(turnId: string, last: TokenUsageBreakdown): Required<Pick<Step, 'patch' | 'announce'>> {
     const before = this.record.tokenUsage?.usage.total ?? null;
     const usage = { total: addUsage(before, last), last, modelContextWindow: this.configuration.contextWindow };

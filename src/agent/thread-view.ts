@@ -39,14 +39,14 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 }
 
 /**
- * Turns on record as clients see them. Of a loaded thread more is known than is on record: the turn that runs, and the
- * end of one that could not be stored.
+ * Stored turns as clients see them. A loaded thread knows more than the store: which turn runs, and the end of a turn that could
+ * not be stored.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
-  return turns.map((turn) => turnView({ ...turn, ...knownBetter(turn, loaded) }));
+  return turns.map((turn) => turnView({ ...turn, ...owedEnd(turn, loaded) }));
 }
 
-function knownBetter(turn: StoredTurn, loaded: LoadedThread | null): Partial<StoredTurn> {
+function owedEnd(turn: StoredTurn, loaded: LoadedThread | null): Partial<StoredTurn> {
   if (loaded === null || turn.status !== 'inProgress' || loaded.turn?.id === turn.id) return {};
   const end = loaded.owed.find(
     (entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded' && entry.turnId === turn.id,

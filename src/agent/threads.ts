@@ -3,8 +3,9 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
-import type { ForkPoint, LogEntry, Page, StoredTurn, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
@@ -12,17 +13,14 @@ import { keptSettings } from './settings/resolve-settings.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
-/** How long a loaded thread that nobody follows stays in memory after its last turn. */
+/** How long a loaded thread without followers stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
 
-/** How many turns are looked at together for what they had cost. */
-const COST_PAGE = 50;
-
-/** Who is there for a thread. */
-export interface Attendance {
-  /** Whether a client hears of it. */
+/** Knows which threads have clients. */
+interface Attendance {
+  /** Whether a client follows the thread. */
   isFollowed(threadId: string): boolean;
-  /** Whether one of those can still say something: then the thread may go on by itself. */
+  /** Whether a follower can still send messages. Only then may the thread begin turns by itself. */
   isAttended(threadId: string): boolean;
 }
 
@@ -32,7 +30,7 @@ export class Threads {
   readonly #attendance: Attendance;
   readonly #loaded = new Map<string, LoadedThread>();
   readonly #idle = new Map<string, Timer>();
-  /** Two requests may name one thread by its id and by its path: loading is decided once. */
+  /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
   readonly #loading = new KeyedQueue();
   #isClosing = false;
 
@@ -50,7 +48,7 @@ export class Threads {
     return this.#loaded.get(threadId) ?? null;
   }
 
-  /** The loaded thread, or the error that says there is none. */
+  /** Returns the loaded thread. Throws `thread_not_found` if it is not loaded. */
   require(threadId: string): LoadedThread {
     checkThreadId(threadId);
     const thread = this.#loaded.get(threadId);
@@ -59,8 +57,8 @@ export class Threads {
   }
 
   /**
-   * The record of a thread, loaded or not; `notFound` makes the error that says there is none. What any process may change
-   * is always read from the store: a loaded thread does not learn of it.
+   * The record of a thread, loaded or not; `notFound` makes the error for one that does not exist. The metadata is always read from
+   * the store, because other processes may change it without the loaded thread learning of it.
    */
   async record(threadId: string, notFound = threadNotFound): Promise<ThreadRecord> {
     checkThreadId(threadId);
@@ -76,12 +74,12 @@ export class Threads {
     return { ...loaded.record, ...metadata };
   }
 
-  /** A thread, loaded or not, as clients see it: its record, its present status and these turns. */
+  /** A thread, loaded or not, as clients see it: its record, its current status and these turns. */
   view(record: ThreadRecord, turns: Turn[] = []): Thread {
     return threadView(record, this.find(record.id)?.status ?? { type: 'notLoaded' }, turns);
   }
 
-  /** Begins a thread, with the history that is given. */
+  /** Starts a thread that begins with this history. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
     const { record, configuration } = await newThread(this.#deps, request, {});
     const begun = { ...record, ...historyFacts(history) };
@@ -89,7 +87,7 @@ export class Threads {
     return this.#load(new LoadedThread({ record: begun, writer, configuration, agent: this.#deps }));
   }
 
-  /** Loads a stored thread, or joins one that is loaded; overrides do not disturb a turn that runs. */
+  /** Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides are ignored. */
   resume(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
     checkThreadId(threadId);
     return this.#loading.run(threadId, async () => {
@@ -104,7 +102,7 @@ export class Threads {
       try {
         await thread.update({ settings });
       } catch (error) {
-        // What nobody has loaded, nobody would give up.
+        // Not registered yet, so nothing else would close it.
         await thread.close();
         throw error;
       }
@@ -112,7 +110,7 @@ export class Threads {
     });
   }
 
-  /** The record of the thread that a rollout file holds, which is stored with it. One file is read at a time: it may be large. */
+  /** Stores the thread of a rollout file, and returns its record. Reads one file at a time, because files may be large. */
   import(path: string): Promise<ThreadRecord> {
     return this.#loading.run('import', async () => {
       const { importRollout } = await import('./import-rollout.ts');
@@ -120,7 +118,7 @@ export class Threads {
     });
   }
 
-  /** A new thread that has the source's history up to the point. */
+  /** Starts a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
     const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings));
     const forked: ThreadRecord = {
@@ -128,8 +126,8 @@ export class Threads {
       forkedFromId: source.id,
       name: source.name,
       ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
-      tokenUsage: point === null ? source.tokenUsage : await this.#costAt(source.id, point),
-      // Of a history that is cut it is not known what the model was told last.
+      tokenUsage: point === null ? source.tokenUsage : await costAt(this.#deps.store, source.id, point),
+      // For a history that is cut, the context that the model was last told is unknown.
       told: point === null ? source.told : null,
       memoryMode: source.memoryMode,
     };
@@ -137,14 +135,14 @@ export class Threads {
     return this.#load(new LoadedThread({ record: forked, writer, configuration, agent: this.#deps }));
   }
 
-  /** Whether this point is before the first turn, so that no turn is left of a history that is cut there. */
+  /** Whether this point is before the first turn, so that a history that is cut there has no turns. */
   async #isBeforeAll(threadId: string, point: ForkPoint): Promise<boolean> {
     if (point === null || 'afterTurnId' in point) return false;
     const { data } = await this.#deps.store.listTurns(threadId, { direction: 'asc', limit: 1, view: 'notLoaded' });
     return data[0]?.id === point.beforeTurnId;
   }
 
-  /** Rejects with `turn_not_found`. */
+  /** Rejects with `turn_not_found` if the thread has no such turn. */
   async #checkTurn(threadId: string, turnId: string): Promise<void> {
     await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
   }
@@ -154,14 +152,14 @@ export class Threads {
     return this.find(threadId)?.part(kind) ?? null;
   }
 
-  /** Lets an idle thread begin a turn that is due, if a client that follows it can still answer. */
+  /** Lets an idle thread begin a due turn, if a follower can still send messages. */
   beginDueTurn(threadId: string): void {
     if (this.#attendance.isAttended(threadId)) this.find(threadId)?.beginDueTurn();
   }
 
   /**
-   * Changes a thread that is not loaded, through a writer: if another process runs the thread, the change would be undone there, so
-   * it is refused with `active_writer`.
+   * Changes a thread that is not loaded. Rejects with `active_writer` if another process has the thread loaded, since that process
+   * would overwrite the change.
    */
   async patchStored(threadId: string, patch: ThreadPatch): Promise<void> {
     const writer = await this.#deps.store.openWriter(threadId);
@@ -172,7 +170,7 @@ export class Threads {
     }
   }
 
-  /** Unloads a thread that nobody follows, once it has been idle for long enough. */
+  /** Starts the timer that unloads a thread without followers or a running turn. */
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
@@ -184,8 +182,8 @@ export class Threads {
   }
 
   /**
-   * Gives up a thread, unless a turn runs in it or is being begun, or somebody follows it: then it may be tried later. In the
-   * queue of loading: a resume that comes meanwhile finds the thread either loaded or given up.
+   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. Shares the
+   * queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
    */
   unload(thread: LoadedThread): Promise<void> {
     return this.#loading.run(thread.id, async () => {
@@ -201,8 +199,8 @@ export class Threads {
   }
 
   /**
-   * Makes a change after which no thread can be loaded, and gives it up: its turn ends first. Resolves with whether it was
-   * loaded. Where the change fails, the thread stays as it is, without its turn.
+   * Interrupts the thread's turn, makes a change after which the thread cannot be loaded, and unloads it. Resolves with whether it was
+   * loaded. If the change fails, the thread stays loaded, without its turn.
    */
   retire(threadId: string, change: () => Promise<unknown>): Promise<boolean> {
     return this.#loading.run(threadId, async () => {
@@ -219,14 +217,14 @@ export class Threads {
     });
   }
 
-  /** Takes this turn and what came after it out of a thread, loaded or not; a turn that runs ends first. */
+  /** Removes this turn and all later ones from a thread, loaded or not. A running turn is interrupted first. */
   revert(threadId: string, beforeTurnId: string): Promise<ThreadRecord> {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
-      // A turn that runs is not ended for one that is not there.
+      // Checked first, so that a request with an unknown turn does not interrupt the running one.
       await this.#checkTurn(threadId, beforeTurnId);
       const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
-      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await this.#costAt(threadId, { beforeTurnId }) };
+      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
       const thread = this.find(threadId);
       if (thread === null) {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
@@ -237,7 +235,7 @@ export class Threads {
     });
   }
 
-  /** Somebody follows the thread again. */
+  /** Stops the timer that unloads the thread. */
   keepLoaded(threadId: string): void {
     this.#idle.get(threadId)?.clear();
     this.#idle.delete(threadId);
@@ -253,37 +251,13 @@ export class Threads {
     await Promise.all([...this.#loaded.values()].map((thread) => thread.turnEnded()));
   }
 
-  /** Ends every turn and gives up every thread. */
+  /** Interrupts every turn and closes every thread. */
   async close(): Promise<void> {
     this.#isClosing = true;
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
     await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
     this.#loaded.clear();
-  }
-
-  /** What a thread had cost by this point, as the last turn before it that knows says; null where none does. */
-  async #costAt(threadId: string, point: NonNullable<ForkPoint>): Promise<ThreadRecord['tokenUsage']> {
-    const pointId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
-    let isBefore = false;
-    let cursor: string | null = null;
-    do {
-      const page: Page<StoredTurn> = await this.#deps.store.listTurns(threadId, {
-        direction: 'desc',
-        limit: COST_PAGE,
-        view: 'notLoaded',
-        cursor,
-      });
-      for (const { id, tokenUsage } of page.data) {
-        if (isBefore || ('afterTurnId' in point && id === pointId)) {
-          isBefore = true;
-          if (tokenUsage !== undefined) return { turnId: id, usage: tokenUsage };
-        }
-        isBefore ||= id === pointId;
-      }
-      cursor = page.nextCursor;
-    } while (cursor !== null);
-    return null;
   }
 
   #afterTurn(threadId: string): void {
@@ -298,7 +272,7 @@ export class Threads {
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
-    if (thread.turn === null && saysAnything(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
+    if (thread.turn === null && changesSettings(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
     return thread;
   }
 }
@@ -307,6 +281,6 @@ function checkThreadId(threadId: string): void {
   if (!isUuid(threadId)) throw invalidThreadId(threadId);
 }
 
-function saysAnything({ overrides, config }: ThreadRequest): boolean {
+function changesSettings({ overrides, config }: ThreadRequest): boolean {
   return config !== null || Object.values(overrides).some((value) => value !== null && value !== undefined);
 }

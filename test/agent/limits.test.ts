@@ -40,7 +40,10 @@ test.each(floods)('a model that floods with %s is stopped, and the turn fails wi
   await server.client.request('thread/start', {});
   expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({
     status: 'failed',
-    error: { message: `The model's answer passed ${RESPONSE_CHARS_MAX} characters and was stopped.`, codexErrorInfo: 'other' },
+    error: {
+      message: `The model's response exceeded the limit of ${RESPONSE_CHARS_MAX} characters and was stopped.`,
+      codexErrorInfo: 'other',
+    },
   });
   expect(model.taken).toBeLessThan(RESPONSE_CHARS_MAX / PIECE.length + 4);
 });

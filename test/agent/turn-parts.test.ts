@@ -78,6 +78,18 @@ test('a part that fails to check an action refuses it', async () => {
   expect(server.log.takeErrors()).toEqual(['a part failed to check an action, so it is refused']);
 });
 
+test('a part that throws where it returns a step takes none, and the turn runs to its end', async () => {
+  const broken = () => {
+    throw new Error('the part is broken');
+  };
+  const part: TurnPart = { inputArrived: broken, turnBegan: broken, tokensUsed: broken, turnEnded: broken };
+  const server = await threadWith(() => part, done);
+  await server.client.turn(threadId, 'go');
+  const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+  expect(thread.turns.map(({ status }) => status)).toEqual(['completed']);
+  expect(server.log.takeErrors()).toEqual(Array(4).fill('a part failed to take its step in a turn'));
+});
+
 test('a part adds a turn once the thread is idle, as often as it wants', async () => {
   let left = 2;
   const due = () => {

@@ -17,7 +17,7 @@ import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 
 /** The tools that every thread has: commands, patches, plans, questions, permissions, images. */
 export class BuiltInTools implements TurnPart {
-  /** The commands that run in the thread. */
+  /** The running commands of the thread. */
   readonly commands: CommandSessions;
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
@@ -43,18 +43,18 @@ export class BuiltInTools implements TurnPart {
     ];
   }
 
-  /** Kills the commands that must not outlive the turn. */
+  /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
   async cleanUp({ id, signal }: TurnContext): Promise<void> {
     this.#applyPatch.endTurn();
     await this.commands.turnEnded(id, { interrupted: signal.aborted });
   }
 
-  /** Kills all commands that run in the thread. */
+  /** Kills all running commands of the thread. */
   endWork(): Promise<void> {
     return this.commands.close();
   }
 
-  /** What the thread's commands run with now. */
+  /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env } = this.#deps;
     const { environment, limits } = this.#deps.configuration().commands;
@@ -70,7 +70,7 @@ export class BuiltInTools implements TurnPart {
     };
   }
 
-  /** The patch that a command does nothing but apply; null for any other command. */
+  /** Prepares the patch of a command that only applies a patch; null for any other command. */
   async #preparePatch({ script, cwd }: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null> {
     const found = script === null ? null : patchInCommand(script);
     if (found === null) return null;

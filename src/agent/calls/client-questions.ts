@@ -6,14 +6,14 @@ import type { Outbox } from '../outbox.ts';
 import type { Publisher } from '../publisher.ts';
 import type { ThreadState } from '../thread-state.ts';
 
-export interface ClientQuestionsDeps {
+interface ClientQuestionsDeps {
   state: ThreadState;
   outbox: Outbox;
   publisher: Publisher;
   clock: Clock;
 }
 
-/** Asks the clients of one thread. */
+/** Sends requests to the clients of one thread, and waits for their answers. */
 export class ClientQuestions {
   readonly #deps: ClientQuestionsDeps;
 
@@ -26,7 +26,7 @@ export class ClientQuestions {
     return this.#deps.state.configuration.approvalTimeoutMs;
   }
 
-  /** Does something while the thread is shown as waiting. */
+  /** Does the work, and shows the thread as waiting meanwhile. */
   async whileWaiting<T>(flag: ThreadActiveFlag, work: () => Promise<T>): Promise<T> {
     await this.#wait(flag, 1);
     try {
@@ -36,7 +36,7 @@ export class ClientQuestions {
     }
   }
 
-  /** Asks, and takes silence for a refusal where the configuration sets a limit. Never rejects. */
+  /** Asks the clients. No answer within `answerMsMax` is an error answer. Never rejects. */
   async ask<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
@@ -45,11 +45,11 @@ export class ClientQuestions {
     const ms = this.answerMsMax;
     const audience = { threadId: state.id };
     if (ms === null) return publisher.ask(audience, request, signal);
-    const over = new AbortController();
-    const timer = clock.setTimer(() => over.abort(), ms);
+    const timeout = new AbortController();
+    const timer = clock.setTimer(() => timeout.abort(), ms);
     try {
-      const answer = await publisher.ask(audience, request, AbortSignal.any([signal, over.signal]));
-      return answer.type === 'aborted' && !signal.aborted ? { type: 'error', message: `nobody answered within ${ms} ms` } : answer;
+      const answer = await publisher.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
+      return answer.type === 'aborted' && !signal.aborted ? { type: 'error', message: `no client answered within ${ms} ms` } : answer;
     } finally {
       timer.clear();
     }

@@ -9,10 +9,10 @@ import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { Reviewer } from './reviewer.ts';
 
-/** What actions of a thread are performed with. */
+/** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
   parts: TurnParts;
-  /** Asked in their order; the first verdict counts. */
+  /** Asked in this order; the first verdict counts. */
   reviewers: readonly Reviewer[];
   questions: ClientQuestions;
   grants: Grants;
@@ -21,8 +21,9 @@ export interface ActionDeps {
 }
 
 /**
- * Takes an action through its order: the turn's parts may refuse it, policy judges it, reviewers answer what is to be asked, its item
- * begins, it is performed, its item completes. Nothing is begun of an action that parts or policy refuse.
+ * Takes an action through its steps: the turn's parts may refuse it, policy judges it, reviewers answer policy's question, its item
+ * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin. Rejects if the store
+ * fails or the action throws.
  */
 export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
   try {
@@ -39,7 +40,7 @@ export async function performAction(action: Action, turn: ActiveTurn, deps: Acti
   }
 }
 
-/** Performs an action that needs no decision: one of the user's. */
+/** Performs an action of the user's, which needs no decision. */
 export async function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
   try {
     return await new ActionRun(action, turn, deps).perform(permit);
@@ -48,13 +49,13 @@ export async function performUserAction(action: Action, permit: Permit, turn: Ac
   }
 }
 
-/** An action under way, with the item that shows it. */
+/** An action that is being reviewed or performed, with its item. */
 class ActionRun {
   readonly #action: Action;
   readonly #turn: ActiveTurn;
   readonly #deps: ActionDeps;
   #begun: Promise<OpenItem | null> | null = null;
-  /** A reviewer wants the turn to end; it does when the item has completed. */
+  /** A reviewer has cancelled the turn. It is interrupted after the item has completed. */
   #isCancelled = false;
 
   constructor(action: Action, turn: ActiveTurn, deps: ActionDeps) {
@@ -63,7 +64,7 @@ class ActionRun {
     this.#deps = deps;
   }
 
-  /** Puts a question to the reviewers, and remembers what their verdict allows beyond this action. */
+  /** Asks the reviewers, and keeps what their verdict allows beyond this action. */
   async review(ask: Ask): Promise<Verdict> {
     const { signal } = this.#turn;
     const verdict = await this.#verdict(ask);

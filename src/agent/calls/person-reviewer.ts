@@ -2,7 +2,7 @@ import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { Reviewer } from './reviewer.ts';
 
-/** The person behind the thread's clients. */
+/** Asks the person who uses the thread's clients. */
 export class PersonReviewer implements Reviewer {
   readonly #questions: ClientQuestions;
 

@@ -14,12 +14,11 @@ export function isToolCall(item: ResponseItem): item is ToolCall {
   return item.type === 'function_call' || item.type === 'custom_tool_call';
 }
 
-/** The name of the tool that a call is for. */
 function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
-export interface ToolCallDeps {
+interface ToolCallDeps {
   /** The tools that were offered with the request that the calls answer. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
@@ -28,25 +27,25 @@ export interface ToolCallDeps {
 }
 
 /**
- * Runs calls that the model made together, side by side except for those with a lock, and returns their outputs in the order of the
- * calls. Never rejects.
+ * Runs calls that the model made together, and returns their outputs in the order of the calls. They run in parallel, except that a
+ * call of a tool with a lock runs alone. Never rejects.
  */
 export function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem[]> {
   let locked: Promise<unknown> = Promise.resolve();
-  let beside: Promise<unknown>[] = [];
+  let unlocked: Promise<unknown>[] = [];
   return Promise.all(
     calls.map((call) => {
       const hasLock = findTool(deps.tools, call)?.lock !== undefined;
-      const before = hasLock ? Promise.all([locked, ...beside]) : locked;
+      const before = hasLock ? Promise.all([locked, ...unlocked]) : locked;
       const output = before.then(() => outputOf(call, deps, signal));
-      if (hasLock) [locked, beside] = [output, []];
-      else beside.push(output);
+      if (hasLock) [locked, unlocked] = [output, []];
+      else unlocked.push(output);
       return output;
     }),
   );
 }
 
-/** Whether all of these calls only keep records. */
+/** Whether all of these calls are of tools that only keep records. */
 export function onlyRecord(calls: readonly ToolCall[], tools: readonly Tool[]): boolean {
   return calls.every((call) => findTool(tools, call)?.onlyRecords === true);
 }
@@ -74,7 +73,7 @@ async function run(call: ToolCall, { tools, context, perform, log }: ToolCallDep
   }
 }
 
-/** Clients see nothing of a call that was still waiting when its turn was interrupted. */
+/** For a call that was waiting when its turn was interrupted. Clients do not see it. */
 const NOT_BEGUN: ActionOutcome = { output: 'The turn was interrupted before this call began.', success: false };
 
 function findTool(tools: readonly Tool[], call: ToolCall): Tool | undefined {
@@ -86,7 +85,7 @@ function namesOf(tools: readonly Tool[]): string[] {
   return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec.name);
 }
 
-/** Undefined if they are not valid JSON. */
+/** The arguments of a call; undefined if they are not valid JSON. */
 function argumentsOf(call: ToolCall): JsonValue | undefined {
   if (call.type === 'function_call') return parseArguments(call.arguments);
   return call.type === 'custom_tool_call' ? call.input : { ...call.action };

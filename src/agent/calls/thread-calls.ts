@@ -23,13 +23,13 @@ export interface ThreadCallsDeps {
   agent: AgentDeps;
   outbox: Outbox;
   parts: TurnParts;
-  /** What users have allowed in the thread. */
+  /** The permissions that users have granted in the thread. */
   grants: Grants;
-  /** Tells the thread's clients at once. */
+  /** Announces at once, ahead of steps that wait. */
   announce(announcement: Announcement): void;
 }
 
-/** Runs the calls of one thread's model, and the commands of its user. */
+/** Runs the tool calls of one thread's model, and the commands of its user. */
 export class ThreadCalls {
   readonly #deps: ThreadCallsDeps;
   readonly #actions: ActionDeps;
@@ -63,14 +63,14 @@ export class ThreadCalls {
     return contextMessage('user', [String(output)]);
   }
 
-  /** Notes the ids of the calls that the thread has on record. */
+  /** Remembers the ids of the calls in the history, so that no new item gets one of them. Does so once. */
   know(history: readonly ResponseItem[]): void {
     if (this.#knowsHistory) return;
     this.#knowsHistory = true;
     for (const item of history) if (isToolCall(item)) this.#itemIds.add(item.call_id);
   }
 
-  /** The items of a turn that ends which run on: from now on they complete after its end. */
+  /** The unfinished items of a turn that ends. From now on they complete as late items, after its end. */
   runningOn(turnId: string): StoredItem[] {
     return this.#items.runOn(turnId);
   }
@@ -89,7 +89,7 @@ export class ThreadCalls {
     };
   }
 
-  /** Providers may use a call id again in a later response; an item id is unique in its thread. */
+  /** The id of a call's item. Providers may reuse call ids in later responses, but an item id is unique in its thread. */
   #itemId(callId: string): string {
     const id = this.#itemIds.has(callId) ? this.#deps.agent.ids.next() : callId;
     this.#itemIds.add(id);

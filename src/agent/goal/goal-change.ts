@@ -7,15 +7,15 @@ import { seconds } from '../turn/turn-view.ts';
 /** The longest objective, in characters. */
 const OBJECTIVE_CHARS_MAX = 4_000;
 
-/** What a client or the model says of a goal. Null: nothing. */
+/** A change of a goal by a client or the model. Null fields stay as they are. */
 export interface GoalChange {
   objective: string | null;
   status: ThreadGoalStatus | null;
-  /** In tokens. Null takes the budget away; undefined says nothing. */
+  /** In tokens. Null removes the budget; undefined leaves it as it is. */
   tokenBudget: number | null | undefined;
 }
 
-/** What is wrong with a change, whatever goal there is; null where nothing is. */
+/** Returns the error of an invalid change, or null. Does not depend on the goal before. */
 export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | null {
   if (objective !== null) {
     const length = [...objective.trim()].length;
@@ -25,7 +25,7 @@ export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | 
   return typeof tokenBudget === 'number' && !(tokenBudget > 0 && Number.isSafeInteger(tokenBudget)) ? invalidTokenBudget() : null;
 }
 
-/** The goal after a change that has no problem: what it leaves out stays, counters too. Throws where there is none to begin with. */
+/** The goal after a valid change, which keeps the counters. Throws `noGoal` if there was no goal and the change has no objective. */
 export function changedGoal(
   before: GoalRecord | null,
   change: GoalChange,
@@ -45,22 +45,22 @@ export function changedGoal(
   });
 }
 
-/** What a goal that is stored changes of its thread beside it: one that has said nothing yet is shown by what it is to reach. */
+/** Makes the objective the preview of a thread that has none yet. */
 export function previewPatch({ preview }: ThreadRecord, { objective }: GoalChange): ThreadPatch {
   return preview === '' && objective !== null ? { preview: textPreview(objective.trim()) } : {};
 }
 
-/** What keeps a thread from going on towards its goal by itself before the user has spoken. */
+/** Keeps a thread with an active goal from beginning turns by itself until the next input of a client. */
 export function awaitingUser(goal: GoalRecord | null): ThreadPatch {
   return goal?.status === 'active' && !goal.awaitsUser ? { goal: { ...goal, awaitsUser: true } } : {};
 }
 
-/** Whether a turn's work is put to this goal's account: a turn that passes the budget is counted to its end. */
+/** Whether a turn's work is charged to this goal. A turn that exceeds the budget is charged to its end. */
 function isCounted({ status }: GoalRecord): boolean {
   return status === 'active' || status === 'budgetLimited';
 }
 
-/** The goal with more work put to its account. */
+/** The goal after this work is charged to it. */
 export function charged(goal: GoalRecord, { tokens, ms, nowMs }: { tokens: number; ms: number; nowMs: number }): GoalRecord {
   if (!isCounted(goal) || (tokens === 0 && ms === 0)) return goal;
   return withinBudget({ ...goal, tokensUsed: goal.tokensUsed + tokens, timeUsedMs: goal.timeUsedMs + ms, updatedAtMs: nowMs });

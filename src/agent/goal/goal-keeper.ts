@@ -8,9 +8,9 @@ import type { Step } from '../outbox.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 
-/** How many turns in a row may be begun for a goal without a word of a client. */
+/** How many turns in a row may begin for a goal without input of a client. */
 const GOAL_TURNS_MAX = 100;
-/** How many of them in a row may end without having called a tool. */
+/** How many of them in a row may end without a tool call. */
 const IDLE_GOAL_TURNS_MAX = 2;
 
 /**
@@ -19,13 +19,13 @@ const IDLE_GOAL_TURNS_MAX = 2;
  */
 export class GoalKeeper implements GoalAccess, TurnPart {
   readonly #deps: TurnPartDeps;
-  /** The running turn; `alone`: it was begun for the goal, and no client has given input since. */
-  #turn: { id: string; alone: boolean } | null = null;
-  /** Up to when the turn's time has been charged to the goal, on the steady clock. */
-  #countedMs = 0;
-  /** The changes that the running turn's model has not been told about yet. */
-  #news = new Set<'edited' | 'spent'>();
-  #turnsAlone = 0;
+  /** The running turn. `isUnprompted`: it was begun for the goal, and no client has given input since. */
+  #turn: { isUnprompted: boolean } | null = null;
+  /** The time up to which the turn has been charged to the goal, on the steady clock. */
+  #chargedUntilMs = 0;
+  /** The changes that the model of the running turn has not read about yet. */
+  #unreported = new Set<'edited' | 'spent'>();
+  #unpromptedTurns = 0;
   #idleTurns = 0;
 
   constructor(deps: TurnPartDeps) {
@@ -47,18 +47,18 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.isEnabled && !this.#deps.record().ephemeral;
   }
 
-  /** Makes a change that has no problem for a client. Stored when it resolves; `announce` tells of it. */
+  /** Makes a client's change, which must be valid. Resolves when it is stored; the caller announces it with `announce`. */
   async set(change: GoalChange): Promise<ThreadGoal> {
     await this.#deps.turnBegun();
-    const before = this.#counted();
+    const before = this.#charged();
     const goal = changedGoal(before, change, this.#now());
-    if (before !== null && goal.objective !== before.objective) this.#news.add('edited');
+    if (before !== null && goal.objective !== before.objective) this.#unreported.add('edited');
     if (change.objective !== null || change.status !== null) this.#startOver();
     await this.#store({ ...previewPatch(this.#deps.record(), change), goal });
     return goalView(this.#threadId, goal);
   }
 
-  /** Takes the goal away for a client; false where there was none. */
+  /** Removes the goal for a client. Resolves with false if there was none. */
   async clear(): Promise<boolean> {
     await this.#deps.turnBegun();
     if (this.#goal === null) return false;
@@ -66,12 +66,12 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return true;
   }
 
-  /** Tells the thread's clients how the goal stands, behind all that has been stored. */
+  /** Announces the goal as it is now, after all steps so far. */
   announce(): void {
     void this.#deps.outbox.announce([this.announcement(null)]);
   }
 
-  /** What tells clients how the goal stands; `turnId` where a turn's work changed it. */
+  /** The announcement of the goal as it is now. `turnId`: the turn whose work changed it, or null. */
   announcement(turnId: string | null): Announcement {
     const threadId = this.#threadId;
     const goal = this.available ? this.current() : null;
@@ -85,13 +85,13 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     if (problem !== null) return { refused: problem.message };
     const before = this.#goal;
     if (before !== null && before.status !== 'complete') return { refused: UNFINISHED };
-    // What the turn has taken so far is not this goal's.
-    this.#counted();
+    // The turn's time so far is not charged to the new goal.
+    this.#charged();
     return this.#change(changedGoal(null, change, this.#now()), turnId);
   }
 
   async mark(status: 'complete' | 'blocked' | 'paused', turnId: string) {
-    const before = this.#counted();
+    const before = this.#charged();
     if (before === null) return { refused: 'This thread has no goal.' };
     return this.#change(changedGoal(before, { objective: null, status, tokenBudget: undefined }, this.#now()), turnId);
   }
@@ -100,7 +100,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.available ? goalTools(this) : [];
   }
 
-  /** The next turn towards the goal. There is none in plan mode, where the user decides. */
+  /** The next turn for the goal. There is none in plan mode, where the user decides. */
   due(): DueTurn | null {
     const { goal, settings } = this.#deps.record();
     const isFree = this.available && this.#turn === null && settings.collaborationMode.mode !== 'plan';
@@ -114,7 +114,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
 
   inputArrived(): Step {
     this.#startOver();
-    if (this.#turn !== null) this.#turn.alone = false;
+    if (this.#turn !== null) this.#turn.isUnprompted = false;
     const goal = this.#goal;
     if (goal?.awaitsUser !== true) return {};
     const patch: ThreadPatch = { goal: { ...goal, awaitsUser: false } };
@@ -122,46 +122,46 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return { patch };
   }
 
-  turnBegan({ id, kind }: TurnContext): Step {
-    const alone = kind === 'goal';
-    this.#turn = { id, alone };
-    this.#countedMs = this.#deps.clock.monotonic();
-    this.#news.clear();
-    if (alone) this.#turnsAlone++;
+  turnBegan({ kind }: TurnContext): Step {
+    const isUnprompted = kind === 'goal';
+    this.#turn = { isUnprompted };
+    this.#chargedUntilMs = this.#deps.clock.monotonic();
+    this.#unreported.clear();
+    if (isUnprompted) this.#unpromptedTurns++;
     return {};
   }
 
-  /** Charges a response: its input without the cached part, and its output. */
+  /** Charges the tokens of a response: its input without the cached part, and its output. */
   tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): Step {
     const before = this.current();
     const tokens = Math.max(0, usage.inputTokens - usage.cachedInputTokens) + usage.outputTokens;
-    const goal = this.#counted(tokens);
-    if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#news.add('spent');
+    const goal = this.#charged(tokens);
+    if (goal?.status === 'budgetLimited' && before?.status === 'active') this.#unreported.add('spent');
     return this.#step(before, { goal, turnId: id });
   }
 
   async beforeRequest(): Promise<{ tell: ResponseItem[] }> {
     const goal = this.current();
-    const news = [...this.#news];
-    this.#news.clear();
+    const changes = [...this.#unreported];
+    this.#unreported.clear();
     if (goal === null) return { tell: [] };
-    const due = news.filter((kind) => kind === 'spent' || goal.status === 'active');
-    return { tell: due.map((kind) => (kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal))) };
+    const relevant = changes.filter((kind) => kind === 'spent' || goal.status === 'active');
+    return { tell: relevant.map((kind) => (kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal))) };
   }
 
   turnEnded({ id }: TurnContext, { status, error, cause, acted }: TurnOutcome): Step {
     const before = this.current();
-    let goal = this.#counted();
-    const alone = this.#turn?.alone === true;
+    let goal = this.#charged();
+    const isUnprompted = this.#turn?.isUnprompted === true;
     this.#turn = null;
     if (goal?.status !== 'active') return this.#step(before, { goal, turnId: id });
     let warning: string | null = null;
     if (status === 'failed') {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted') {
-      // To archive the thread or to shut the server down says nothing against the goal.
+      // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
       goal = { ...goal, awaitsUser: cause === 'user' };
-    } else if (alone) {
+    } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };
     }
@@ -177,24 +177,24 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   }
 
   #startOver(): void {
-    this.#turnsAlone = 0;
+    this.#unpromptedTurns = 0;
     this.#idleTurns = 0;
   }
 
-  /** Counts a turn that was begun for the goal; says why there should be no more. */
+  /** Counts a turn that was begun for the goal. Returns a warning if no more may begin, else null. */
   #limitPassed(acted: boolean): string | null {
     this.#idleTurns = acted ? 0 : this.#idleTurns + 1;
     if (this.#idleTurns >= IDLE_GOAL_TURNS_MAX) return stopped(`the agent ended ${IDLE_GOAL_TURNS_MAX} turns without calling a tool`);
-    return this.#turnsAlone >= GOAL_TURNS_MAX ? stopped(`the agent has taken ${GOAL_TURNS_MAX} turns by itself`) : null;
+    return this.#unpromptedTurns >= GOAL_TURNS_MAX ? stopped(`the agent has taken ${GOAL_TURNS_MAX} turns by itself`) : null;
   }
 
-  /** The goal with the running turn's time so far, and these tokens, on its account. */
-  #counted(tokens = 0): GoalRecord | null {
+  /** The goal after the running turn's time so far and these tokens are charged to it. Does not store it. */
+  #charged(tokens = 0): GoalRecord | null {
     const { clock } = this.#deps;
     const goal = this.#goal;
     const now = clock.monotonic();
-    const ms = this.#turn === null ? 0 : Math.max(0, Math.round(now - this.#countedMs));
-    this.#countedMs = now;
+    const ms = this.#turn === null ? 0 : Math.max(0, Math.round(now - this.#chargedUntilMs));
+    this.#chargedUntilMs = now;
     return goal === null ? null : charged(goal, { tokens, ms, nowMs: clock.now() });
   }
 
@@ -207,7 +207,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return goalView(this.#threadId, goal);
   }
 
-  /** With `turnId` it is announced too. A goal that could not be stored is taken back, unless it has changed again. */
+  /** Stores a goal, and announces it if `turnId` is given. If the store fails, the goal before is restored, unless it has changed again. */
   async #store(patch: ThreadPatch & { goal: GoalRecord | null }, turnId: string | null = null): Promise<void> {
     const { goal, preview } = this.#deps.record();
     this.#deps.keep(patch);

@@ -8,27 +8,27 @@ import type { Publisher } from '../publisher.ts';
 import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 import { GoalKeeper } from './goal-keeper.ts';
 
-/** What goals need of the loaded and the stored threads. */
-export interface GoalThreads {
+/** Access to the loaded and the stored threads. */
+interface GoalThreads {
   /** Rejects with `thread_not_found`. */
   record(threadId: string): Promise<ThreadRecord>;
   /** The part of a loaded thread; null if the thread is not loaded. */
   part(threadId: string, kind: typeof GoalKeeper): GoalKeeper | null;
   /** Changes a thread that is not loaded. */
   patchStored(threadId: string, patch: ThreadPatch): Promise<void>;
-  /** Lets an idle thread begin a turn that is due. */
+  /** Lets an idle thread begin a due turn. */
   beginDueTurn(threadId: string): void;
 }
 
-export interface ThreadGoalsDeps {
+interface ThreadGoalsDeps {
   threads: GoalThreads;
   publisher: Publisher;
   clock: Clock;
-  /** The settings in effect in a directory, read anew. */
+  /** Reads the settings that are in effect in a folder. */
   config(cwd: string): Promise<Config>;
 }
 
-/** A change of a goal that is stored. `announce` tells clients, once the request is answered. */
+/** A stored change of a goal. Call `announce` after the request is answered. */
 interface Changed<Result> {
   result: Result;
   announce: () => void;
@@ -63,7 +63,10 @@ export class ThreadGoals {
     const changed = changedGoal(record.goal, change, { threadId: record.id, nowMs: clock.now() });
     await threads.patchStored(record.id, { ...previewPatch(record, change), goal: changed });
     const goal = goalView(record.id, changed);
-    return { result: goal, announce: this.#told({ method: 'thread/goal/updated', params: { threadId: record.id, turnId: null, goal } }) };
+    return {
+      result: goal,
+      announce: this.#toEveryone({ method: 'thread/goal/updated', params: { threadId: record.id, turnId: null, goal } }),
+    };
   }
 
   /** The result is false if there was no goal. */
@@ -77,11 +80,11 @@ export class ThreadGoals {
     }
     if (record.goal === null) return { result: false, announce: () => {} };
     await threads.patchStored(record.id, { goal: null });
-    return { result: true, announce: this.#told({ method: 'thread/goal/cleared', params: { threadId: record.id } }) };
+    return { result: true, announce: this.#toEveryone({ method: 'thread/goal/cleared', params: { threadId: record.id } }) };
   }
 
-  /** Nobody follows a thread that is not loaded, so everyone is told. */
-  #told({ method, params }: Announcement): () => void {
+  /** Announces to every connection, because a thread that is not loaded has no followers. */
+  #toEveryone({ method, params }: Announcement): () => void {
     return () => this.#deps.publisher.publish('everyone', method, params);
   }
 

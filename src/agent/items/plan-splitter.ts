@@ -1,15 +1,15 @@
 const OPEN = '<proposed_plan>';
 const CLOSE = '</proposed_plan>';
 
-/** A stretch of a message: what is said, or what belongs to the plan. */
+/** A piece of a message: text of the message itself, or of the plan in it. */
 export interface PlanSpan {
   part: 'message' | 'plan';
   text: string;
 }
 
 /**
- * Parts a streamed message into what is said and the plan it proposes between its tags. Tags may be cut anywhere; the
- * line break after an opening and a closing tag belongs to the tag. Without tags everything is message.
+ * Splits a streamed message into its own text and the plan between its tags. A tag may be split between deltas. The line break
+ * after a tag belongs to the tag. Text without tags is all message.
  */
 export class PlanSplitter {
   #rest = '';
@@ -39,7 +39,7 @@ export class PlanSplitter {
     }
   }
 
-  /** What was kept back for a tag that never came. */
+  /** Ends the message. Returns text that was held back because it could have been the start of a tag. */
   end(): PlanSpan[] {
     const spans: PlanSpan[] = [];
     this.#emit(spans, this.#rest);
@@ -52,7 +52,7 @@ export class PlanSplitter {
   }
 }
 
-/** The length of the longest end of `text` with which `tag` begins. */
+/** The length of the longest suffix of `text` that is a prefix of `tag`. */
 function longestTagStart(text: string, tag: string): number {
   for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
     if (tag.startsWith(text.slice(-length))) return length;
@@ -60,7 +60,7 @@ function longestTagStart(text: string, tag: string): number {
   return 0;
 }
 
-/** Parts a whole message. */
+/** Splits a whole message. The plan is null if there is no opening tag. */
 export function splitPlan(text: string): { message: string; plan: string | null } {
   const splitter = new PlanSplitter();
   const spans = [...splitter.push(text), ...splitter.end()];

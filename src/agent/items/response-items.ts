@@ -9,51 +9,51 @@ import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 
-/** How many parts of one item's reasoning are shown as they stream; what a model says of further ones shows at the end. */
+/** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
 const REASONING_PARTS_MAX = 1000;
 
-export interface ResponseItemsOptions {
+interface ResponseItemsOptions {
   threadId: string;
   turnId: string;
   clock: Clock;
   outbox: Outbox;
   announce: (announcement: Announcement) => void;
-  /** Items get ids of our own: a model's are unique within one response, and not always that. */
+  /** Items get new ids, because a model's ids are at best unique within one response. */
   newId: () => string;
   shownReasoning: ShownReasoning;
-  /** In plan mode what stands between the plan's tags becomes an item of its own. */
+  /** In plan mode the text between the plan's tags becomes a separate item. */
   planMode: boolean;
-  /** Called for every agent message that has completed. */
+  /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
 }
 
-interface OpenItem {
+interface StreamedItem {
   item: ThreadItem;
   startedAtMs: number;
   unsaved: boolean;
   splitter: PlanSplitter | null;
-  /** False for a message in plan mode of which nothing is said yet: it may be nothing but the plan. */
+  /** False for a message in plan mode without text so far: it may consist of the plan only, and is then never shown. */
   announced: boolean;
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
 
 /**
- * Turns what a model streams into the items that clients see: started, deltas, completed. An item is on disk before it
- * is announced, and its text as it grows is put aside, so that what a client has read survives the server's death.
+ * Turns a model's stream into the items that clients see: started, deltas, completed. An item is stored before it is announced, and
+ * its growing text is stored at intervals, so that text that a client has read survives a crash of the server.
  */
 export class ResponseItems {
   readonly #options: ResponseItemsOptions;
-  /** By the model's id for it. */
-  readonly #open = new Map<string, OpenItem>();
-  #plan: OpenItem | null = null;
+  /** By the model's item id. */
+  readonly #open = new Map<string, StreamedItem>();
+  #plan: StreamedItem | null = null;
   #timer: Timer | null = null;
 
   constructor(options: ResponseItemsOptions) {
     this.#options = options;
   }
 
-  /** Takes one event: undefined when that is done, a promise where something had to be stored, which may reject. */
+  /** Takes one event. Returns a promise only if something is stored; it rejects with the store's error. */
   take(event: ItemEvent): Promise<void> | undefined {
     switch (event.type) {
       case 'itemStarted':
@@ -83,12 +83,12 @@ export class ResponseItems {
     }
   }
 
-  /** What has begun and not completed, as far as it came. */
+  /** The items that have begun and not completed, with their content so far. */
   openItems(): StoredItem[] {
     return this.#announced().map(({ item, startedAtMs }) => this.#stored({ item, startedAtMs }));
   }
 
-  /** Forgets what has begun and not completed, and gives it: it will be asked for again, or the turn is over. */
+  /** Forgets the items that have begun and not completed, and returns them. */
   drop(): StoredItem[] {
     const open = this.openItems();
     this.#open.clear();
@@ -98,16 +98,16 @@ export class ResponseItems {
     return open;
   }
 
-  #announced(): OpenItem[] {
+  #announced(): StreamedItem[] {
     return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
   }
 
-  async #begin(source: ResponseItem, sourceId: string): Promise<OpenItem | null> {
+  async #begin(source: ResponseItem, sourceId: string): Promise<StreamedItem | null> {
     const { newId, clock, planMode, shownReasoning } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     const item = beginItem(source, newId());
     if (item === null) return null;
-    const open: OpenItem = {
+    const open: StreamedItem = {
       item,
       startedAtMs: clock.now(),
       unsaved: false,
@@ -119,7 +119,7 @@ export class ResponseItems {
     return open;
   }
 
-  async #announceBegun(open: OpenItem): Promise<void> {
+  async #announceBegun(open: StreamedItem): Promise<void> {
     if (open.announced) return;
     open.announced = true;
     const { threadId, turnId, outbox } = this.#options;
@@ -138,7 +138,7 @@ export class ResponseItems {
     return undefined;
   }
 
-  async #planText(open: OpenItem, spans: PlanSpan[]): Promise<void> {
+  async #planText(open: StreamedItem, spans: PlanSpan[]): Promise<void> {
     for (const { part, text } of spans) {
       if (part === 'message' && open.item.type === 'agentMessage') {
         await this.#announceBegun(open);
@@ -150,7 +150,12 @@ export class ResponseItems {
     }
   }
 
-  #grow(open: OpenItem, item: { id: string; text: string }, method: 'item/agentMessage/delta' | 'item/plan/delta', delta: string): void {
+  #grow(
+    open: StreamedItem,
+    item: { id: string; text: string },
+    method: 'item/agentMessage/delta' | 'item/plan/delta',
+    delta: string,
+  ): void {
     const { threadId, turnId, announce } = this.#options;
     item.text += delta;
     announce({ method, params: { threadId, turnId, itemId: item.id, delta } });
@@ -171,7 +176,7 @@ export class ResponseItems {
     this.#saveSoon(open);
   }
 
-  /** What completes stays among the open until it is stored: where that fails, it is there as far as it came. */
+  /** Completes an item. It stays open until it is stored, so that `openItems` still has it if the store fails. */
   async #complete(source: ResponseItem): Promise<void> {
     const { turnId, outbox, onMessage } = this.#options;
     const sourceId = 'id' in source && typeof source.id === 'string' ? source.id : '';
@@ -181,7 +186,7 @@ export class ResponseItems {
     if (open !== null) {
       if (open.splitter !== null) await this.#planText(open, open.splitter.end());
       if (source.type === 'message') await this.#completePlan(source, step);
-      item = await this.#said(open, completeItem(open.item, this.#spoken(source), this.#options.shownReasoning === 'all'));
+      item = await this.#shown(open, completeItem(open.item, this.#withoutPlan(source), this.#options.shownReasoning === 'all'));
       if (item !== null) this.#finish(open, item, step);
     }
     step.entries.push({ kind: 'model', turnId, item: source });
@@ -191,20 +196,20 @@ export class ResponseItems {
     if (item?.type === 'agentMessage') onMessage(item);
   }
 
-  /** In plan mode a message is what stands outside the plan's tags. */
-  #spoken(source: ResponseItem): ResponseItem {
+  /** In plan mode, a message without the plan in it. */
+  #withoutPlan(source: ResponseItem): ResponseItem {
     if (!this.#options.planMode || source.type !== 'message') return source;
     return { ...source, content: [{ type: 'output_text', text: splitPlan(messageText(source)).message }] };
   }
 
-  /** An item that completes; null for a message that is nothing but a plan: there is none of it beside the plan. */
-  async #said(open: OpenItem, item: ThreadItem): Promise<ThreadItem | null> {
+  /** Returns the completed item, or null for a message that consists of a plan only: clients see just the plan. */
+  async #shown(open: StreamedItem, item: ThreadItem): Promise<ThreadItem | null> {
     if (!open.announced && this.#plan !== null && item.type === 'agentMessage' && item.text === '') return null;
     await this.#announceBegun(open);
     return item;
   }
 
-  async #beginPlan(): Promise<OpenItem> {
+  async #beginPlan(): Promise<StreamedItem> {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
       this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false };
@@ -213,7 +218,7 @@ export class ResponseItems {
     return this.#plan;
   }
 
-  /** The whole message counts for the plan too; one that only the deltas held completes as it was streamed. */
+  /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
   async #completePlan(
     message: Extract<ResponseItem, { type: 'message' }>,
     step: { entries: LogEntry[]; announce: Announcement[] },
@@ -224,7 +229,7 @@ export class ResponseItems {
     this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
   }
 
-  #finish(open: OpenItem, item: ThreadItem, { entries, announce }: { entries: LogEntry[]; announce: Announcement[] }): void {
+  #finish(open: StreamedItem, item: ThreadItem, { entries, announce }: { entries: LogEntry[]; announce: Announcement[] }): void {
     const { threadId, turnId, clock } = this.#options;
     const { startedAtMs } = open;
     open.unsaved = false;
@@ -233,12 +238,12 @@ export class ResponseItems {
     announce.push({ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } });
   }
 
-  #stored({ item, startedAtMs }: Pick<OpenItem, 'item' | 'startedAtMs'>): StoredItem {
+  #stored({ item, startedAtMs }: Pick<StreamedItem, 'item' | 'startedAtMs'>): StoredItem {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
-  /** Stores growing text once in PARTIAL_AGE_MS_MAX, however fast it streams. */
-  #saveSoon(open: OpenItem): void {
+  /** Stores growing text at most once in PARTIAL_AGE_MS_MAX. */
+  #saveSoon(open: StreamedItem): void {
     open.unsaved = true;
     this.#timer ??= this.#options.clock.setTimer(() => {
       this.#timer = null;
@@ -250,13 +255,13 @@ export class ResponseItems {
     for (const open of this.#announced()) {
       if (!open.unsaved) continue;
       open.unsaved = false;
-      // A failure here is met again, and told, when the item completes.
+      // If the store fails, completing the item fails too, and that is reported.
       this.#options.outbox.commit({ partial: this.#stored({ ...open, item: structuredClone(open.item) }) }).catch(() => {});
     }
   }
 }
 
-/** Adds to a part of a text; parts before it of which nothing was said yet are empty. */
+/** Appends to the part at this index, and fills missing parts before it with empty strings. */
 function grow(parts: string[], index: number, delta: string): void {
   while (parts.length <= index) parts.push('');
   parts[index] = (parts[index] ?? '') + delta;

@@ -6,13 +6,13 @@ import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
 import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 
-export interface ThreadItemsDeps {
+interface ThreadItemsDeps {
   threadId: string;
   clock: Clock;
   outbox: Outbox;
-  /** Tells the thread's clients at once. */
+  /** Announces at once, ahead of steps that wait. */
   announce(announcement: Announcement): void;
-  /** Null while the thread's clients read what they are told; else resolves when they have caught up. */
+  /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;
 }
 
@@ -20,13 +20,13 @@ export interface ThreadItemsDeps {
 interface BegunItem {
   turnId: string;
   startedAtMs: number;
-  /** The item as it is now, or what gives it. */
+  /** The item as it is now, or a function that returns it. */
   current: ThreadItem | (() => ThreadItem);
-  /** Whether its turn's end is on record, or about to be. */
+  /** Whether the end of its turn is stored or about to be. */
   runsOn: boolean;
 }
 
-/** Shows clients, and stores, the items of a thread's actions. */
+/** Stores and announces the items of a thread's actions. */
 export class ThreadItems {
   readonly #deps: ThreadItemsDeps;
   readonly #begun = new Set<BegunItem>();
@@ -35,7 +35,7 @@ export class ThreadItems {
     this.#deps = deps;
   }
 
-  /** Stores that the item has begun, and tells clients. Rejects with the store's error. */
+  /** Stores and announces that the item has begun. Rejects with the store's error. */
   async begin(turnId: string, item: ThreadItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
@@ -48,7 +48,7 @@ export class ThreadItems {
     return this.#handle(begun, startedMs);
   }
 
-  /** The items of a turn that ends which have not completed: from now on they complete after its end. */
+  /** Returns the unfinished items of a turn that ends. From now on they complete as late items, after its end. */
   runOn(turnId: string): StoredItem[] {
     const running = [...this.#begun].filter((begun) => begun.turnId === turnId);
     for (const begun of running) begun.runsOn = true;
@@ -61,7 +61,7 @@ export class ThreadItems {
     let timer: Timer | null = null;
     const save = () => {
       timer = null;
-      // A failure here costs nothing: the whole item is stored when it completes.
+      // If the store fails, nothing is lost: the whole item is stored when it completes.
       outbox.commit({ partial: stored(begun) }).catch(() => {});
     };
     return {

@@ -5,6 +5,7 @@ import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';
 import { type AgentsMd, readAgentsMd } from '../../instructions/agents-md.ts';
 import { BASE_INSTRUCTIONS } from '../../instructions/base-instructions.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import { type ContextInput, contextChanges, contextMessages } from '../../instructions/context-messages.ts';
 import { describeEnvironment } from '../../instructions/environment-text.ts';
 import { findSkills, type Skill } from '../../instructions/find-skills.ts';
@@ -15,15 +16,15 @@ import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds
 import type { ResponseItem, UserInput } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
-/** What a folder says to those who work in it. */
+/** The instructions and skills that apply in a folder. */
 interface FolderInstructions {
   agentsMd: AgentsMd;
   skills: Skill[];
-  /** Links that are not followed. */
+  /** Absolute paths of links that lead out of the project. They are not followed. */
   leftOut: string[];
 }
 
-/** What the model is told beside the conversation. The files are read at load, and again when a turn moves elsewhere. */
+/** The instructions and the context of a thread's prompts. The files are read at load, and again when the working directory changes. */
 export class Instructions {
   readonly #config: Config;
   #cwd: string;
@@ -39,32 +40,34 @@ export class Instructions {
     return new Instructions(config, cwd, await readFolder(config, cwd));
   }
 
-  /** The absolute paths of the instruction files in force. */
+  /** The absolute paths of the instruction files that are in the prompt. */
   get sources(): string[] {
     return this.#folder.agentsMd.sources;
   }
 
-  /** Links in place of instruction files and skills that are not followed: absolute paths. */
+  /** The absolute paths of instruction files and skills that are links out of the project. They are not followed. */
   get leftOut(): string[] {
     return this.#folder.leftOut;
   }
 
-  /** The text that opens every request. */
+  /** The instructions of every request. */
   base(settings: ThreadSettings): string {
     return settings.baseInstructions ?? BASE_INSTRUCTIONS;
   }
 
-  /** What the model has to be told before a turn: all of it at first, later only what has changed since. */
-  async news({
+  /** The context messages for the next turn: all of them if `told` is null, else those that have changed since `told`. */
+  async contextUpdate({
     settings,
     granted,
     told,
     now,
   }: {
     settings: ThreadSettings;
-    /** What users have granted for the session. */
+    /** The permissions that users have granted for the session. */
     granted: readonly GrantedPermissions[];
+    /** The context that the model was last told; null: none. */
     told: JsonValue;
+    /** In Unix milliseconds. */
     now: number;
   }): Promise<{ messages: ResponseItem[]; told: JsonValue }> {
     const { agentsMd, skills } = await this.#at(settings.cwd);
@@ -83,25 +86,23 @@ export class Instructions {
       agentsMd,
       environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld() }),
     };
-    const messages = wasTold(told) ? contextChanges(told, next) : contextMessages(next);
+    const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
     return { messages, told: next as unknown as JsonValue };
   }
 
-  /** What commands do not find in their environment, though the server has it. */
+  /** The variables of the server's environment that commands do not get. */
   #withheld(): string[] {
     return commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
   }
 
-  /** The skills that the input calls for, as the model reads them; one that cannot be read is said to be missing. */
+  /** The messages with the skills that the input names. For a skill that cannot be read, the message says why. */
   async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
     const { skills } = await this.#at(cwd);
     const { root } = projectFolders(cwd);
     const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
     return skillsUsed(input, skills).map((skill) => {
       const body = skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
-      return 'message' in body
-        ? body.message
-        : { type: 'message', role: 'user', content: [{ type: 'input_text', text: `<skill>\n${body.warning}\n</skill>` }] };
+      return 'message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]);
     });
   }
 
@@ -126,6 +127,6 @@ async function readFolder(config: Config, cwd: string): Promise<FolderInstructio
   return { agentsMd, skills, leftOut: linksOut(cwd, fallbackFileNames) };
 }
 
-function wasTold(told: JsonValue): told is ContextInput & JsonValue {
+function isContext(told: JsonValue): told is ContextInput & JsonValue {
   return isObject(told) && 'environment' in told;
 }

@@ -8,12 +8,12 @@ import { promptItems } from './prompt-items.ts';
 interface ModelRequestDeps {
   threadId: string;
   configuration: ThreadConfiguration;
-  /** What the model has read and said so far. */
+  /** The items that the model has read and written so far. */
   history: readonly ResponseItem[];
   tools: readonly Tool[];
 }
 
-/** What a turn asks the model next. */
+/** Builds a turn's next request to the model. */
 export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
   { threadId, configuration, history, tools }: ModelRequestDeps,

@@ -3,12 +3,12 @@ import { ModelItems } from '../../store/model-items.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 
-/** What a thread's model reads: taken from the record when a turn first needs it, and then kept up with what is stored. */
+/** The items that a thread's model reads. They are read from the store when first needed, and then kept up to date in memory. */
 export class PromptHistory {
   readonly #read: () => Promise<ResponseItem[]>;
   readonly #outbox: Outbox;
   #items: ModelItems | null = null;
-  /** How often something was stored: tells whether what was read is still the whole. */
+  /** How many times entries were stored. Shows whether some were stored during a read. */
   #appends = 0;
 
   constructor(read: () => Promise<ResponseItem[]>, outbox: Outbox) {
@@ -16,13 +16,13 @@ export class PromptHistory {
     this.#outbox = outbox;
   }
 
-  /** Takes what has been stored. */
+  /** Adds stored entries. */
   add(entries: readonly LogEntry[]): void {
     this.#appends++;
     for (const entry of entries) this.#items?.add(entry);
   }
 
-  /** The record has become another one. */
+  /** Makes the next `list` read from the store again. */
   forget(): void {
     this.#items = null;
   }
@@ -31,16 +31,16 @@ export class PromptHistory {
     return (this.#items ?? (await this.#load())).list();
   }
 
-  /** Reads again where something was stored meanwhile: it may be in what was read, or not. */
+  /** Reads the items. Reads again if entries were stored meanwhile, because they may or may not be in the result. */
   async #load(): Promise<ModelItems> {
     for (;;) {
       const before = this.#appends;
       const items = new ModelItems(await this.#read());
-      const isWhole = await this.#outbox.between(() => {
+      const isCurrent = await this.#outbox.between(() => {
         if (this.#appends === before) this.#items = items;
         return this.#items === items;
       });
-      if (isWhole) return items;
+      if (isCurrent) return items;
     }
   }
 }

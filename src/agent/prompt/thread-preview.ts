@@ -1,15 +1,15 @@
 import { cutText } from '../../base/cut-text.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
 
-/** The longest preview that is kept, in characters. */
+/** The longest preview, in characters. */
 const PREVIEW_CHARS_MAX = 500;
 
-/** The preview of a thread that begins with this input: its text, if it is not too long. */
+/** The preview of a thread that begins with this input: its text, truncated. */
 export function threadPreview(input: readonly UserInput[]): string {
   return textPreview(input.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'));
 }
 
-/** The same for a text. */
+/** The preview of a thread that begins with this text. */
 export function textPreview(text: string): string {
   return cutText(text, PREVIEW_CHARS_MAX);
 }

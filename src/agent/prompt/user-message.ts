@@ -1,5 +1,6 @@
 import { readRegularFile } from '../../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import type {
   AdditionalContextEntry,
   ContentItem,
@@ -11,15 +12,15 @@ import type {
 
 type LocalImage = Extract<UserInput, { type: 'localImage' }>;
 
-/** How much is read of the pictures of one request, all together. */
+/** The limit for the local images of one request, all together. */
 const IMAGES_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The item that clients see: what was given, with its defaults filled in. */
+/** The item that clients see: the input, with its defaults filled in. */
 export function userMessageItem(id: string, input: readonly UserInput[], clientId: string | null): ThreadItem {
   return { type: 'userMessage', id, clientId, content: input.map(shownPart) };
 }
 
-/** Of a picture's details, clients of the older protocol read only these two. */
+/** Hides details of an image that clients of the older protocol do not know. */
 function shownPart(part: UserInput): UserInput {
   if (part.type === 'text') return { ...part, text_elements: part.text_elements ?? [] };
   if ((part.type === 'image' || part.type === 'localImage') && (part.detail === 'auto' || part.detail === 'low'))
@@ -27,16 +28,14 @@ function shownPart(part: UserInput): UserInput {
   return part;
 }
 
-/** What a client adds for the model alone, each under its name; what is not trusted is said to be so by its role. */
+/** The messages with the context that a client adds for the model, each with its name. Untrusted context has the role `user`. */
 export function additionalContext(context: Record<string, AdditionalContextEntry> | null): ResponseItem[] {
-  return Object.entries(context ?? {}).map(([key, { kind, value }]) => ({
-    type: 'message',
-    role: kind === 'application' ? 'developer' : 'user',
-    content: [{ type: 'input_text', text: `<context name=${JSON.stringify(key)}>\n${value}\n</context>` }],
-  }));
+  return Object.entries(context ?? {}).map(([key, { kind, value }]) =>
+    contextMessage(kind === 'application' ? 'developer' : 'user', [`<context name=${JSON.stringify(key)}>\n${value}\n</context>`]),
+  );
 }
 
-/** The message that the model reads; null when the input has nothing for it. Pictures are read now, and kept so. */
+/** The message for the model; null if the input has nothing for it. Local images are read now and stored in the message. */
 export function userMessage(input: readonly UserInput[]): ResponseItem | null {
   let imageBytesLeft = IMAGES_BYTES_MAX;
   const content = input.flatMap((part) => {
@@ -61,8 +60,8 @@ function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentIte
         ? [{ type: 'input_audio', audio_url: part.url }]
         : [{ type: 'input_audio', file_id: String(part.fileId) }];
     case 'localAudio':
-      return [{ type: 'input_text', text: `[The user gave the audio file ${part.path}.]` }];
-    // Skills and mentions point at what stands elsewhere in the prompt.
+      return [{ type: 'input_text', text: `[The user attached the audio file ${part.path}.]` }];
+    // Skills and mentions refer to other parts of the prompt.
     case 'skill':
     case 'mention':
       return [];
@@ -71,19 +70,18 @@ function contentOf(part: Exclude<UserInput, { type: 'localImage' }>): ContentIte
   }
 }
 
-/** How closely the model looks at a picture, where the client says so. */
 function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetail } {
   return detail ? { detail } : {};
 }
 
-/** A picture as a data URL, and its size. One that cannot be read is said to be missing: it does not fail the turn. */
+/** An image as a data URL, and its size in bytes. If it cannot be read, a text says why, and the turn goes on. */
 function localImage({ path, detail }: LocalImage, bytesMax: number): { content: ContentItem; bytes: number } {
   try {
     const file = readRegularFile(path, bytesMax);
-    if (file === null) return missing(path, 'there is no such file');
+    if (file === null) return missing(path, 'the file does not exist');
     if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
     const type = imageType(file.bytes);
-    if (type === null) return missing(path, 'it is no PNG, JPEG, GIF, WebP or BMP');
+    if (type === null) return missing(path, 'it is not a PNG, JPEG, GIF, WebP or BMP file');
     const image_url = `data:${type};base64,${file.bytes.toString('base64')}`;
     return { content: { type: 'input_image', image_url, ...detailOf(detail) }, bytes: file.size };
   } catch (error) {
@@ -92,5 +90,5 @@ function localImage({ path, detail }: LocalImage, bytesMax: number): { content: 
 }
 
 function missing(path: string, why: string): { content: ContentItem; bytes: number } {
-  return { content: { type: 'input_text', text: `[The picture ${path} could not be read: ${why}.]` }, bytes: 0 };
+  return { content: { type: 'input_text', text: `[The image ${path} could not be read: ${why}.]` }, bytes: 0 };
 }

@@ -7,7 +7,7 @@ import type { ApprovalsReviewer, AskForApproval, Personality, TurnStartParams } 
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import { type SandboxOverrides, type SandboxSources, threadSandbox, turnSandbox } from './thread-sandbox.ts';
 
-/** What thread/start, resume and fork can say about a thread's settings. Null and absent are the same. */
+/** The settings that thread/start, thread/resume and thread/fork can give. Null and absent are the same. */
 export interface ThreadOverrides extends SandboxOverrides {
   approvalPolicy?: AskForApproval | null | undefined;
   approvalsReviewer?: ApprovalsReviewer | null | undefined;
@@ -20,7 +20,7 @@ export interface ThreadOverrides extends SandboxOverrides {
   serviceTier?: string | null | undefined;
 }
 
-/** What a thread that is taken up again keeps of what it last ran with. What may be done without asking is the configuration's to say. */
+/** The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept. */
 export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
   const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
@@ -45,7 +45,7 @@ export interface SettingsSources extends SandboxSources {
   cwd: string;
 }
 
-/** The settings of a thread: what the request says, else what is kept, else what the configuration says. */
+/** The settings of a thread: each from the request, else from the kept settings, else from the configuration. */
 export function resolveSettings(sources: SettingsSources): {
   settings: ThreadSettings;
   provider: ProviderConfig;
@@ -55,7 +55,7 @@ export function resolveSettings(sources: SettingsSources): {
     Object.hasOwn(requested, configKey) ? undefined : last[name];
   const { provider } = chooseProvider(config, overrides.modelProvider ?? kept('modelProvider', 'model_provider') ?? null);
   const model = chooseModel(config, provider, overrides.model ?? kept('model', 'model') ?? null);
-  const effort = unlessKept(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
+  const effort = keptOr(kept('effort', 'model_reasoning_effort'), config.get('model_reasoning_effort'));
   const { mode, settings: modeSettings } = last.collaborationMode ?? { mode: 'default' as const, settings: null };
   return {
     provider,
@@ -71,7 +71,7 @@ export function resolveSettings(sources: SettingsSources): {
       effort,
       summary: kept('summary', 'model_reasoning_summary') ?? config.get('model_reasoning_summary'),
       personality: overrides.personality ?? kept('personality', 'personality') ?? config.get('personality'),
-      serviceTier: overrides.serviceTier ?? unlessKept(kept('serviceTier', 'service_tier'), config.get('service_tier')),
+      serviceTier: overrides.serviceTier ?? keptOr(kept('serviceTier', 'service_tier'), config.get('service_tier')),
       collaborationMode: collaboration(mode, { model, effort, instructions: modeSettings?.developer_instructions ?? null }),
       baseInstructions: overrides.baseInstructions ?? kept('baseInstructions', 'instructions') ?? config.get('instructions'),
       developerInstructions:
@@ -80,12 +80,12 @@ export function resolveSettings(sources: SettingsSources): {
   };
 }
 
-/** A kept null is kept: it was said. */
-function unlessKept<T>(kept: T | undefined, configured: T): T {
+/** The kept value, even if it is null: null was chosen. */
+function keptOr<T>(kept: T | undefined, configured: T): T {
   return kept === undefined ? configured : kept;
 }
 
-/** What a client can change of the settings at a turn's start or between turns. Null and absent are the same, but for `serviceTier`. */
+/** The settings that a client can change at a turn's start or between turns. Null and absent are the same, except for `serviceTier`. */
 export type TurnOverrides = Pick<
   TurnStartParams,
   | 'approvalPolicy'
@@ -103,8 +103,8 @@ export type TurnOverrides = Pick<
 >;
 
 /**
- * The settings with what a client changes of them. A collaboration mode's own model and effort win. A relative
- * folder is taken from the server's own.
+ * The settings with a client's changes. The model and effort of a collaboration mode win. A relative `cwd` is resolved against the
+ * server's working directory.
  */
 export function withTurnOverrides(
   settings: ThreadSettings,
@@ -114,7 +114,7 @@ export function withTurnOverrides(
   const { approvalPolicy } = params;
   const mode = params.collaborationMode ?? null;
   const model = mode?.settings.model ?? params.model ?? settings.model;
-  // A mode that says null takes the effort away; one that says nothing leaves it.
+  // A mode with the effort null removes the effort; a mode without an effort leaves it.
   const effort = mode?.settings.reasoning_effort === null ? null : (mode?.settings.reasoning_effort ?? params.effort ?? settings.effort);
   const instructions = (mode ?? settings.collaborationMode).settings.developer_instructions ?? null;
   return {
@@ -127,7 +127,7 @@ export function withTurnOverrides(
     ...turnSandbox(settings, params, config),
     summary: params.summary ?? settings.summary,
     personality: params.personality ?? settings.personality,
-    // As clients know it, a null here takes the tier away.
+    // Null removes the tier, as clients expect.
     serviceTier: params.serviceTier === undefined ? settings.serviceTier : params.serviceTier,
     collaborationMode: collaboration((mode ?? settings.collaborationMode).mode, { model, effort, instructions }),
   };
@@ -140,7 +140,7 @@ function collaboration(
   return { mode, settings: { model, reasoning_effort: effort, developer_instructions: instructions } };
 }
 
-/** The folder a thread works in: absolute, a relative one taken from the server's own. */
+/** The absolute working directory of a thread. A relative one is resolved against the server's. */
 export function threadCwd(requested: string | null | undefined, serverCwd: string): string {
   return requested ? resolve(serverCwd, requested) : serverCwd;
 }

@@ -3,7 +3,7 @@ import { withWorkspaceRoots } from '../../policy/permissions/complete-sandbox-po
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 
-/** What tells clients that a thread's next turn runs with other settings; nothing where they are the same. */
+/** The announcement that a thread's next turn has other settings; empty if they are the same. */
 export function settingsChange(threadId: string, before: ThreadSettings, now: ThreadSettings): Announcement[] {
   if (isDeepStrictEqual(before, now)) return [];
   const threadSettings = {

@@ -4,7 +4,7 @@ import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 
-/** What a loaded thread works with and does not store: it is made anew from the configuration at each load. */
+/** The configuration of a loaded thread. It is not stored, but made from config.toml at each load. */
 export interface ThreadConfiguration {
   /** The settings in effect when the thread was loaded. */
   config: Config;
@@ -15,9 +15,9 @@ export interface ThreadConfiguration {
   goals: boolean;
   /** Whether the model has the tool that asks for permissions. */
   asksForPermissions: boolean;
-  /** How long an answer to a question may take; null: as long as it does. */
+  /** How long clients have to answer a question; null: no limit. */
   approvalTimeoutMs: number | null;
-  /** Whether the model may look at pictures of the machine. */
+  /** Whether the model has the tool that reads local images. */
   viewImage: boolean;
   shownReasoning: ShownReasoning;
   verbosity: string | null;

@@ -9,7 +9,7 @@ import type { ThreadSettings } from '../../store/thread-store.ts';
 
 type ThreadSandbox = Required<Pick<ThreadSettings, 'sandboxPolicy' | 'permissionProfile' | 'workspaceRoots'>>;
 
-/** What a request can say about a thread's bounds. Null and absent are the same. */
+/** The sandbox settings that a request can give. Null and absent are the same. */
 export interface SandboxOverrides {
   permissions?: string | null | undefined;
   runtimeWorkspaceRoots?: readonly string[] | null | undefined;
@@ -18,32 +18,32 @@ export interface SandboxOverrides {
 
 export interface SandboxSources {
   overrides: SandboxOverrides;
-  /** The request's own settings over config.toml. */
+  /** The request's settings that override config.toml. */
   requested: JsonObject;
-  /** What the thread keeps of what it last ran with. */
+  /** The settings that the thread keeps from its last turn. */
   last: Partial<ThreadSettings>;
   config: Config;
 }
 
 /**
- * The bounds of a thread: what the request says, else what is kept, else what the configuration says. Of a thread that is not
- * loaded only the profile's id is kept: what it means is for the configuration to say.
+ * The sandbox of a thread: from the request, else from the kept settings, else from the configuration. If a permission profile
+ * was kept without its sandbox policy, the configuration defines the profile.
  */
 export function threadSandbox({ overrides, requested, last, config }: SandboxSources): ThreadSandbox {
   const workspaceRoots = overrides.runtimeWorkspaceRoots?.map((root) => resolve(root)) ?? last.workspaceRoots ?? [];
-  const of = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile'>) => ({ ...sandbox, workspaceRoots });
-  if (overrides.permissions) return of(permissionProfile(config, overrides.permissions));
-  if (overrides.sandbox) return of({ sandboxPolicy: configuredSandboxPolicy(config, overrides.sandbox), permissionProfile: null });
+  const withRoots = (sandbox: Pick<ThreadSandbox, 'sandboxPolicy' | 'permissionProfile'>) => ({ ...sandbox, workspaceRoots });
+  if (overrides.permissions) return withRoots(permissionProfile(config, overrides.permissions));
+  if (overrides.sandbox) return withRoots({ sandboxPolicy: configuredSandboxPolicy(config, overrides.sandbox), permissionProfile: null });
   const isConfigured = Object.hasOwn(requested, 'sandbox_mode') || Object.hasOwn(requested, 'default_permissions');
   const kept = last.permissionProfile ?? null;
   if (!isConfigured) {
-    if (last.sandboxPolicy !== undefined) return of({ sandboxPolicy: last.sandboxPolicy, permissionProfile: kept });
-    if (kept !== null && permissionProfileIds(config).includes(kept.id)) return of(permissionProfile(config, kept.id));
+    if (last.sandboxPolicy !== undefined) return withRoots({ sandboxPolicy: last.sandboxPolicy, permissionProfile: kept });
+    if (kept !== null && permissionProfileIds(config).includes(kept.id)) return withRoots(permissionProfile(config, kept.id));
   }
-  return of(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
+  return withRoots(defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config), permissionProfile: null });
 }
 
-/** The bounds with what a turn changes of them. */
+/** The sandbox settings that a turn changes. */
 export function turnSandbox(
   settings: ThreadSettings,
   params: Pick<TurnStartParams, 'permissions' | 'sandboxPolicy' | 'runtimeWorkspaceRoots'>,

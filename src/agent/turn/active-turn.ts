@@ -4,33 +4,33 @@ import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause, TurnContext, TurnKind } from './turn-part.ts';
 
-/** What a user gave: as clients see it, and as the model reads it. Both are stored already. */
+/** Input of a user that is stored: the item for clients, and the items for the model. */
 export interface TurnInput {
   item: ThreadItem;
   model: ResponseItem[];
   atMs: number;
 }
 
-/** What comes while a turn runs. `deferred`: stored for the model alone, which reads it once it has said what it is saying. */
+/** Input that arrives during a turn. `deferred`: stored items for the model only, which it reads after its current response. */
 export type Arrival = TurnInput | 'deferred';
 
-/** A place for input in a running turn, taken while the input is being stored. */
+/** Keeps a running turn from ending while input for it is being stored. */
 export interface InputReservation {
-  /** Hands the input over, now that it is stored and its request is answered. */
+  /** Adds the input to the turn. Called after it is stored and its request is answered. */
   deliver(input: Arrival): void;
-  /** Gives the place up: the input could not be stored. */
+  /** Ends the reservation without input, for example because the input could not be stored. */
   release(): void;
 }
 
 /**
- * A turn that runs: its one signal, and the input that comes while it runs. Whether more input can join is decided here,
- * in memory and at once, so that no text is lost and no id is given out that will not run.
+ * A running turn: its signal, and the input that arrives while it runs. Whether it takes more input is decided here, in memory and
+ * at once, so that no input is lost and no client is given the id of a turn that will not run its input.
  */
 export class ActiveTurn implements TurnContext {
   readonly id: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
-  /** What its next model request is made with. What a client changes of the thread meanwhile is for the next turn. */
+  /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
   /** Resolves when the turn's end has been announced. */
@@ -41,13 +41,13 @@ export class ActiveTurn implements TurnContext {
   #interruptCause: InterruptCause | null = null;
   #request: AbortController | null = null;
   #inputs: Arrival[] = [];
-  #places = 0;
+  #reservations = 0;
   #holds = 0;
   #closed = false;
-  #onInput: (() => void)[] = [];
+  #onChange: (() => void)[] = [];
 
   constructor(options: { id: string; kind: TurnKind; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
-    // As many wait for its end as commands run in it.
+    // Every command that runs in the turn adds a listener.
     setMaxListeners(0, this.#abort.signal);
     this.id = options.id;
     this.kind = options.kind;
@@ -61,17 +61,17 @@ export class ActiveTurn implements TurnContext {
     this.markFinished = markFinished;
   }
 
-  /** Aborts when the turn is interrupted; every wait of the turn takes it. */
+  /** Aborts when the turn is interrupted. Every wait of the turn takes this signal. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Why the turn was interrupted; null if it was not. */
+  /** Null if the turn was not interrupted. */
   get interruptCause(): InterruptCause | null {
     return this.#interruptCause;
   }
 
-  /** Ends the turn as interrupted. The user's cause counts over others; else the first one does. Harmless when repeated. */
+  /** Interrupts the turn; may be called again. The cause `user` replaces others; otherwise the first cause counts. */
   interrupt(cause: InterruptCause): void {
     if (cause === 'user') this.#interruptCause = cause;
     this.#interruptCause ??= cause;
@@ -79,24 +79,24 @@ export class ActiveTurn implements TurnContext {
     this.#request?.abort();
   }
 
-  /** Takes no more input: what comes from now on is for the next turn. */
+  /** Closes the turn to input. Later input is for the next turn. */
   refuseInput(): void {
     this.#closed = true;
   }
 
   /**
-   * Takes a place for more input; null when the turn is past taking any. What the model is saying ends here, unless the
-   * input waits for its end (`isDeferred`): else it would be stored behind an input that it does not know.
+   * Reserves the turn for more input; null if the turn is closed to input. Stops the current response, which would otherwise be
+   * stored after input that the model had not read. `isDeferred`: the response goes on, because the input waits for its end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed) return null;
-    this.#places++;
+    this.#reservations++;
     if (!isDeferred) this.#request?.abort();
     let open = true;
     const leave = () => {
       if (!open) return false;
       open = false;
-      this.#places--;
+      this.#reservations--;
       return true;
     };
     return {
@@ -111,7 +111,7 @@ export class ActiveTurn implements TurnContext {
     };
   }
 
-  /** Keeps the turn from ending before what it gives is called; null when it is past that. */
+  /** Keeps the turn from ending until the returned function is called; null if the turn is closed to input. */
   hold(): (() => void) | null {
     if (this.#closed) return null;
     this.#holds++;
@@ -123,37 +123,37 @@ export class ActiveTurn implements TurnContext {
     };
   }
 
-  /** Resolves when nothing holds the turn any more. */
+  /** Resolves when no `hold` is left. */
   async released(): Promise<void> {
     while (this.#holds > 0) await this.#change();
   }
 
-  /** Whether something waits until the model has said what it is saying. */
+  /** Whether deferred input has arrived that the model has not read. */
   get hasDeferred(): boolean {
     return this.#inputs.includes('deferred');
   }
 
-  /** The input that has come since the last call, once what a place was taken for has come too. */
+  /** Waits for open reservations, and returns the input that has arrived since the last call. */
   async takeInputs(): Promise<Arrival[]> {
-    while (this.#places > 0) await this.#change();
+    while (this.#reservations > 0) await this.#change();
     return this.#inputs.splice(0);
   }
 
   /**
-   * Closes the turn to input, unless some has come or is coming. True: it is closed, and the turn may end.
-   * False: take the input and go on.
+   * Waits for reservations and, while there is no input, for holds. Then closes the turn to input unless some has arrived. Returns true
+   * if it is closed and may end, false if there is input to take.
    */
   async closeUnlessInput(): Promise<boolean> {
-    while (this.#places > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
+    while (this.#reservations > 0 || (this.#holds > 0 && this.#inputs.length === 0)) await this.#change();
     if (this.#inputs.length > 0) return false;
     this.#closed = true;
     return true;
   }
 
-  /** A signal for one model request: an interrupt aborts it, and so does new input, for which the model is asked again. */
+  /** Returns the signal of one model request. An interrupt aborts it, and so does new input, which needs a new request. */
   beginRequest(): AbortSignal {
     this.#request = new AbortController();
-    if (this.signal.aborted || this.#inputs.length > 0 || this.#places > 0) this.#request.abort();
+    if (this.signal.aborted || this.#inputs.length > 0 || this.#reservations > 0) this.#request.abort();
     return this.#request.signal;
   }
 
@@ -162,10 +162,10 @@ export class ActiveTurn implements TurnContext {
   }
 
   #change(): Promise<void> {
-    return new Promise((resolve) => this.#onInput.push(resolve));
+    return new Promise((resolve) => this.#onChange.push(resolve));
   }
 
   #wake(): void {
-    for (const resolve of this.#onInput.splice(0)) resolve();
+    for (const resolve of this.#onChange.splice(0)) resolve();
   }
 }

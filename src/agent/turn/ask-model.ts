@@ -7,19 +7,19 @@ import { PatchPreviews } from '../items/patch-previews.ts';
 import { ResponseItems } from '../items/response-items.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
 
-/** The longest answer that is taken from a model, in characters of its deltas. */
+/** The longest response that is taken from a model, in characters of its deltas. */
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
-/** The most items in one answer, however short: each is stored and shown. */
+/** The most items in one response. Even short ones are stored and shown. */
 const RESPONSE_ITEMS_MAX = 1_000;
 
-/** What came of one model request. `stopped`: by an interrupt, or because new input came. */
-export type Response =
+/** How one model request ended. `stopped`: by an interrupt or by new input. */
+type ModelResponse =
   | { ended: 'completed'; calls: ToolCall[] }
   | { ended: 'stopped'; cutOff: StoredItem[] }
   | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
 
-/** Asks the model once and lets clients see what it says. Rejects with the store's error alone. */
-export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<Response> {
+/** Sends one request to the model and shows its response to clients. Rejects if the store fails or the model throws. */
+export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn } = run;
   const request = await deps.request(turn, tools);
   const signal = turn.beginRequest();
@@ -43,7 +43,7 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     announce: (announcement) => deps.announce(announcement),
   });
   try {
-    return await listen(run, { items, previews, events: deps.model.stream(request, signal), signal });
+    return await readEvents(run, { items, previews, events: deps.model.stream(request, signal), signal });
   } catch (error) {
     run.cutOff = items.openItems();
     throw error;
@@ -53,19 +53,19 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
   }
 }
 
-interface Listening {
+interface ResponseReading {
   items: ResponseItems;
   previews: PatchPreviews;
   events: AsyncIterable<ModelEvent>;
   signal: AbortSignal;
 }
 
-async function listen(run: RunningTurn, { items, previews, events, signal }: Listening): Promise<Response> {
+async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<ModelResponse> {
   const calls: ToolCall[] = [];
-  const passed = responseLimits();
+  const exceededBy = responseLimits();
   for await (const event of events) {
     if (signal.aborted) break;
-    const limit = passed(event);
+    const limit = exceededBy(event);
     if (limit !== null) return { ended: 'failed', error: tooLong(limit), cutOff: items.openItems() };
     const taken = take(run, event, { items, previews, calls });
     const ended = taken instanceof Promise ? await taken : taken;
@@ -73,11 +73,12 @@ async function listen(run: RunningTurn, { items, previews, events, signal }: Lis
     const backlog = run.deps.drained();
     if (backlog !== null) await orAborted(backlog, signal);
   }
-  if (!signal.aborted) return { ended: 'failed', error: otherError('The model said no end of its answer.'), cutOff: items.openItems() };
+  if (!signal.aborted)
+    return { ended: 'failed', error: otherError('The response stopped before it was complete.'), cutOff: items.openItems() };
   return { ended: 'stopped', cutOff: items.openItems() };
 }
 
-/** Counts what a model says, event by event; names the limit that one passes. */
+/** Returns a function that counts the events of a response, and names the limit that an event exceeds; null: none. */
 function responseLimits(): (event: ModelEvent) => string | null {
   let chars = 0;
   let begun = 0;
@@ -92,12 +93,12 @@ function responseLimits(): (event: ModelEvent) => string | null {
   };
 }
 
-/** Takes one event; gives the response when this was its end. Deltas, of which there are many, need no promise. */
+/** Takes one event; returns the response if it ended it, else null. Returns a promise only if it has to wait: deltas are many. */
 function take(
   run: RunningTurn,
   event: ModelEvent,
   { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
-): Response | null | Promise<Response | null> {
+): ModelResponse | null | Promise<ModelResponse | null> {
   switch (event.type) {
     case 'started':
       return null;
@@ -134,16 +135,16 @@ async function announceRetry({ deps, turn }: RunningTurn, error: TurnError, drop
   return null;
 }
 
-async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<Response> {
+async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<ModelResponse> {
   if (usage !== null) await deps.outbox.commit(deps.tokensStep(turn, usage));
   return { ended: 'completed', calls };
 }
 
 function tooLong(limit: string): TurnError {
-  return otherError(`The model's answer passed ${limit} and was stopped.`);
+  return otherError(`The model's response exceeded the limit of ${limit} and was stopped.`);
 }
 
-/** What a model may say that belongs into the history. What else it sends is newer than this server, and left out. */
+/** The items other than tool calls that are kept in the history. Others are unknown to this server, and ignored. */
 const KNOWN = new Set<ResponseItem['type']>(['message', 'reasoning', 'web_search_call', 'image_generation_call', 'compaction']);
 
 function isKnown(item: ResponseItem): boolean {

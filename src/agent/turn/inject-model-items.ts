@@ -4,23 +4,23 @@ import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 
 /**
- * Adds items to what the model of a thread reads: at once between turns; in one that runs behind what the model is saying,
- * and it is asked again. They are stored when this resolves; what it gives is to be called once the request is answered.
+ * Stores items for the model of a thread. During a turn the model reads them after its current response, and is asked again. Call
+ * the returned function after the request is answered.
  */
 export async function injectModelItems(
   items: ResponseItem[],
   { turn, outbox }: { turn: ActiveTurn | null; outbox: Outbox },
 ): Promise<() => void> {
-  const place = turn?.reserveInput({ isDeferred: true }) ?? null;
-  if (turn === null || place === null) {
+  const reservation = turn?.reserveInput({ isDeferred: true }) ?? null;
+  if (turn === null || reservation === null) {
     await outbox.commit({ entries: items.map((item): LogEntry => ({ kind: 'model', turnId: null, item })) });
     return () => {};
   }
   try {
     await outbox.commit({ entries: items.map((item): LogEntry => ({ kind: 'model', turnId: turn.id, item, deferred: true })) });
   } catch (error) {
-    place.release();
+    reservation.release();
     throw error;
   }
-  return () => place.deliver('deferred');
+  return () => reservation.deliver('deferred');
 }

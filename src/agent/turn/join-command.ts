@@ -14,13 +14,13 @@ interface JoinCommandDeps {
 
 /** Runs a command of the user's in a turn of its own, and stores the message about it for the model. */
 export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<void> {
-  const told = await calls.runUserCommand(turn, command);
-  await outbox.commit({ entries: modelEntries(turn.id, [told]) });
+  const report = await calls.runUserCommand(turn, command);
+  await outbox.commit({ entries: modelEntries(turn.id, [report]) });
 }
 
 /**
  * Returns the function that runs a command of the user's in a running turn, which does not end before the command does; null if the
- * turn takes no more. The model reads the message about it after its current response.
+ * turn is closed to input. The model reads the message about it after its current response.
  */
 export function joinCommand(
   { threadId, calls, outbox, agent }: JoinCommandDeps,
@@ -30,8 +30,8 @@ export function joinCommand(
   const release = turn.hold();
   if (release === null) return null;
   const run = async () => {
-    const told = await calls.runUserCommand(turn, command);
-    await outbox.commit({ entries: [{ kind: 'model', turnId: turn.id, item: told, deferred: true }] });
+    const report = await calls.runUserCommand(turn, command);
+    await outbox.commit({ entries: [{ kind: 'model', turnId: turn.id, item: report, deferred: true }] });
   };
   const failed = (error: unknown) => agent.log.error({ err: error, threadId }, 'a command of the user failed inside the server');
   return () => void agent.keepAlive.during(run().catch(failed).finally(release));

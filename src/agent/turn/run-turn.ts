@@ -13,25 +13,25 @@ import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from '.
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
 
-/** How often one turn may ask the model: a limit for models that never stop calling tools. */
+/** How many requests one turn may send to the model: a limit for models that never stop calling tools. */
 const MODEL_REQUESTS_MAX = 1000;
 
-/** How a turn ended, with the items that had begun in it and not completed. */
+/** How a turn ended. `cutOff`: the items that had begun in it and not completed. */
 type Ending =
   | { status: 'completed' }
   | { status: 'interrupted'; cutOff: StoredItem[] }
   | { status: 'failed'; error: TurnError; cutOff: StoredItem[] };
 
 export interface TurnBeginning {
-  /** What the turn does before the model is asked; null: nothing. */
+  /** Work before the model is asked; null: none. */
   opening: TurnOpening | null;
-  /** What the turn's parts store and announce with its start. */
+  /** The step of the turn's parts, committed with `turn/started`. */
   step: Step;
 }
 
 /**
- * Runs a turn to its end: ask the model, run the tools that it calls, ask again, until it calls none. Never rejects: whatever goes
- * wrong is how the turn ends, and exactly one `turn/completed` tells it. A turn with an opening may end with that.
+ * Runs a turn to its end: asks the model, runs the tools that it calls, and asks again until it calls none. Never rejects: a failure
+ * ends the turn, and exactly one `turn/completed` announces the end. A turn with an opening may end without asking the model.
  */
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const run: RunningTurn = { deps, turn, lastMessage: null, acted: false, cutOff: [], runningOn: [] };
@@ -55,13 +55,13 @@ async function begin({ deps, turn }: RunningTurn, step: Step): Promise<void> {
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
-/** Does what comes before the model is asked, and asks it only if input has come meanwhile. */
+/** Runs the opening, and asks the model only if input has arrived meanwhile. */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
   await opening(run.turn);
   return (await ended(run)) ?? converse(run);
 }
 
-/** How a turn with nothing left to do ends; null: there is more. */
+/** Returns how a turn with nothing left to do ends, or null if input has arrived. */
 async function ended({ turn }: RunningTurn): Promise<Ending | null> {
   if (!(await turn.closeUnlessInput())) return null;
   return turn.signal.aborted ? { status: 'interrupted', cutOff: [] } : { status: 'completed' };
@@ -79,7 +79,7 @@ async function converse(run: RunningTurn): Promise<Ending> {
   };
 }
 
-/** Asks the model once and does what it says. Null: there is more to ask. */
+/** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn } = run;
   await announceInputs(run, await turn.takeInputs());
@@ -98,7 +98,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   return null;
 }
 
-/** Input is stored when its request is answered; here clients see it, and the model reads deferred items from now on. */
+/** Announces input, which was stored before its request was answered, and makes deferred items visible to the model. */
 async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): Promise<void> {
   const ids = { threadId: deps.threadId, turnId: turn.id };
   for (const input of inputs) {
@@ -122,16 +122,16 @@ async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Too
   await record(run, await run.deps.calls.run(calls, tools, run.turn));
 }
 
-/** Stores what the model reads with its next request. */
+/** Stores items that the model reads with its next request. */
 async function record({ deps, turn }: RunningTurn, items: readonly ResponseItem[]): Promise<void> {
   if (items.length > 0) await deps.outbox.commit({ entries: modelEntries(turn.id, items) });
 }
 
-/** Ends the turn on record and for its clients. Clients are told even if the record cannot be written. */
+/** Stores and announces the end of the turn. If it cannot be stored, it is announced all the same. */
 async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   const { deps, turn } = run;
   turn.refuseInput();
-  // After an interrupt, what holds the turn is being killed. A turn that failed does not wait for it.
+  // After an interrupt, the commands that hold the turn are being killed. A turn that failed does not wait for them.
   if (turn.signal.aborted) await turn.released();
   deps.endGrants();
   await deps.parts.cleanUp(turn);
@@ -144,12 +144,12 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   } catch (error) {
     const cutOff = ending.status === 'completed' ? [] : ending.cutOff;
     const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps), cutOff };
-    // The parts have changed memory for the first ending already: both are told.
+    // The parts have already changed memory for the first ending, so both steps are announced.
     await deps.outbox.announceUnstored(endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)])));
   }
 }
 
-/** What the turn's end means for its parts. */
+/** The step of the turn's parts for this ending. */
 function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): Step {
   const error = ending.status === 'failed' ? ending.error : null;
   const cause = ending.status === 'interrupted' ? turn.interruptCause : null;
@@ -191,7 +191,7 @@ function endingStep({ deps, turn, lastMessage, runningOn }: RunningTurn, ending:
   };
 }
 
-/** What a turn that was cut off leaves: items as far as they came, for clients only, and a message for the model. */
+/** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
 function cutOffEntries(turn: ActiveTurn, ending: Ending, completedAtMs: number): LogEntry[] {
   if (ending.status === 'completed') return [];
   const entries: LogEntry[] = ending.cutOff.map(({ item, startedAtMs }) => ({

@@ -1,13 +1,13 @@
 /**
- * Lets one thing at a time begin a turn, or change what the next one begins with. What clients want goes first: a turn that
- * nobody asked for begins only where nothing else is under way, and what is asked for meanwhile waits until it has begun.
+ * Runs the beginnings of turns, and the changes that affect the next turn, one at a time and in order. Due turns give way to requests:
+ * they begin only while nothing is queued, and requests that arrive meanwhile wait until the turn has begun.
  */
 export class TurnBeginnings {
   #tail: Promise<void> = Promise.resolve();
   #turns = 0;
   #changes = 0;
 
-  /** Begins a turn, or joins one, when all before it is done. */
+  /** Begins a turn, or adds input to one, after everything queued before. */
   begin<T>(begin: () => Promise<T>): Promise<T> {
     this.#turns++;
     return this.#next(begin).finally(() => {
@@ -15,7 +15,7 @@ export class TurnBeginnings {
     });
   }
 
-  /** Makes a change during which no turn begins. */
+  /** Makes a change, after everything queued before. No turn begins during it. */
   change<T>(change: () => Promise<T>): Promise<T> {
     this.#changes++;
     return this.#next(change).finally(() => {
@@ -23,17 +23,17 @@ export class TurnBeginnings {
     });
   }
 
-  /** Whether a turn is being begun. */
+  /** Whether a turn is being begun or is queued to begin. */
   get isBeginning(): boolean {
     return this.#turns > 0;
   }
 
-  /** Whether nothing is under way. */
+  /** Whether nothing runs or is queued. */
   get none(): boolean {
     return this.#turns + this.#changes === 0;
   }
 
-  /** Resolves when all that is under way is done. */
+  /** Resolves when everything queued so far is done. */
   settle(): Promise<void> {
     return this.#tail;
   }

@@ -11,7 +11,7 @@ import type { Outbox, Step } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { TurnParts } from './turn-parts.ts';
 
-/** What a turn depends on: its thread and the server. */
+/** The collaborators of a turn. */
 export interface TurnDeps {
   readonly threadId: string;
   readonly model: Model;
@@ -22,26 +22,26 @@ export interface TurnDeps {
   readonly log: Log;
   readonly shownReasoning: ShownReasoning;
   newId(): string;
-  /** Tells the thread's clients at once: for deltas, which are not stored one by one. */
+  /** Announces at once, ahead of steps that wait: for deltas, which are not stored one by one. */
   announce(announcement: Announcement): void;
-  /** Null while the thread's clients read what they are told; else resolves when they have caught up. */
+  /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;
-  /** The next model request: all that the thread has on record, with these tools. */
+  /** Builds the next model request from the thread's history and these tools. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<ModelRequest>;
-  /** What the thread has cost so far; null: it is not known. */
+  /** The thread's token usage so far; null: unknown. */
   tokenUsage(): ThreadTokenUsage | null;
-  /** The step that adds to the thread's token count. */
+  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
   tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): Step;
-  /** The step that gives the thread another status. */
+  /** Changes the thread's status at once, and returns the step that stores and announces it. */
   statusStep(status: 'active' | 'idle' | 'systemError'): Step & Required<Pick<Step, 'announce'>>;
-  /** Takes back what was allowed for the turn alone. */
+  /** Ends the grants that were given for the turn. */
   endGrants(): void;
 }
 
-/** What a turn does before the model is asked. Rejects only with the store's error. */
+/** Work of a turn before the model is asked. Rejects only with the store's error. */
 export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
 
-/** A turn under way, and what its end will need to know. */
+/** A running turn, with the facts that its end needs. */
 export interface RunningTurn {
   readonly deps: TurnDeps;
   readonly turn: ActiveTurn;
@@ -54,7 +54,7 @@ export interface RunningTurn {
   runningOn: StoredItem[];
 }
 
-/** An error that has no name of its own on the wire. */
+/** An error without a specific `codexErrorInfo`. */
 export function otherError(message: string): TurnError {
   return { message, codexErrorInfo: 'other', additionalDetails: null };
 }

@@ -5,17 +5,17 @@ import type { Instructions } from '../prompt/instructions.ts';
 import { additionalContext, userMessage, userMessageItem } from '../prompt/user-message.ts';
 import type { TurnInput } from './active-turn.ts';
 
-export interface TurnInputContext {
+interface TurnInputDeps {
   settings: ThreadSettings;
   instructions: Instructions;
   ids: Ids;
   atMs: number;
 }
 
-/** What a request brings into a turn; null when it brings nothing at all. */
+/** The input of a request, for clients and for the model; null if the request has none. */
 export async function turnInput(
   params: TurnStartParams | TurnSteerParams,
-  { settings, instructions, ids, atMs }: TurnInputContext,
+  { settings, instructions, ids, atMs }: TurnInputDeps,
 ): Promise<TurnInput | null> {
   const model = [
     ...additionalContext(params.additionalContext ?? null),
@@ -26,14 +26,13 @@ export async function turnInput(
   return { item: userMessageItem(ids.next(), params.input, params.clientUserMessageId ?? null), model, atMs };
 }
 
-/** What is stored of it. */
+/** The log entries of this input. */
 export function inputEntries(turnId: string, input: TurnInput | null): LogEntry[] {
   if (input === null) return [];
   const { item, model, atMs } = input;
   return [{ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs }, ...modelEntries(turnId, model)];
 }
 
-/** Items for the model, as they are stored. */
 export function modelEntries(turnId: string, items: readonly ResponseItem[]): LogEntry[] {
   return items.map((item) => ({ kind: 'model', turnId, item }));
 }

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
-import type { Log } from '../../base/log.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
@@ -10,10 +9,10 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
-/** Why a turn began: a client's input, a command of the user's, or a part of the thread that goes on by itself. */
+/** What a turn began with: a client's input, a command of the user's, or the thread's goal. */
 export type TurnKind = 'user' | 'shell' | 'goal';
 
-/** Who interrupted a turn: the user, or the server because it closes the thread. */
+/** Whether the user interrupted a turn, or the server did so to close the thread. */
 export type InterruptCause = 'user' | 'close';
 
 /** A running turn, as its parts see it. */
@@ -37,51 +36,51 @@ export interface TurnOutcome {
   acted: boolean;
 }
 
-/** A turn that a part wants to begin while the thread is idle. */
+/** A turn that a part wants to begin. */
 export interface DueTurn {
   kind: TurnKind;
-  /** The messages that open the turn for the model. */
+  /** The messages for the model that begin the turn. */
   tell: ResponseItem[];
 }
 
 /**
- * Takes part in the turns of one loaded thread, at the moments that it names. At each moment the parts of a thread act in the
- * order of one list (`turn-part-kinds.ts`). Moments with a step change memory at once; the step is stored and announced with the
- * moment's own commit.
+ * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
+ * it needs. At each moment the parts act in the order of `turn-part-kinds.ts`. A method that returns a step changes memory at
+ * once; the turn stores and announces the step in its own commit of that moment. If such a method throws, the error is logged, and the
+ * part takes no step.
  */
 export interface TurnPart {
-  /** The tools that it offers. Asked once for each model request; the calls of the response are looked up in that list. */
+  /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
   tools?(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Asked when the thread is idle: the turn that the part wants to begin; null: none. */
+  /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
-  /** What a client is told that resumes the thread. */
+  /** The announcements for a client that resumes the thread. */
   resumed?(): Announcement[];
 
-  /** A client gave input or a command, to a turn that begins or to one that runs. */
+  /** A client's input begins or joins a turn, or a command of the user's begins one. */
   inputArrived?(): Step;
-  /** The turn's start is stored. The step goes with `turn/started`. */
+  /** The turn's start is stored. The step is committed with `turn/started`. */
   turnBegan?(turn: TurnContext): Step;
   /** A response has used tokens. */
   tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown): Step;
-  /** The turn ends. Called again, with the failure, if the end could not be stored. */
+  /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): Step;
 
-  /** Before each model request: what the model must be told. */
+  /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Promise<{ tell?: ResponseItem[] }>;
-  /** Before policy judges an action. `refuse` is the reason, for the model. A part that throws here refuses. */
+  /** Before policy judges an action. `refuse`: why the part refuses it, for the model. An error counts as a refusal. */
   beforeAction?(action: Action, turn: TurnContext): Promise<{ refuse?: string }>;
 
-  /** The turn ends: gives up what belonged to it alone. Runs before the ending is stored. A failure is logged. */
+  /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. An error is logged. */
   cleanUp?(turn: TurnContext): Promise<void>;
-  /** The thread is reverted or given up: ends what still runs for it. */
+  /** The thread is reverted or closed. Ends everything that still runs for it. */
   endWork?(): Promise<void>;
 }
 
-/** What a part is made with. */
+/** The collaborators of a part. */
 export interface TurnPartDeps {
   readonly threadId: string;
   readonly clock: Clock;
-  readonly log: Log;
   readonly outbox: Outbox;
   readonly processes: Processes;
   /** Absolute: heddle's home. */
@@ -90,7 +89,7 @@ export interface TurnPartDeps {
   readonly env: Env;
   record(): ThreadRecord;
   configuration(): ThreadConfiguration;
-  /** Changes the record in memory at once. What stores the change goes through the outbox. */
+  /** Changes the record in memory at once. The caller stores the change, through the outbox. */
   keep(patch: ThreadPatch): void;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
@@ -99,11 +98,11 @@ export interface TurnPartDeps {
 /** A kind of part: every loaded thread has one part of each kind. */
 export interface TurnPartKind {
   create(deps: TurnPartDeps): TurnPart;
-  /** What reverting changes in the record of a thread, loaded or not. */
+  /** The change that a revert makes to the record of a thread, loaded or not. */
   reverted?(record: ThreadRecord): ThreadPatch;
 }
 
-/** What reverting changes in the record of a thread, by all kinds of parts. */
+/** The changes that a revert makes to the record of a thread, from all kinds of parts. */
 export function revertedPatch(kinds: readonly TurnPartKind[], record: ThreadRecord): ThreadPatch {
   return Object.assign({}, ...kinds.map((kind) => kind.reverted?.(record) ?? {})) as ThreadPatch;
 }

@@ -6,17 +6,22 @@ import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type Step } from '../outbox.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
 
+interface TurnPartsDeps {
+  threadId: string;
+  log: Log;
+}
+
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
   readonly #parts: readonly TurnPart[];
-  readonly #log: Log;
+  readonly #deps: TurnPartsDeps;
 
-  constructor(parts: readonly TurnPart[], log: Log) {
+  constructor(parts: readonly TurnPart[], deps: TurnPartsDeps) {
     this.#parts = parts;
-    this.#log = log;
+    this.#deps = deps;
   }
 
-  /** The part of a class. Throws where the list has none. */
+  /** The part of this class. Throws if there is none. */
   get<Part extends TurnPart>(kind: abstract new (...args: never[]) => Part): Part {
     const part = this.#parts.find((candidate): candidate is Part => candidate instanceof kind);
     if (part === undefined) throw new Error(`the thread has no part ${kind.name}`);
@@ -28,7 +33,7 @@ export class TurnParts {
     return lists.flat();
   }
 
-  /** The first turn that is due; null: none is. */
+  /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {
       const due = part.due?.() ?? null;
@@ -42,36 +47,36 @@ export class TurnParts {
   }
 
   inputArrived(): Step {
-    return mergedSteps(this.#parts.map((part) => part.inputArrived?.() ?? {}));
+    return this.#merged((part) => part.inputArrived?.());
   }
 
   turnBegan(turn: TurnContext): Step {
-    return mergedSteps(this.#parts.map((part) => part.turnBegan?.(turn) ?? {}));
+    return this.#merged((part) => part.turnBegan?.(turn));
   }
 
   tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): Step {
-    return mergedSteps(this.#parts.map((part) => part.tokensUsed?.(turn, usage) ?? {}));
+    return this.#merged((part) => part.tokensUsed?.(turn, usage));
   }
 
   turnEnded(turn: TurnContext, outcome: TurnOutcome): Step {
-    return mergedSteps(this.#parts.map((part) => part.turnEnded?.(turn, outcome) ?? {}));
+    return this.#merged((part) => part.turnEnded?.(turn, outcome));
   }
 
-  /** What the model must be told before its next request. */
+  /** The messages that the model reads with its next request. */
   async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
-    const told: ResponseItem[] = [];
-    for (const part of this.#parts) told.push(...((await part.beforeRequest?.(turn))?.tell ?? []));
-    return told;
+    const messages: ResponseItem[] = [];
+    for (const part of this.#parts) messages.push(...((await part.beforeRequest?.(turn))?.tell ?? []));
+    return messages;
   }
 
-  /** Why a part refuses an action, in words for the model; null: none does. */
+  /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */
   async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
     for (const part of this.#parts) {
       try {
         const refusal = (await part.beforeAction?.(action, turn))?.refuse ?? null;
         if (refusal !== null) return refusal;
       } catch (error) {
-        this.#log.error({ err: error, turnId: turn.id, kind: action.kind }, 'a part failed to check an action, so it is refused');
+        this.#failed('a part failed to check an action, so it is refused', { err: error, turnId: turn.id, kind: action.kind });
         return 'Refused: a check of this action failed inside the server.';
       }
     }
@@ -84,12 +89,30 @@ export class TurnParts {
       try {
         await part.cleanUp?.(turn);
       } catch (error) {
-        this.#log.error({ err: error, turnId: turn.id }, 'a part could not clean up after a turn');
+        this.#failed('a part could not clean up after a turn', { err: error, turnId: turn.id });
       }
     }
   }
 
   async endWork(): Promise<void> {
     await Promise.all(this.#parts.map(async (part) => part.endWork?.()));
+  }
+
+  /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
+  #merged(stepOf: (part: TurnPart) => Step | undefined): Step {
+    const steps = this.#parts.map((part) => {
+      try {
+        return stepOf(part) ?? {};
+      } catch (error) {
+        this.#failed('a part failed to take its step in a turn', { err: error });
+        return {};
+      }
+    });
+    return mergedSteps(steps);
+  }
+
+  #failed(message: string, fields: object): void {
+    const { log, threadId } = this.#deps;
+    log.error({ ...fields, threadId }, message);
   }
 }

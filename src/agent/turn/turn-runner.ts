@@ -1,54 +1,38 @@
 import type { ModelRequest } from '../../model/model.ts';
-import type { Grants } from '../../policy/permissions/grants.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { AgentDeps } from '../agent-deps.ts';
-import { ThreadCalls } from '../calls/thread-calls.ts';
-import { mergedSteps, type Outbox } from '../outbox.ts';
+import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
+import { mergedSteps } from '../outbox.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
-import type { ThreadState } from '../thread-state.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { runTurn, type TurnBeginning } from './run-turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
-import type { TurnParts } from './turn-parts.ts';
-
-export interface TurnRunnerDeps {
-  state: ThreadState;
-  agent: AgentDeps;
-  outbox: Outbox;
-  parts: TurnParts;
-  /** What users have allowed in the thread. */
-  grants: Grants;
-  /** Tells the thread's clients at once. */
-  announce(announcement: Announcement): void;
-}
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
 export class TurnRunner {
   readonly calls: ThreadCalls;
-  readonly #deps: TurnRunnerDeps;
+  readonly #deps: ThreadCallsDeps;
   readonly #history: PromptHistory;
 
-  constructor(deps: TurnRunnerDeps) {
+  constructor(deps: ThreadCallsDeps) {
     const { state, agent, outbox } = deps;
     this.#deps = deps;
     this.calls = new ThreadCalls(deps);
     this.#history = new PromptHistory(() => agent.store.readModelItems(state.id), outbox);
   }
 
-  /** Takes entries that have been stored into the prompt. */
+  /** Adds stored entries to the prompt. */
   appended(entries: readonly LogEntry[]): void {
     this.#history.add(entries);
   }
 
-  /** The record has become another one: the prompt is read again. */
+  /** Makes the next prompt read the history from the store again. */
   forgetHistory(): void {
     this.#history.forget();
   }
 
-  /** Runs a turn that has been begun, to its end. Never rejects. */
+  /** Runs a turn to its end. Never rejects. */
   async run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     const { state } = this.#deps;
     await runTurn(this.#turnDeps(), turn, beginning);

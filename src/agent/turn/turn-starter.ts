@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json-value.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/generated/types.ts';
+import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import { mergedSteps, type Outbox, type Step } from '../outbox.ts';
@@ -16,34 +17,35 @@ import type { DueTurn } from './turn-part.ts';
 import type { TurnParts } from './turn-parts.ts';
 import { turnView } from './turn-view.ts';
 
-/** A request's part in a turn: the answer, and what to do once the answer has left. */
+/** The turn that a request has begun or joined. Call `afterAnswer` after the request is answered. */
 export interface Joined {
   turn: Turn;
   afterAnswer: () => void;
 }
 
-export interface TurnStarterDeps {
+interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
   readonly parts: TurnParts;
   readonly agent: AgentDeps;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
-  /** Runs a turn that has been begun, to its end. */
+  /** Runs a turn to its end. */
   run(turn: ActiveTurn, beginning: TurnBeginning): void;
 }
 
-/** How a turn is to begin. */
-export interface NewTurn {
-  params: TurnStartParams;
-  settings: ThreadSettings;
-  /** The messages that open a turn which no client asked for; null: a client did. */
+interface NewTurn {
+  /** By default without input. */
+  params?: TurnStartParams;
+  /** By default those of the thread. */
+  settings?: ThreadSettings;
+  /** For a turn that a part wants; null: a client asked for it. */
   due?: DueTurn | null;
-  /** What the turn does before the model is asked. */
+  /** Work before the model is asked. */
   opening?: TurnOpening | null;
 }
 
-/** Begins the turns of a thread and joins input to them: stored first, then answered, then run. One beginning at a time. */
+/** Begins the turns of a thread and adds input to them: stores first, then lets the request be answered, then runs. */
 export class TurnStarter {
   readonly #deps: TurnStarterDeps;
 
@@ -51,15 +53,16 @@ export class TurnStarter {
     this.#deps = deps;
   }
 
-  /** Begins a turn. It is stored when this resolves; it runs once `afterAnswer` is called. */
-  async begin({ params, settings, due = null, opening = null }: NewTurn): Promise<Joined> {
+  /** Begins a turn. It is stored when this resolves, and runs when `afterAnswer` is called. */
+  async begin(newTurn: NewTurn): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
+    const { params = { threadId: state.id, input: [] }, settings = state.settings, due = null, opening = null } = newTurn;
     const { clock, ids } = agent;
     const now = clock.now();
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
-    const { told, messages } = await instructions.news({ settings, granted: this.#deps.granted(), told: state.record.told, now });
+    const { told, messages } = await instructions.contextUpdate({ settings, granted: this.#deps.granted(), told: state.record.told, now });
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
@@ -85,16 +88,32 @@ export class TurnStarter {
     state.status = 'active';
     const step = parts.turnBegan(turn);
     const afterAnswer = () => {
-      this.#announce(change.news);
+      this.#announce(change.announcements);
       this.#deps.run(turn, { opening, step });
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
-  /** Adds input to a turn that runs; the settings are the thread's from now on. */
+  /** Begins a turn that a part wants, and runs it. If it cannot begin, clients get a warning, and it is not tried again. Never rejects. */
+  async beginDue(due: DueTurn): Promise<void> {
+    const { state, outbox, agent } = this.#deps;
+    let begun: Joined;
+    try {
+      begun = await this.begin({ due });
+    } catch (error) {
+      if (!(error instanceof StoreError)) agent.log.error({ err: error, threadId: state.id }, 'a due turn could not begin');
+      const message = `The thread could not begin its next turn by itself: ${error instanceof Error ? error.message : String(error)}`;
+      void outbox.announce([{ method: 'warning', params: { threadId: state.id, message } }]);
+      return;
+    }
+    begun.afterAnswer();
+  }
+
+  /** Adds input to a running turn, and stores the settings as the thread's. */
   async join(
     turn: ActiveTurn,
-    { place, params, settings }: { place: InputReservation; params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
+    reservation: InputReservation,
+    { params, settings }: { params: TurnStartParams | TurnSteerParams; settings: ThreadSettings },
   ): Promise<Joined> {
     const { state, outbox, parts, agent } = this.#deps;
     const { clock, ids } = agent;
@@ -102,31 +121,31 @@ export class TurnStarter {
     let input: TurnInput | null;
     try {
       input = await turnInput(params, { settings, instructions: state.configuration.instructions, ids, atMs: clock.now() });
-      // What the model was saying has ended here: what was deferred comes before the input that ended it.
+      // The reservation has stopped the response, so the model reads deferred items now, before the new input.
       const deferred: LogEntry[] = turn.hasDeferred ? [{ kind: 'deferredRead', turnId: turn.id }] : [];
       const step = { entries: [...deferred, ...inputEntries(turn.id, input)], patch: change.patch };
       await outbox.commit(mergedSteps([step, parts.inputArrived()]));
     } catch (error) {
-      place.release();
+      reservation.release();
       throw error;
     }
     state.keep(change.patch);
     const afterAnswer = () => {
-      this.#announce(change.news);
-      if (input === null) place.release();
-      else place.deliver(input);
+      this.#announce(change.announcements);
+      if (input === null) reservation.release();
+      else reservation.deliver(input);
     };
     return { turn: turnView({ id: turn.id, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }
 
-  /** What these settings change of those that the thread has now. */
-  #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; news: Announcement[] } {
+  /** The patch and the announcements that replace the thread's settings by these. */
+  #settingsChange(settings: ThreadSettings): { patch: ThreadPatch; announcements: Announcement[] } {
     const { state } = this.#deps;
-    return { patch: settings === state.settings ? {} : { settings }, news: settingsChange(state.id, state.settings, settings) };
+    return { patch: settings === state.settings ? {} : { settings }, announcements: settingsChange(state.id, state.settings, settings) };
   }
 
-  #announce(news: Announcement[]): void {
+  #announce(announcements: Announcement[]): void {
     const { state, agent } = this.#deps;
-    for (const { method, params } of news) agent.publisher.publish({ threadId: state.id }, method, params);
+    for (const { method, params } of announcements) agent.publisher.publish({ threadId: state.id }, method, params);
   }
 }

@@ -1,6 +1,6 @@
 import type { ThreadItem, Turn, TurnError, TurnItemsView } from '../../protocol/generated/types.ts';
 
-export interface TurnFacts {
+interface TurnFacts {
   id: string;
   status: Turn['status'];
   startedAtMs: number | null;

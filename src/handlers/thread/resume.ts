@@ -25,7 +25,7 @@ export function resumeMethods(deps: ThreadDeps) {
         threads.keepLoaded(thread.id);
         after(() => {
           announceTokens(deps, thread, caller);
-          for (const { method, params: news } of thread.resumeNews) publisher.publish({ connection: caller.id }, method, news);
+          for (const { method, params: shown } of thread.resumeAnnouncements) publisher.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfLinks(deps, thread, caller);
           threads.beginDueTurn(thread.id);

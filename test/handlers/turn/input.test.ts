@@ -101,7 +101,7 @@ test('if a local file is not an image, the model is told so, and the file is not
   writeFileSync(path, '<html>');
   const { model } = await sent(server, [{ type: 'localImage', path }]);
   expect(model).toEqual([
-    read({ type: 'input_text', text: `[The picture ${path} could not be read: it is no PNG, JPEG, GIF, WebP or BMP.]` }),
+    read({ type: 'input_text', text: `[The image ${path} could not be read: it is not a PNG, JPEG, GIF, WebP or BMP file.]` }),
   ]);
 });
 
@@ -116,8 +116,8 @@ test('if local images cannot be read, the model is told so, and the turn does no
   ]);
   expect(model).toEqual([
     read(
-      { type: 'input_text', text: expect.stringContaining(`The picture ${absent} could not be read`) },
-      { type: 'input_text', text: expect.stringContaining(`The picture ${folder} could not be read`) },
+      { type: 'input_text', text: expect.stringContaining(`The image ${absent} could not be read`) },
+      { type: 'input_text', text: expect.stringContaining(`The image ${folder} could not be read`) },
     ),
   ]);
 });

@@ -1,0 +1,23 @@
+import type { ForkPoint, Page, StoredTurn, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
+
+/** How many turns are read at a time. */
+const PAGE_TURNS = 50;
+
+/** Returns the token usage of a thread up to this point: that of the last turn before it that has one. Null if none has. */
+export async function costAt(store: ThreadStore, threadId: string, point: NonNullable<ForkPoint>): Promise<ThreadRecord['tokenUsage']> {
+  const pointId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
+  let isBefore = false;
+  let cursor: string | null = null;
+  do {
+    const page: Page<StoredTurn> = await store.listTurns(threadId, { direction: 'desc', limit: PAGE_TURNS, view: 'notLoaded', cursor });
+    for (const { id, tokenUsage } of page.data) {
+      if (isBefore || ('afterTurnId' in point && id === pointId)) {
+        isBefore = true;
+        if (tokenUsage !== undefined) return { turnId: id, usage: tokenUsage };
+      }
+      isBefore ||= id === pointId;
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return null;
+}
