@@ -50,8 +50,11 @@ export class ApplyPatch {
     const release = await this.#lock();
     const folders = new PinnedFolders();
     const close = async () => {
-      await folders.close();
-      release();
+      try {
+        await folders.close();
+      } finally {
+        release();
+      }
     };
     try {
       const cwd = resolve(context.settings.cwd, folder);
