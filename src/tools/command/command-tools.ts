@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Action, ActionOutcome } from '../action.ts';
 import type { CallContext, Tool } from '../tool.ts';
-import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
 import type { CommandCall } from './call/command-call.ts';
+import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/exec-arguments.ts';
 import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { prepareStdin } from './prepare-stdin.ts';

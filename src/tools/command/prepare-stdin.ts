@@ -6,7 +6,7 @@ import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
 import { type Action, type ActionHost, type ActionOutcome, refusalText, UNCONFINED } from '../action.ts';
 import type { CallContext } from '../tool.ts';
-import { ArgumentProblem, writeArguments } from './call/argument-problem.ts';
+import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
 import type { CommandSession } from './sessions/command-session.ts';

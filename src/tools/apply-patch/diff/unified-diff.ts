@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
-import { compareLines, type Run } from '../compare-lines.ts';
+import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;
 const LINES_AT_ONCE = 1_000;

@@ -1,4 +1,4 @@
-import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 
 /** Up to how many lines are compared at once, and how many of them may differ. */
 const LINES_MAX = 10_000;
