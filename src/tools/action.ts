@@ -2,7 +2,7 @@ import type { Grants } from '../policy/permissions/grants.ts';
 import type { Permit } from '../policy/permissions/permit.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
-import type { FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
+import type { FileChangeApprovalDecision, FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 
 /** The kinds of actions, for those who decide about them. `other` needs no decision. */
@@ -118,7 +118,7 @@ export function plainAction(perform: (host: ActionHost) => Promise<ActionOutcome
     item: null,
     judge: () => ({ run: UNCONFINED }),
     perform: async (_permit, _shown, host) => perform(host),
-    refused: (denial) => ({ output: refusalText(denial), success: false }),
+    refused: (denial) => failed(refusalText(denial)),
   };
 }
 
@@ -140,6 +140,27 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
       return 'The turn was interrupted before this was done.';
     default:
       return denial satisfies never;
+  }
+}
+
+/** The outcome of a call that cannot be performed; `output` tells the model why. */
+export function failed(output: string): ActionOutcome {
+  return { output, success: false };
+}
+
+/** The verdict for a client's decision; `allow` is the permit if it accepts. */
+export function decisionVerdict(decision: FileChangeApprovalDecision, allow: Permit): Verdict {
+  switch (decision) {
+    case 'accept':
+      return { allow, scope: 'once' };
+    case 'acceptForSession':
+      return { allow, scope: 'session' };
+    case 'decline':
+      return { deny: { by: 'declined' } };
+    case 'cancel':
+      return { deny: { by: 'cancelled' } };
+    default:
+      return decision satisfies never;
   }
 }
 

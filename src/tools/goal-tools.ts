@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ThreadGoal } from '../protocol/generated/types.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { type ActionOutcome, failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 /** The statuses that the model may give a goal; the others are for users and for the server. */
@@ -27,9 +27,9 @@ export function goalTools(goal: GoalAccess): Tool[] {
       onlyRecords: true,
       async prepare(args, { turnId }) {
         const { objective, token_budget: budget = null } = isObject(args) ? args : {};
-        if (typeof objective !== 'string') return refused('create_goal needs an `objective`: a text.');
+        if (typeof objective !== 'string') return failed('create_goal needs an `objective`: a text.');
         if (budget !== null && (typeof budget !== 'number' || !Number.isInteger(budget)))
-          return refused('create_goal: `token_budget` is a whole number; leave it out for no limit.');
+          return failed('create_goal: `token_budget` is a whole number; leave it out for no limit.');
         return plainAction(async () => said(await goal.create({ objective, tokenBudget: budget, turnId })));
       },
     },
@@ -39,7 +39,7 @@ export function goalTools(goal: GoalAccess): Tool[] {
       async prepare(args, { turnId }) {
         const status = MODEL_STATUSES.find((known) => isObject(args) && known === args.status);
         if (status === undefined)
-          return refused(`update_goal needs a \`status\`: ${MODEL_STATUSES.join(', ')}. Others are not yours to set.`);
+          return failed(`update_goal needs a \`status\`: ${MODEL_STATUSES.join(', ')}. Others are not yours to set.`);
         return plainAction(async () => said(await goal.mark(status, turnId)));
       },
     },
@@ -75,7 +75,7 @@ function parameters(properties: JsonProperties, required: string[]) {
 }
 
 function said(result: ThreadGoal | { refused: string } | null): ActionOutcome {
-  if (result !== null && 'refused' in result) return refused(result.refused);
+  if (result !== null && 'refused' in result) return failed(result.refused);
   const remainingTokens = result?.tokenBudget == null ? null : Math.max(0, result.tokenBudget - result.tokensUsed);
   const completionBudgetReport = result?.status === 'complete' ? REPORT : null;
   return { output: JSON.stringify({ goal: result, remainingTokens, completionBudgetReport }), success: true };
@@ -83,7 +83,3 @@ function said(result: ThreadGoal | { refused: string } | null): ActionOutcome {
 
 const REPORT =
   'Tell the user that the goal is reached, and in a few words what it took: the tokens (of how many, if there was a budget) and the time.';
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
-}

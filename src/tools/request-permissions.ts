@@ -3,19 +3,19 @@ import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { PermissionGrantScope } from '../protocol/generated/types.ts';
-import { type Action, type ActionOutcome, type Allowed, type Ask, UNCONFINED, unanswered } from './action.ts';
+import { type Action, type ActionOutcome, type Allowed, type Ask, failed, UNCONFINED, unanswered } from './action.ts';
 import type { CallContext, Tool } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
 const NOT_ASKED = 'Refused without asking: the approval policy does not allow it. Work within the sandbox.';
 
-export interface RequestPermissionsOptions extends Omit<PermissionPaths, 'cwd'> {
+interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
 /** `request_permissions`: asks the user to widen the sandbox of later commands. What is granted is never more than was asked for. */
-export function requestPermissions(options: RequestPermissionsOptions): Tool {
+export function requestPermissions(deps: RequestPermissionsDeps): Tool {
   return {
     spec: {
       type: 'function',
@@ -34,10 +34,10 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
     },
 
     async prepare(args, context) {
-      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: context.settings.cwd });
-      if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
+      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...deps, cwd: context.settings.cwd });
+      if (typeof asked === 'string') return failed(`request_permissions ${asked}.`);
       const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
-      return permissionsAction({ asked, reason }, context, options);
+      return permissionsAction({ asked, reason }, context, deps);
     },
   };
 }
@@ -48,18 +48,18 @@ interface PermissionsRequest {
   reason: string | null;
 }
 
-function permissionsAction(request: PermissionsRequest, context: CallContext, options: RequestPermissionsOptions): Action {
+function permissionsAction(request: PermissionsRequest, context: CallContext, deps: RequestPermissionsDeps): Action {
   return {
     kind: 'permissions',
     item: null,
     judge: ({ approvalPolicy }) =>
-      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, options) } : { refuse: NOT_ASKED },
+      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, deps) } : { refuse: NOT_ASKED },
     perform: async ({ granted }) => told(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
     refused: (denial) => told(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
   };
 }
 
-function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsOptions): Ask {
+function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsDeps): Ask {
   const { threadId, turnId, callId, settings, grants } = context;
   const granting = (permissions: GrantedPermissions, scope: PermissionGrantScope): Allowed => ({
     allow: { ...UNCONFINED, granted: { permissions, scope } },

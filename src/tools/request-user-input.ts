@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
@@ -51,9 +51,9 @@ export const requestUserInput: Tool = {
 
   async prepare(args, { threadId, turnId, callId, settings }) {
     const { mode } = settings.collaborationMode;
-    if (mode !== 'plan') return refused(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
+    if (mode !== 'plan') return failed(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
     const questions = readQuestions(args);
-    if (typeof questions === 'string') return refused(`request_user_input ${questions}.`);
+    if (typeof questions === 'string') return failed(`request_user_input ${questions}.`);
     return plainAction(async ({ askUser, answerMsMax }) => {
       const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
       const answer = await askUser({ method: 'item/tool/requestUserInput', params });
@@ -96,8 +96,4 @@ function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
-}
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
 }

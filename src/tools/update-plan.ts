@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
-import { plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 const STATUSES = new Map<string, TurnPlanStepStatus>([
@@ -37,7 +37,7 @@ export const updatePlan: Tool = {
 
   async prepare(args, { threadId, turnId }) {
     const plan = planSteps(args);
-    if (typeof plan === 'string') return { output: plan, success: false };
+    if (typeof plan === 'string') return failed(plan);
     const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;
     return plainAction(async ({ emit }) => {
       await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });

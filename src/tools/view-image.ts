@@ -4,7 +4,7 @@ import { isObject, type JsonValue } from '../base/json-value.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';
 import { sandboxFolders } from './sandbox-folders.ts';
 import type { CallContext, Tool } from './tool.ts';
@@ -34,10 +34,10 @@ export function viewImage(deps: ViewImageDeps): Tool {
 
     async prepare(args, context) {
       const given = pathIn(args);
-      if (given === null) return refused('view_image needs `path`: the path of an image file.');
+      if (given === null) return failed('view_image needs `path`: the path of an image file.');
       const path = resolve(context.settings.cwd, given);
       const picture = pictureAt(path, deps, context);
-      if (typeof picture === 'string') return refused(picture);
+      if (typeof picture === 'string') return failed(picture);
       const item = { type: 'imageView' as const, id: context.itemId, path };
       const output = [{ type: 'input_image' as const, image_url: picture.url, detail: 'high' as const }];
       return { ...plainAction(() => ({ output, success: true, item })), item };
@@ -62,8 +62,4 @@ function pictureAt(path: string, deps: ViewImageDeps, { settings, grants }: Call
   } catch (error) {
     return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { pathOf } from '../../files/file-location.ts';
 import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { Action, ActionOutcome } from '../action.ts';
+import { type Action, type ActionOutcome, failed } from '../action.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
@@ -18,7 +18,7 @@ import { PinnedFolders } from './pinned-folders.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 
-export interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
+interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
   /** The server's own environment. */
   env: Env;
 }
@@ -73,8 +73,7 @@ export class ApplyPatch {
 
   async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
-    if (typeof patch !== 'string')
-      return { output: 'apply_patch needs the patch as a string; in JSON arguments, as `input`.', success: false };
+    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string; in JSON arguments, as `input`.');
     return this.prepare({ patch, folder: '.' }, context);
   }
 

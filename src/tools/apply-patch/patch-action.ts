@@ -5,7 +5,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,
@@ -13,12 +13,13 @@ import {
   type ActionOutcome,
   type Ask,
   type Denial,
+  decisionVerdict,
+  failed,
   type Judgement,
   type OpenItem,
   refusalText,
   UNCONFINED,
   unanswered,
-  type Verdict,
 } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { TurnDiff } from './diff/turn-diff.ts';
@@ -100,7 +101,7 @@ export class PatchAction implements Action {
       askPerson: async (ask) => {
         const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
         const answer = await ask({ method: 'item/fileChange/requestApproval', params });
-        return answer.type === 'result' ? verdict(answer.result.decision) : unanswered(answer);
+        return answer.type === 'result' ? decisionVerdict(answer.result.decision, UNCONFINED) : unanswered(answer);
       },
       keep: async ({ scope }) => {
         if (scope === 'session') grants.allowFiles(grantedPaths(this.#patch.files));
@@ -115,21 +116,6 @@ export class PatchAction implements Action {
     turnDiff.take(written);
     const diff = await turnDiff.text(settings.cwd, this.#patch.breaks);
     return [{ method: 'turn/diff/updated', params: { threadId, turnId, diff } }];
-  }
-}
-
-function verdict(decision: FileChangeApprovalDecision): Verdict {
-  switch (decision) {
-    case 'accept':
-      return { allow: UNCONFINED, scope: 'once' };
-    case 'acceptForSession':
-      return { allow: UNCONFINED, scope: 'session' };
-    case 'decline':
-      return { deny: { by: 'declined' } };
-    case 'cancel':
-      return { deny: { by: 'cancelled' } };
-    default:
-      return decision satisfies never;
   }
 }
 
@@ -152,5 +138,5 @@ function outcomeText({ written, failure }: Written): string {
 
 /** The outcome of a patch that could not be applied. */
 export function failedPatch(output: string): ActionOutcome {
-  return { output: cutText(output, FAILURE_CHARS_MAX), success: false };
+  return failed(cutText(output, FAILURE_CHARS_MAX));
 }

@@ -1,5 +1,5 @@
 /** A patch that a command line would hand to `apply_patch`. */
-export interface CommandPatch {
+interface CommandPatch {
   patch: string;
   /** The folder that the line changes into first, as it is written; null: none. */
   folder: string | null;

@@ -31,7 +31,7 @@ export interface PlannedChange {
   mode: number | null;
 }
 
-export interface PlanOptions {
+interface PlanDeps {
   /** What relative paths start from. */
   cwd: string;
   folders: PinnedFolders;
@@ -44,59 +44,59 @@ export interface PlanOptions {
  * Verifies a whole patch against the files as they are, and gives what is to be done. Nothing is written. Throws a PatchError
  * that says what is wrong; a file that may not be read is no more told of than that.
  */
-export async function planPatch(operations: readonly PatchOperation[], options: PlanOptions): Promise<PlannedChange[]> {
-  refuseNamedTwice(operations, options.cwd);
+export async function planPatch(operations: readonly PatchOperation[], deps: PlanDeps): Promise<PlannedChange[]> {
+  refuseNamedTwice(operations, deps.cwd);
   const changes: PlannedChange[] = [];
   for (const operation of operations) {
-    changes.push(await planned(operation, options));
-    await options.folders.trim();
+    changes.push(await planned(operation, deps));
+    await deps.folders.trim();
   }
   refuseWrittenTwice(changes);
   return changes;
 }
 
-function planned(operation: PatchOperation, options: PlanOptions): Promise<PlannedChange> {
-  const path = resolve(options.cwd, operation.path);
+function planned(operation: PatchOperation, deps: PlanDeps): Promise<PlannedChange> {
+  const path = resolve(deps.cwd, operation.path);
   switch (operation.type) {
     case 'add':
-      return reading(path, () => add(operation, path, options));
+      return reading(path, () => add(operation, path, deps));
     case 'delete':
-      return reading(path, () => remove(operation, path, options));
+      return reading(path, () => remove(operation, path, deps));
     case 'update':
-      return reading(path, () => update(operation, path, options));
+      return reading(path, () => update(operation, path, deps));
     default:
       return operation satisfies never;
   }
 }
 
-async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+async function add({ path: shown, text }: { path: string; text: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
   const target = await fileAt(path);
-  const before = await replacedText(target, path, options);
+  const before = await replacedText(target, path, deps);
   return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
 }
 
-async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+async function remove({ path: shown }: { path: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
   const [entry, file] = [await locateEntry(path), await fileAt(path)];
-  const before = await existingText(file, path, options);
+  const before = await existingText(file, path, deps);
   return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
 }
 
 async function update(
   { path: shown, moveTo, chunks }: Extract<PatchOperation, { type: 'update' }>,
   path: string,
-  options: PlanOptions,
+  deps: PlanDeps,
 ): Promise<PlannedChange> {
   const file = await fileAt(path);
-  const before = await existingText(file, path, options);
-  const after = await applyChunks(before, chunks, { path, breaks: options.breaks });
+  const before = await existingText(file, path, deps);
+  const after = await applyChunks(before, chunks, { path, breaks: deps.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
   const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
   if (moveTo === null) return change;
-  const destination = resolve(options.cwd, moveTo);
+  const destination = resolve(deps.cwd, moveTo);
   const [entry, target] = [await locateEntry(path), await locateEntry(destination)];
   // A move of a file onto itself, be it by another spelling.
   if (pathOf(entry) === pathOf(target)) return change;
-  const replaced = await replacedText(target, destination, options);
+  const replaced = await replacedText(target, destination, deps);
   return { ...change, shown: moveTo, moveTo: destination, replaced, entry, target };
 }
 
@@ -107,7 +107,7 @@ async function fileAt(path: string): Promise<FileLocation> {
 }
 
 /** What is replaced as a whole is only shown, so it need not be there, nor be text. */
-async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
+async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string | null> {
   if (file.found?.isFile() !== true || !mayRead(pathOf(file))) return null;
   return readText(folders, file, path).catch(() => null);
 }
@@ -117,7 +117,7 @@ function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
-async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
+async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string> {
   if (file.found === null) throw new PatchError(`there is no file ${path}`);
   if (!mayRead(pathOf(file))) throw new PatchError(`${path} may not be read`);
   if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);

@@ -10,6 +10,7 @@ import {
   type ActionHost,
   type ActionOutcome,
   type Denial,
+  failed,
   type Judgement,
   type OpenItem,
   refusalText,
@@ -85,7 +86,7 @@ export class CommandAction implements Action {
 
   refused(denial: Denial): ActionOutcome {
     const output = refusalText(denial, 'The user declined: this command was not run.');
-    return { output, success: false, item: { ...this.item, status: 'declined' } };
+    return { ...failed(output), item: { ...this.item, status: 'declined' } };
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
-import { type ActionHost, type Ask, unanswered, type Verdict } from '../action.ts';
+import { type ActionHost, type Ask, decisionVerdict, unanswered, type Verdict } from '../action.ts';
 import type { CommandRun } from './command-run.ts';
 
 interface CommandQuestion {
@@ -66,25 +66,12 @@ function availableDecisions(amendment: string[] | null): CommandExecutionApprova
 }
 
 function verdict(decision: CommandExecutionApprovalDecision, allow: Permit): Verdict {
-  if (typeof decision === 'object') {
-    if ('acceptWithExecpolicyAmendment' in decision)
-      return { allow, scope: 'always', rule: decision.acceptWithExecpolicyAmendment.execpolicy_amendment };
-    // There are no rules for single hosts: the answer counts for this command.
-    const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
-    return action === 'allow' ? { allow, scope: 'once' } : { deny: { by: 'declined' } };
-  }
-  switch (decision) {
-    case 'accept':
-      return { allow, scope: 'once' };
-    case 'acceptForSession':
-      return { allow, scope: 'session' };
-    case 'decline':
-      return { deny: { by: 'declined' } };
-    case 'cancel':
-      return { deny: { by: 'cancelled' } };
-    default:
-      return decision satisfies never;
-  }
+  if (typeof decision === 'string') return decisionVerdict(decision, allow);
+  if ('acceptWithExecpolicyAmendment' in decision)
+    return { allow, scope: 'always', rule: decision.acceptWithExecpolicyAmendment.execpolicy_amendment };
+  // There are no rules for single hosts: the answer counts for this command.
+  const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
+  return decisionVerdict(action === 'allow' ? 'accept' : 'decline', allow);
 }
 
 /** The command runs even if the rule cannot be written; clients get a warning. */

@@ -24,14 +24,14 @@ export function commandBounds({ context, deps }: CommandBoundsDeps, permissions:
 }
 
 /** What a command may do that is only let to look: nothing that was granted widens it. */
-export function lookingBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
+export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
   return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxFolders(context.settings, deps));
 }
 
 /** What a command asks for; null where its sandbox allows that already. */
-export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
+export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
   if (asked === null) return null;
-  const named = commandBounds(surroundings, null);
+  const named = commandBounds(deps, null);
   if (named === null) return null;
   const { bounds } = realBounds(named);
   const isCovered =
@@ -42,9 +42,9 @@ export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: Grante
 }
 
 /** Where commands of the thread may have put something, and where this one runs. */
-export function reachedRoots(surroundings: CommandBoundsDeps, cwd: string): string[] {
-  const { settings } = surroundings.context;
-  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(surroundings, null)?.writableRoots ?? [])];
+export function reachedRoots(deps: CommandBoundsDeps, cwd: string): string[] {
+  const { settings } = deps.context;
+  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];
 }
 
 function asAskedFor({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {

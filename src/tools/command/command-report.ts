@@ -1,7 +1,7 @@
 import type { KeptText } from './sessions/kept-text.ts';
 
 /** About how many bytes of text a token is. */
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 /** How much of a command's output the model reads unless it says otherwise. */
 export const OUTPUT_TOKENS_DEFAULT = 2500;
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { Action, ActionOutcome } from '../action.ts';
+import { type Action, type ActionOutcome, failed } from '../action.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/exec-arguments.ts';
@@ -32,7 +32,7 @@ export function commandTools(deps: CommandDeps): Tool[] {
 }
 
 interface Reading {
-  read(args: JsonValue, place: ArgumentDeps): CommandCall;
+  read(args: JsonValue, deps: ArgumentDeps): CommandCall;
   args: JsonValue;
 }
 
@@ -45,7 +45,7 @@ async function prepare(
   try {
     call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
   } catch (error) {
-    if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
+    if (error instanceof ArgumentProblem) return failed(`${name}: ${error.message}`);
     throw error;
   }
   const { prepareCommand } = await import('./prepare-command.ts');

@@ -4,7 +4,7 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import { type Action, type ActionHost, type ActionOutcome, refusalText, UNCONFINED } from '../action.ts';
+import { type Action, type ActionHost, type ActionOutcome, failed, refusalText, UNCONFINED } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -22,18 +22,18 @@ export async function prepareStdin(args: JsonValue, context: CallContext, deps: 
   try {
     request = writeArguments(args, deps.limits);
   } catch (error) {
-    if (error instanceof ArgumentProblem) return { output: `write_stdin: ${error.message}`, success: false };
+    if (error instanceof ArgumentProblem) return failed(`write_stdin: ${error.message}`);
     throw error;
   }
   const session = deps.sessions.find(request.number);
-  if (session === null) return { output: `write_stdin: session ${request.number} does not exist, or has ended.`, success: false };
+  if (session === null) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
   const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
   return {
     kind: 'stdin',
     item: null,
     judge: () => (refusal === null ? { run: UNCONFINED } : { refuse: refusal }),
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
-    refused: (denial) => ({ output: refusalText(denial), success: false }),
+    refused: (denial) => failed(refusalText(denial)),
   };
 }
 
@@ -45,7 +45,7 @@ async function writeAndWait(
   const startedMs = deps.clock.monotonic();
   if (chars !== '' && session.end === null) {
     const problem = await write(session, chars, { context, host });
-    if (problem !== null) return { output: `write_stdin: ${problem}`, success: false };
+    if (problem !== null) return failed(`write_stdin: ${problem}`);
   }
   await session.wait(waitMs, host.signal);
   const { end, shown } = session;

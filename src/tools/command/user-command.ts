@@ -1,20 +1,19 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
-import { type Action, refusalText, UNCONFINED } from '../action.ts';
+import { type Action, failed, refusalText, UNCONFINED } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
-import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
+import { BYTES_PER_TOKEN, OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
 import { startCommand } from './sessions/start-command.ts';
 
 /** How long a command of the user's may run when nobody says. */
 export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;
-/** About four characters are a token. */
-const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * 4;
+const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * BYTES_PER_TOKEN;
 
 export interface UserCommand {
   /** A line for the user's shell; not blank. */
@@ -50,7 +49,7 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
         item: shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode }),
       };
     },
-    refused: (denial) => ({ output: refusalText(denial), success: false, item: { ...item, status: 'declined' } }),
+    refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: 'declined' } }),
     close: async () => release(),
   };
 }

@@ -33,14 +33,14 @@ export interface ArgumentDeps {
 export class ArgumentProblem extends Error {}
 
 /** The arguments of `exec_command`. Throws an ArgumentProblem. */
-export function execArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
+export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = table(args, 'cmd');
   const script = text(fields, 'cmd');
   if (script === null) throw new ArgumentProblem('`cmd` is missing: the command as a text.');
   return {
-    argv: scriptArgv(fields, script, place),
+    argv: scriptArgv(fields, script, deps),
     script,
-    ...common(fields, place),
+    ...common(fields, deps),
     tty: flag(fields, 'tty') ?? false,
     yields: true,
     waitMs: within(number(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
@@ -48,16 +48,16 @@ export function execArguments(args: JsonValue, place: ArgumentDeps): CommandCall
 }
 
 /** The arguments of `shell_command` and of `shell`, whose command is a text or a list of words. Throws an ArgumentProblem. */
-export function shellArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
+export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = table(args, 'command');
   const { command } = fields;
-  const argv = typeof command === 'string' ? scriptArgv(fields, command, place) : words(fields, 'command');
+  const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : words(fields, 'command');
   if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: a text, or a list of words.');
   checkTexts(argv);
   return {
     argv,
     script: typeof command === 'string' ? command : scriptOf(argv),
-    ...common(fields, place),
+    ...common(fields, deps),
     tty: false,
     yields: false,
     waitMs: within(number(fields, 'timeout_ms') ?? number(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
@@ -91,13 +91,13 @@ function scriptOf([shell = '', option, script, ...others]: readonly string[]): s
   return isShell ? (script ?? null) : null;
 }
 
-function common(fields: JsonObject, place: ArgumentDeps) {
+function common(fields: JsonObject, deps: ArgumentDeps) {
   const justification = text(fields, 'justification');
-  const cwd = workdir(fields, place.cwd);
+  const cwd = workdir(fields, deps.cwd);
   return {
     cwd,
-    tokensMax: outputTokens(fields, place.limits.tokensMax),
-    ...beyondSandbox(fields, { ...place, cwd }),
+    tokensMax: outputTokens(fields, deps.limits.tokensMax),
+    ...beyondSandbox(fields, { ...deps, cwd }),
     justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
     prefixRule: words(fields, 'prefix_rule'),
   };
@@ -123,19 +123,19 @@ function workdir(fields: JsonObject, cwd: string): string {
   return folder;
 }
 
-function beyondSandbox(fields: JsonObject, place: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
+function beyondSandbox(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
   const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
   switch (asked) {
     case 'require_escalated':
       return { escalates: true, permissions: null };
     case 'with_additional_permissions':
-      return { escalates: false, permissions: additionalPermissions(wanted, place) };
+      return { escalates: false, permissions: additionalPermissions(wanted, deps) };
     case 'use_default':
       if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
-      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, place) };
+      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, deps) };
     default: {
-      const others = place.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
+      const others = deps.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
       throw new ArgumentProblem(`\`sandbox_permissions\` is ${others} or "require_escalated".`);
     }
   }

@@ -13,7 +13,7 @@ export async function killed(killing: Promise<unknown>, clock: Clock): Promise<v
 }
 
 /** How a command that had its time to end came to its end. */
-export interface CommandEnd {
+interface CommandEnd {
   exitCode: number;
 }
 

@@ -1,6 +1,6 @@
 import type { Permit } from '../../../policy/permissions/permit.ts';
 import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
-import { commandBounds, lookingBounds } from '../command-bounds.ts';
+import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
@@ -50,7 +50,7 @@ async function startProcess(
   { shown, permit: { sandboxed, readOnly } }: { shown: ShownCommand; permit: Permit },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
-  const bounds = readOnly ? lookingBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
+  const bounds = readOnly ? readOnlyBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   try {
     return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>
