@@ -140,6 +140,7 @@ describe('what cannot be run is told to the model, and leaves no item', () => {
     [{}, '`cmd` is missing: the command as a text.'],
     [{ cmd: 5 }, '`cmd` is a text.'],
     [{ cmd: 'ls', workdir: 'nowhere' }, expect.stringMatching(/^`workdir`: there is no folder .*\/work\/nowhere\.$/)],
+    [{ cmd: 'ls', workdir: 'x'.repeat(300) }, expect.stringMatching(/^`workdir`: there is no folder .*\/x{300}\.$/)],
     [{ cmd: 'ls', shell: 'python' }, '`shell`: there is no shell python; bash, zsh and sh are known.'],
     [{ cmd: 'ls', shell: './bash' }, '`shell`: there is no shell ./bash; bash, zsh and sh are known.'],
     [{ cmd: 'a\0b' }, 'A command, and the name of a folder, cannot hold NUL characters.'],

@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cutText } from '../../../base/cut-text.ts';
 import type { Env } from '../../../base/env.ts';
+import { isFolder } from '../../../base/is-folder.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json-value.ts';
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
@@ -118,8 +118,7 @@ function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginSh
 function workdir(fields: JsonObject, cwd: string): string {
   const folder = resolve(cwd, text(fields, 'workdir') ?? text(fields, 'working_directory') ?? '');
   checkTexts([folder]);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new ArgumentProblem(`\`workdir\`: there is no folder ${folder}.`);
+  if (!isFolder(folder)) throw new ArgumentProblem(`\`workdir\`: there is no folder ${folder}.`);
   return folder;
 }
 
