@@ -135,7 +135,7 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
     case 'cancelled':
       return declined;
     case 'unanswered':
-      return 'Nobody answered whether this may be done.';
+      return 'The request for approval was not answered.';
     case 'interrupted':
       return 'The turn was interrupted before this was done.';
     default:

@@ -8,7 +8,7 @@ import type { CallContext, Tool } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
-const NOT_ASKED = 'Refused without asking: the approval policy does not allow it. Work within the sandbox.';
+const NOT_ASKED = 'Refused: the approval policy does not allow the server to ask the user. Work within the sandbox.';
 
 interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
@@ -21,11 +21,11 @@ export function requestPermissions(deps: RequestPermissionsDeps): Tool {
       type: 'function',
       name: 'request_permissions',
       description:
-        'Asks the user to let later commands read or write more files, or reach the network, while they stay in the sandbox. The user may grant all of it, a part or nothing, for this turn or for the session: go by the answer. Relative paths are taken from the working folder.',
+        'Asks the user to allow later commands to read or write more files, or to use the network, inside the sandbox. The user can grant all, some or none of these permissions, for this turn or for the session. Use only what the result says was granted. Relative paths start from the working directory.',
       parameters: {
         type: 'object',
         properties: {
-          reason: { type: 'string', description: 'Why it is needed, in a few words for the user.' },
+          reason: { type: 'string', description: 'Why you need the permissions, in a few words for the user.' },
           permissions: PERMISSIONS_PARAMETER,
         },
         required: ['permissions'],

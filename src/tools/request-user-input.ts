@@ -11,28 +11,28 @@ export const requestUserInput: Tool = {
   spec: {
     type: 'function',
     name: 'request_user_input',
-    description: 'Asks the user one to three short questions and waits for the answers. Only in plan mode.',
+    description: 'Asks the user one to three short questions, and waits for the answers. Available only in plan mode.',
     parameters: {
       type: 'object',
       properties: {
         questions: {
           type: 'array',
-          description: 'One is best, three are the most.',
+          description: 'One to three questions. Prefer one.',
           items: {
             type: 'object',
             properties: {
-              id: { type: 'string', description: 'Names the question in the answer: snake_case, each its own.' },
-              header: { type: 'string', description: 'A title of 12 characters at most.' },
-              question: { type: 'string', description: 'One sentence.' },
+              id: { type: 'string', description: 'A unique name in snake_case that identifies the question in the answers.' },
+              header: { type: 'string', description: 'A title of at most 12 characters.' },
+              question: { type: 'string', description: 'The question, in one sentence.' },
               options: {
                 type: 'array',
                 description:
-                  'Two or three answers that exclude each other. The one you recommend comes first and has "(Recommended)" behind its label. The user can always answer something else: leave that out.',
+                  'Two or three answers that exclude each other. Put the one that you recommend first, and end its label with "(Recommended)". Do not add an option such as "Other": the user can always write another answer.',
                 items: {
                   type: 'object',
                   properties: {
                     label: { type: 'string', description: 'One to five words.' },
-                    description: { type: 'string', description: 'What it leads to, in one sentence.' },
+                    description: { type: 'string', description: 'The effect of this answer, in one sentence.' },
                   },
                   required: ['label', 'description'],
                   additionalProperties: false,
@@ -73,8 +73,7 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
   for (const [index, entry] of list.entries()) {
     const question = readQuestion(entry as JsonValue);
     if (typeof question === 'string') return `needs questions[${index}] to have ${question}`;
-    if (questions.some(({ id }) => id === question.id))
-      return `needs an \`id\` of its own for each question: questions[${index}] repeats one`;
+    if (questions.some(({ id }) => id === question.id)) return `needs a unique \`id\` for each question: questions[${index}] repeats one`;
     questions.push(question);
   }
   return questions;
@@ -82,9 +81,8 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
 
 function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
   const { id, header, question, options, isSecret } = isObject(entry) ? entry : {};
-  if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as texts that are not empty';
-  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX)
-    return `\`options\`: a list of one to ${OPTIONS_MAX}, and not an empty one`;
+  if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as non-empty strings';
+  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX) return `\`options\`: a list of one to ${OPTIONS_MAX}`;
   const read = [];
   for (const option of options) {
     const { label, description } = isObject(option) ? option : {};

@@ -15,11 +15,11 @@ export const updatePlan: Tool = {
     type: 'function',
     name: 'update_plan',
     description:
-      'Shows the user the steps of the work and how far each is. Give the whole plan each time; at most one step is in progress.',
+      'Shows the user your plan: its steps and the status of each. Pass the whole plan each time. Keep at most one step in progress.',
     parameters: {
       type: 'object',
       properties: {
-        explanation: { type: 'string', description: 'Why the plan has changed.' },
+        explanation: { type: 'string', description: 'Why the plan changed.' },
         plan: {
           type: 'array',
           items: {
@@ -54,7 +54,7 @@ function planSteps(args: JsonValue): TurnPlanStep[] | string {
     const step = isObject(entry) ? entry.step : undefined;
     const status = isObject(entry) && typeof entry.status === 'string' ? STATUSES.get(entry.status) : undefined;
     if (typeof step !== 'string' || status === undefined) {
-      return `update_plan: plan[${index}] needs a \`step\` (a text) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
+      return `update_plan: plan[${index}] needs a \`step\` (a string) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
     }
     steps.push({ step, status });
   }

@@ -23,10 +23,10 @@ export function viewImage(deps: ViewImageDeps): Tool {
       type: 'function',
       name: 'view_image',
       description:
-        'Shows you a picture that lies on this machine: PNG, JPEG, GIF, WebP or BMP. For those that you have not been shown yet.',
+        'Shows you an image file on this machine: PNG, JPEG, GIF, WebP or BMP. Use it for images that you have not been shown yet.',
       parameters: {
         type: 'object',
-        properties: { path: { type: 'string', description: 'Of the picture; from the working folder, if it is not absolute.' } },
+        properties: { path: { type: 'string', description: 'The path of the image, absolute or relative to the working directory.' } },
         required: ['path'],
         additionalProperties: false,
       },
@@ -54,10 +54,10 @@ function pictureAt(path: string, deps: ViewImageDeps, { settings, grants }: Call
   const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), grants.permissions);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
-    if (file === null) return `unable to show ${path}: there is no such file.`;
-    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and at most ${IMAGE_BYTES_MAX} are read.`;
+    if (file === null) return `unable to show ${path}: the file does not exist.`;
+    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and the limit is ${IMAGE_BYTES_MAX}.`;
     const type = imageType(file.bytes);
-    if (type === null) return `unable to show ${path}: it is no PNG, JPEG, GIF, WebP or BMP.`;
+    if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
     return { url: `data:${type};base64,${file.bytes.toString('base64')}` };
   } catch (error) {
     return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;

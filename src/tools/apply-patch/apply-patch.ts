@@ -73,7 +73,7 @@ export class ApplyPatch {
 
   async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
-    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string; in JSON arguments, as `input`.');
+    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.');
     return this.prepare({ patch, folder: '.' }, context);
   }
 

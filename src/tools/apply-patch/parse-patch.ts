@@ -76,7 +76,7 @@ class PatchReader {
   #operation(header: string): PatchOperation {
     const [, verb, name = ''] = HEADER.exec(header) ?? [];
     if (verb === undefined) {
-      this.#fail(`'${header}' is no header; there are '*** Add File: PATH', '*** Delete File: PATH' and '*** Update File: PATH'`);
+      this.#fail(`'${header}' is not a file header; use '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'`);
     }
     const path = this.#path(name);
     this.#next++;
@@ -115,7 +115,7 @@ class PatchReader {
     const header = first.trimEnd();
     const isHeader = isPlace(header);
     if (isHeader) this.#next++;
-    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next changes, found '${first}'`);
+    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
     const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
     for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
@@ -136,7 +136,7 @@ class PatchReader {
 
   #path(text: string): string {
     const path = text.trim();
-    if (path === '' || path.includes('\0')) this.#fail('a file is named by no path');
+    if (path === '' || path.includes('\0')) this.#fail('the path is empty or contains a NUL character');
     return path;
   }
 

@@ -132,7 +132,8 @@ function outcomeText({ written, failure }: Written): string {
     written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
   );
   if (failure === null) return `Success. Updated the following files:\n${lines.join('')}`;
-  const before = lines.length === 0 ? 'Nothing was written.\n' : `Written before that, and kept:\n${lines.join('')}`;
+  const before =
+    lines.length === 0 ? 'Nothing was written.\n' : `These files were written before the failure and stay written:\n${lines.join('')}`;
   return `apply_patch failed. ${failure}\n${before}`;
 }
 

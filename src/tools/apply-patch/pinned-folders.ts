@@ -77,7 +77,7 @@ async function ownPath(handle: FileHandle): Promise<string> {
     const found = await stat(path, { bigint: true }).catch(() => null);
     if (found?.dev === dev && found.ino === ino) return path;
   }
-  throw new PatchError('files cannot be written safely here: neither /proc nor /.vol shows open folders');
+  throw new PatchError('files cannot be written safely on this system: neither /proc nor /.vol shows open directories');
 }
 
 function unlessThere(error: unknown): void {

@@ -102,7 +102,7 @@ async function update(
 
 async function fileAt(path: string): Promise<FileLocation> {
   const file = await locateFile(path);
-  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
+  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a symbolic link that cannot be resolved`);
   return file;
 }
 
@@ -118,9 +118,9 @@ function modeOf({ found }: FileLocation): number | null {
 }
 
 async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string> {
-  if (file.found === null) throw new PatchError(`there is no file ${path}`);
-  if (!mayRead(pathOf(file))) throw new PatchError(`${path} may not be read`);
-  if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);
+  if (file.found === null) throw new PatchError(`${path} does not exist`);
+  if (!mayRead(pathOf(file))) throw new PatchError(`the sandbox does not allow ${path} to be read`);
+  if (file.found.isDirectory()) throw new PatchError(`${path} is a directory`);
   return readText(folders, file, path);
 }
 
@@ -130,7 +130,7 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === null) throw error;
-    throw new PatchError(isAbsent(error) ? `there is no file ${path}` : `${path} cannot be read: ${code}`, { cause: error });
+    throw new PatchError(isAbsent(error) ? `${path} does not exist` : `${path} cannot be read: ${code}`, { cause: error });
   }
 }
 
@@ -142,7 +142,7 @@ function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): v
   const claim = (path: string, role: Role) => {
     const other = roles.get(path);
     if (other === 'kept' || other === role || (other !== undefined && role === 'kept')) {
-      throw new PatchError(`invalid patch: more than one operation is for ${path}`);
+      throw new PatchError(`invalid patch: ${path} has more than one operation`);
     }
     roles.set(path, role);
   };
@@ -166,7 +166,7 @@ function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
     const isKept = moveTo === null && target.found !== null;
     for (const key of [join(target.folder, target.name), ...(isKept ? [`${dev}:${ino}`] : [])]) {
       const other = names.get(key);
-      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are one file`);
+      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are the same file`);
       names.set(key, moveTo ?? path);
     }
   }

@@ -15,8 +15,8 @@ export async function readText(folders: PinnedFolders, location: FileLocation, p
   const handle = await open(await folders.entry(location), READING);
   try {
     const { size } = await handle.stat();
-    if (location.found?.isFile() !== true) throw new PatchError(`${path} is not a file`);
-    if (size > FILE_BYTES_MAX) throw new PatchError(`${path} has ${size} bytes, more than the ${FILE_BYTES_MAX} that can be changed`);
+    if (location.found?.isFile() !== true) throw new PatchError(`${path} is not a regular file`);
+    if (size > FILE_BYTES_MAX) throw new PatchError(`${path} has ${size} bytes, and the limit is ${FILE_BYTES_MAX}`);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile());
   } catch (error) {
     if (error instanceof TypeError) throw new PatchError(`${path} is not UTF-8 text`, { cause: error });

@@ -9,7 +9,7 @@ import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import type { PlannedChange } from './plan-patch.ts';
 
-const CHANGED = 'it has changed since the patch was checked';
+const CHANGED = 'it changed after the patch was verified';
 
 /** What became of a plan. What was written before a failure stays. */
 export interface Written {
@@ -24,10 +24,10 @@ const WORDS = new Map([
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the disk quota is used up'],
-  ['EISDIR', 'a folder is in the way'],
-  ['ENOTEMPTY', 'a folder is in the way'],
-  ['EEXIST', 'a folder is in the way'],
-  ['ENOTDIR', 'a file or a link is where a folder should be'],
+  ['EISDIR', 'a directory is in the way'],
+  ['ENOTEMPTY', 'a directory is in the way'],
+  ['EEXIST', 'a directory is in the way'],
+  ['ENOTDIR', 'a file or a link is where a directory should be'],
   ['ELOOP', 'a link is in the way'],
   ['ENAMETOOLONG', 'the name is too long'],
 ]);
@@ -95,7 +95,7 @@ class PlanWriter {
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, draft] of this.#saved) {
-      if (this.#done.has(pathOf(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${pathOf(draft)}.`);
+      if (this.#done.has(pathOf(change.entry))) kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
       else await unlink(await this.#folders.entry(draft));
     }
     return kept;
@@ -165,5 +165,5 @@ function reason(error: unknown): string | null {
   if (error instanceof PatchError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
-  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its folder is gone' : code));
+  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
 }

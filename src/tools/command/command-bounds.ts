@@ -14,8 +14,8 @@ interface CommandBoundsDeps {
 }
 
 /**
- * What a sandboxed command may do: what the sandbox policy allows, and what has been granted. `permissions` are for this run
- * alone; of those, what leads elsewhere by now than when they were asked for is left out. Null: the policy has no bounds.
+ * The bounds of a sandboxed command: what the sandbox policy allows, plus the grants. `permissions` apply to this run only; a
+ * path in them that now resolves to another place than when it was asked for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
   const { settings, grants } = context;
@@ -23,12 +23,12 @@ export function commandBounds({ context, deps }: CommandBoundsDeps, permissions:
   return sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), granted);
 }
 
-/** What a command may do that is only let to look: nothing that was granted widens it. */
+/** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */
 export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
   return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxFolders(context.settings, deps));
 }
 
-/** What a command asks for; null where its sandbox allows that already. */
+/** The permissions that a command asks for. Returns null if its sandbox already allows all of them. */
 export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
   if (asked === null) return null;
   const named = commandBounds(deps, null);
@@ -41,7 +41,7 @@ export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermiss
   return isCovered ? null : asked;
 }
 
-/** Where commands of the thread may have put something, and where this one runs. */
+/** The folders in which commands of the thread may have created programs, and the one that this command runs in. */
 export function reachedRoots(deps: CommandBoundsDeps, cwd: string): string[] {
   const { settings } = deps.context;
   return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];

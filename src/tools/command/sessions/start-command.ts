@@ -5,10 +5,10 @@ import type { CommandRun } from '../command-run.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
 
-/** What a terminal is like. */
+/** The size of a command's terminal. */
 const TERMINAL = { rows: 24, cols: 80 };
 
-/** What became of a command in the time that its call waits for it. */
+/** The state of a command when its call stops waiting for it. */
 export type CommandOutcome =
   | { state: 'notStarted'; problem: string }
   | { state: 'ended'; exitCode: number }
@@ -17,8 +17,8 @@ export type CommandOutcome =
   | { state: 'yielded'; session: CommandSession };
 
 /**
- * Starts a command and waits for its end, as long as its call wants. What has not ended then runs on, if it is a call that
- * yields, and else is killed, as everything is with an interrupt.
+ * Starts a command and waits for its end, at most as long as its call says. If it is still running then, it continues in the
+ * background if the call yields, and is killed otherwise. An interrupt always kills it.
  */
 export async function startCommand(
   run: CommandRun,
