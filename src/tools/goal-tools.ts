@@ -3,24 +3,24 @@ import type { ThreadGoal } from '../protocol/generated/types.ts';
 import { type ActionOutcome, failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
-/** The statuses that the model may give a goal; the others are for users and for the server. */
+/** The statuses that the model may set. Only users and the server set the others. */
 const MODEL_STATUSES = ['complete', 'blocked', 'paused'] as const;
 type ModelStatus = (typeof MODEL_STATUSES)[number];
 
-/** A thread's goal, as the tools reach it. What is refused is said in a text for the model. */
+/** The access of the tools to a thread's goal. `refused` is the reason of a refusal, for the model. */
 export interface GoalAccess {
   current(): ThreadGoal | null;
   create(request: { objective: string; tokenBudget: number | null; turnId: string }): Promise<ThreadGoal | { refused: string }>;
   mark(status: ModelStatus, turnId: string): Promise<ThreadGoal | { refused: string }>;
 }
 
-/** `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, begins one, and says what became of it. */
+/** `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, creates one, and sets its status. */
 export function goalTools(goal: GoalAccess): Tool[] {
   return [
     {
       spec: { type: 'function', name: 'get_goal', description: GET, parameters: parameters({}, []) },
       onlyRecords: true,
-      prepare: async () => plainAction(() => said(goal.current())),
+      prepare: async () => plainAction(() => goalOutcome(goal.current())),
     },
     {
       spec: { type: 'function', name: 'create_goal', description: CREATE, parameters: parameters(CREATE_PARAMETERS, ['objective']) },
@@ -30,7 +30,7 @@ export function goalTools(goal: GoalAccess): Tool[] {
         if (typeof objective !== 'string') return failed('create_goal needs `objective`: a string.');
         if (budget !== null && (typeof budget !== 'number' || !Number.isInteger(budget)))
           return failed('create_goal: `token_budget` must be a whole number; leave it out for no limit.');
-        return plainAction(async () => said(await goal.create({ objective, tokenBudget: budget, turnId })));
+        return plainAction(async () => goalOutcome(await goal.create({ objective, tokenBudget: budget, turnId })));
       },
     },
     {
@@ -40,7 +40,7 @@ export function goalTools(goal: GoalAccess): Tool[] {
         const status = MODEL_STATUSES.find((known) => isObject(args) && known === args.status);
         if (status === undefined)
           return failed(`update_goal needs \`status\`: ${MODEL_STATUSES.join(', ')}. You cannot set any other status.`);
-        return plainAction(async () => said(await goal.mark(status, turnId)));
+        return plainAction(async () => goalOutcome(await goal.mark(status, turnId)));
       },
     },
   ];
@@ -77,12 +77,12 @@ function parameters(properties: JsonProperties, required: string[]) {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-function said(result: ThreadGoal | { refused: string } | null): ActionOutcome {
+function goalOutcome(result: ThreadGoal | { refused: string } | null): ActionOutcome {
   if (result !== null && 'refused' in result) return failed(result.refused);
   const remainingTokens = result?.tokenBudget == null ? null : Math.max(0, result.tokenBudget - result.tokensUsed);
-  const completionBudgetReport = result?.status === 'complete' ? REPORT : null;
+  const completionBudgetReport = result?.status === 'complete' ? COMPLETION_REPORT : null;
   return { output: JSON.stringify({ goal: result, remainingTokens, completionBudgetReport }), success: true };
 }
 
-const REPORT =
+const COMPLETION_REPORT =
   'Tell the user that the goal is complete, and briefly what it took: the tokens used (and the budget, if there was one) and the time.';

@@ -14,7 +14,7 @@ interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
-/** `request_permissions`: asks the user to widen the sandbox of later commands. What is granted is never more than was asked for. */
+/** `request_permissions`: asks the user for more permissions for later commands. Grants at most what the model asked for. */
 export function requestPermissions(deps: RequestPermissionsDeps): Tool {
   return {
     spec: {
@@ -44,7 +44,7 @@ export function requestPermissions(deps: RequestPermissionsDeps): Tool {
 
 interface PermissionsRequest {
   asked: GrantedPermissions;
-  /** For the user; null: the model gave none. */
+  /** For the user. Null: the model gave no reason. */
   reason: string | null;
 }
 
@@ -54,8 +54,8 @@ function permissionsAction(request: PermissionsRequest, context: CallContext, de
     item: null,
     judge: ({ approvalPolicy }) =>
       mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, deps) } : { refuse: NOT_ASKED },
-    perform: async ({ granted }) => told(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
-    refused: (denial) => told(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
+    perform: async ({ granted }) => permissionsOutcome(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
+    refused: (denial) => permissionsOutcome(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
   };
 }
 
@@ -85,7 +85,10 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
   };
 }
 
-function told({ read, write, network }: GrantedPermissions, more: { scope: PermissionGrantScope; note?: string }): ActionOutcome {
+function permissionsOutcome(
+  { read, write, network }: GrantedPermissions,
+  more: { scope: PermissionGrantScope; note?: string },
+): ActionOutcome {
   const files = { ...(read.length > 0 && { read }), ...(write.length > 0 && { write }) };
   const permissions = {
     network: network ? { enabled: true } : null,

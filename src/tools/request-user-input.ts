@@ -6,7 +6,7 @@ import type { Tool } from './tool.ts';
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
 
-/** `request_user_input`: asks the user a few questions with the answers to choose from. In plan mode only. */
+/** `request_user_input`: asks the user a few questions with answers to choose from. Only in plan mode. */
 export const requestUserInput: Tool = {
   spec: {
     type: 'function',
@@ -64,7 +64,7 @@ export const requestUserInput: Tool = {
   },
 };
 
-/** The questions as clients see them, or what is wrong with them. */
+/** Returns the questions in the form for clients, or the reason why they are invalid. */
 function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string {
   const list = isObject(args) ? args.questions : undefined;
   if (!Array.isArray(list) || list.length < 1 || list.length > QUESTIONS_MAX)
@@ -81,17 +81,18 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
 
 function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
   const { id, header, question, options, isSecret } = isObject(entry) ? entry : {};
-  if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as non-empty strings';
+  if (!isNonEmptyString(id) || !isNonEmptyString(header) || !isNonEmptyString(question))
+    return '`id`, `header` and `question`, as non-empty strings';
   if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX) return `\`options\`: a list of one to ${OPTIONS_MAX}`;
   const read = [];
   for (const option of options) {
     const { label, description } = isObject(option) ? option : {};
-    if (!isText(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
+    if (!isNonEmptyString(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
     read.push({ label, description });
   }
   return { id, header, question, isOther: true, isSecret: isSecret === true, options: read };
 }
 
-function isText(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }

@@ -9,7 +9,7 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['completed', 'completed'],
 ]);
 
-/** `update_plan`: shows the steps of the work and how far each is. The last call is the whole plan. */
+/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. */
 export const updatePlan: Tool = {
   spec: {
     type: 'function',
@@ -46,7 +46,7 @@ export const updatePlan: Tool = {
   },
 };
 
-/** The steps, or what is wrong with them. */
+/** Returns the steps, or the reason why they are invalid. */
 function planSteps(args: JsonValue): TurnPlanStep[] | string {
   if (!isObject(args) || !Array.isArray(args.plan)) return 'update_plan needs `plan`: a list of {step, status}.';
   const steps: TurnPlanStep[] = [];

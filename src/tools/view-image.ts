@@ -16,7 +16,7 @@ interface ViewImageDeps {
   env: Env;
 }
 
-/** `view_image`: shows the model a picture of the machine, one that its commands could read as well. */
+/** `view_image`: shows the model an image file on the machine, if its commands could also read it. */
 export function viewImage(deps: ViewImageDeps): Tool {
   return {
     spec: {
@@ -36,10 +36,10 @@ export function viewImage(deps: ViewImageDeps): Tool {
       const given = pathIn(args);
       if (given === null) return failed('view_image needs `path`: the path of an image file.');
       const path = resolve(context.settings.cwd, given);
-      const picture = pictureAt(path, deps, context);
-      if (typeof picture === 'string') return failed(picture);
+      const image = imageAt(path, deps, context);
+      if (typeof image === 'string') return failed(image);
       const item = { type: 'imageView' as const, id: context.itemId, path };
-      const output = [{ type: 'input_image' as const, image_url: picture.url, detail: 'high' as const }];
+      const output = [{ type: 'input_image' as const, image_url: image.url, detail: 'high' as const }];
       return { ...plainAction(() => ({ output, success: true, item })), item };
     },
   };
@@ -49,8 +49,8 @@ function pathIn(args: JsonValue): string | null {
   return isObject(args) && typeof args.path === 'string' && args.path !== '' ? args.path : null;
 }
 
-/** The picture as a data URL, or why there is none, for the model. */
-function pictureAt(path: string, deps: ViewImageDeps, { settings, grants }: CallContext): { url: string } | string {
+/** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
+function imageAt(path: string, deps: ViewImageDeps, { settings, grants }: CallContext): { url: string } | string {
   const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), grants.permissions);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));

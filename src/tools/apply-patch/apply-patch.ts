@@ -29,7 +29,7 @@ interface PatchRequest {
   folder: string;
 }
 
-/** `apply_patch` of one thread: the tool, and the way for commands that only apply a patch. */
+/** Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply a patch. */
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
@@ -37,7 +37,7 @@ export class ApplyPatch {
     prepare: (args, context) => this.#prepareCall(args, context),
   };
   readonly #deps: ApplyPatchDeps;
-  /** Resolves when the last patch of the thread is done: each needs the files as the one before left them. */
+  /** Resolves when the thread's last patch is done. Each patch is verified against the files that the previous one left. */
   #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
@@ -45,7 +45,7 @@ export class ApplyPatch {
     this.#deps = deps;
   }
 
-  /** Waits for the patches before, then verifies this one against the files. Nothing is written yet. */
+  /** Waits for the thread's earlier patches, then verifies this one against the files. Writes nothing. */
   async prepare({ patch, folder }: PatchRequest, context: CallContext): Promise<Action | ActionOutcome> {
     const release = await this.#lock();
     const folders = new PinnedFolders();
@@ -66,7 +66,7 @@ export class ApplyPatch {
     }
   }
 
-  /** Forgets the changes of the turn that has ended. */
+  /** Forgets the changes of the ended turn. */
   endTurn(): void {
     this.#turn = null;
   }

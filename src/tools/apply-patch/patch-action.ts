@@ -28,7 +28,7 @@ import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 
-/** The longest output about a failure, in characters: a patch may look for lines of a megabyte. */
+/** The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which can be very long. */
 const FAILURE_CHARS_MAX = 10_000;
 
 type FileChangeItem = Extract<ThreadItem, { type: 'fileChange' }>;
@@ -37,7 +37,7 @@ export interface PatchActionDeps {
   clock: Clock;
   /** Absolute: heddle's home. */
   home: string;
-  /** The changes of the turn's patches so far. */
+  /** The diff of the turn's patches so far. */
   turnDiff(turnId: string): TurnDiff;
 }
 
@@ -48,13 +48,13 @@ interface PreparedPatch {
   /** Null: the sandbox policy has no bounds. */
   bounds: ResolvedBounds | null;
   folders: PinnedFolders;
-  /** As it begins. */
+  /** The item as it begins. */
   item: FileChangeItem;
   breaks: EventLoopYield;
   close: () => Promise<void>;
 }
 
-/** A patch of the model's. It holds the thread's other patches back until it is closed. */
+/** A patch of the model. The thread's later patches wait until it is closed. */
 export class PatchAction implements Action {
   readonly kind = 'patch';
   readonly item: FileChangeItem;
@@ -126,7 +126,7 @@ function refusal(denial: Denial): string {
 
 const LETTERS = { add: 'A', update: 'M', delete: 'D' } as const;
 
-/** In the words that models were trained on. */
+/** The success text is the one that models were trained on. */
 function outcomeText({ written, failure }: Written): string {
   const lines = (['add', 'update', 'delete'] as const).flatMap((type) =>
     written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
@@ -137,7 +137,7 @@ function outcomeText({ written, failure }: Written): string {
   return `apply_patch failed. ${failure}\n${before}`;
 }
 
-/** The outcome of a patch that could not be applied. */
+/** The outcome of a patch that was not applied. */
 export function failedPatch(output: string): ActionOutcome {
   return failed(cutText(output, FAILURE_CHARS_MAX));
 }

@@ -15,7 +15,7 @@ interface Report {
   tokensMax: number;
 }
 
-/** The report of a command for the model: its state and its output. The middle of output longer than `tokensMax` is cut out. */
+/** The report of a command for the model: its state and its output. Output over `tokensMax` is truncated in the middle. */
 export function commandReport({ state, wallMs, output, tokensMax }: Report): string {
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
