@@ -3,10 +3,9 @@ import type { Env } from '../base/env.ts';
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
-import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { failed, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';
-import { sandboxFolders } from './sandbox-folders.ts';
+import { threadBounds } from './thread-bounds.ts';
 import type { CallContext, Tool } from './tool.ts';
 
 interface ViewImageDeps {
@@ -50,8 +49,8 @@ function pathIn(args: JsonValue): string | null {
 }
 
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
-function imageAt(path: string, deps: ViewImageDeps, { settings, grants }: CallContext): { url: string } | string {
-  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), grants.permissions);
+function imageAt(path: string, deps: ViewImageDeps, context: CallContext): { url: string } | string {
+  const bounds = threadBounds(context, deps);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
     if (file === null) return `unable to show ${path}: the file does not exist.`;

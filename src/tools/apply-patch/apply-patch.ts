@@ -4,9 +4,8 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { pathOf } from '../../files/file-location.ts';
 import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
-import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { type Action, type ActionOutcome, failed } from '../action.ts';
-import { sandboxFolders } from '../sandbox-folders.ts';
+import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
 import { TurnDiff } from './diff/turn-diff.ts';
@@ -99,8 +98,8 @@ export class ApplyPatch {
     return this.#turn.diff;
   }
 
-  #bounds({ settings, grants }: CallContext): ResolvedBounds | null {
-    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), grants.permissions);
+  #bounds(context: CallContext): ResolvedBounds | null {
+    const bounds = threadBounds(context, this.#deps);
     return bounds === null ? null : resolvePatchBounds(bounds);
   }
 

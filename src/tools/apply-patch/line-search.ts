@@ -7,7 +7,7 @@ const COMPARISONS_MAX = 200_000_000;
 const COMPARISONS_A_LINE = 100;
 const LINES_AT_ONCE = 1_000;
 
-/** What is compared of two lines, from strict to loose. */
+/** Lines match if they are equal after one of these, from strict to loose. */
 const NORMALIZERS: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.trimEnd(),

@@ -27,7 +27,7 @@ import { EXIT_CODE } from './sessions/exit-code.ts';
 import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
 import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
 
-/** What policy judges a command by, without the thread's settings and grants, which are added for the judgement. */
+/** The situation that policy judges, without the thread's settings and grants. */
 type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'grants'>;
 
 /** A command that the model calls for. It may continue in the background after its call has returned. */
@@ -103,7 +103,7 @@ export class CommandAction implements Action {
     switch (outcome.state) {
       case 'notStarted':
         shown.note(outcome.problem);
-        return { output: outcome.problem, success: false, item: shown.ended({ status: 'failed' }) };
+        return { output: outcome.problem, success: false, item: shown.ended({}) };
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
@@ -111,11 +111,11 @@ export class CommandAction implements Action {
       }
       case 'ended': {
         const { exitCode } = outcome;
-        const item = shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+        const item = shown.ended({ exitCode });
         return { output: report({ exitCode }), success: exitCode === 0, item };
       }
       case 'timedOut': {
-        const item = shown.ended({ status: 'failed', exitCode: EXIT_CODE.timedOut });
+        const item = shown.ended({ exitCode: EXIT_CODE.timedOut });
         return { output: report({ timedOutMs: call.waitMs }), success: false, item };
       }
       case 'interrupted': {

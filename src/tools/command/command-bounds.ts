@@ -4,6 +4,7 @@ import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts'
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
+import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -18,9 +19,7 @@ interface CommandBoundsDeps {
  * path in them that now resolves to another place than when it was asked for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
-  const { settings, grants } = context;
-  const granted = [...grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
-  return sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), granted);
+  return threadBounds(context, deps, permissions === null ? [] : [unchanged(permissions, context.settings.cwd)]);
 }
 
 /** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */
@@ -47,7 +46,8 @@ export function reachedRoots(deps: CommandBoundsDeps, cwd: string): string[] {
   return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];
 }
 
-function asAskedFor({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
+/** Leaves out the paths that now lead elsewhere. */
+function unchanged({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
   const now = realPermissions({ read, write, network }, cwd);
   return { read: read.filter((path) => now.read.includes(path)), write: write.filter((path) => now.write.includes(path)), network };
 }

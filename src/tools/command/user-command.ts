@@ -46,7 +46,7 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
       return {
         output: report({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds, output }),
         success: exitCode === 0,
-        item: shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode }),
+        item: shown.ended({ exitCode }),
       };
     },
     refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: 'declined' } }),

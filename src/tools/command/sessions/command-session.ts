@@ -80,8 +80,7 @@ export class CommandSession {
 
   /** Completes its item. To be called after the command has ended. */
   complete(): Promise<void> {
-    const exitCode = this.#end?.exitCode ?? null;
-    return this.shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+    return this.shown.complete({ exitCode: this.#end?.exitCode ?? null });
   }
 
   /** Kills the command and all processes that it started. Resolves when it has ended, or after KILL_MS_MAX. */

@@ -17,8 +17,14 @@ const UNREAD_CHARS_MAX = 256 * 1024;
 const DELTA_AGE_MS_MAX = 30;
 const DELTA_CHARS_MAX = 64 * 1024;
 
-/** The end of a command. `ran` is false if it never started. */
-type CommandEnding = Pick<CommandItem, 'status' | 'exitCode'> & { ran?: boolean };
+interface CommandEnding {
+  /** Null or absent: the command has no exit code. */
+  exitCode?: number | null;
+  /** Absent: `completed` after exit code 0, otherwise `failed`. */
+  status?: CommandItem['status'];
+  /** False if the command never started. */
+  ran?: boolean;
+}
 
 /** A source of output that can be paused. */
 interface Source {
@@ -103,7 +109,7 @@ export class ShownCommand {
   }
 
   /** Ends the output and returns the item as it completes. An incomplete UTF-8 character at the end becomes U+FFFD. */
-  ended({ status, exitCode = null, ran = true }: CommandEnding): CommandItem {
+  ended({ exitCode = null, status = exitCode === 0 ? 'completed' : 'failed', ran = true }: CommandEnding): CommandItem {
     this.endOutput();
     const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs) : null;
     return { ...this.item, status, exitCode, durationMs };
