@@ -1,36 +1,36 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ThreadGoal } from '../protocol/generated/types.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { type ActionOutcome, failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
-/** The statuses that the model may give a goal; the others are for users and for the server. */
+/** The statuses that the model may set. Only users and the server set the others. */
 const MODEL_STATUSES = ['complete', 'blocked', 'paused'] as const;
 type ModelStatus = (typeof MODEL_STATUSES)[number];
 
-/** A thread's goal, as the tools reach it. What is refused is said in a text for the model. */
+/** The access of the tools to a thread's goal. `refused` is the reason of a refusal, for the model. */
 export interface GoalAccess {
   current(): ThreadGoal | null;
   create(request: { objective: string; tokenBudget: number | null; turnId: string }): Promise<ThreadGoal | { refused: string }>;
   mark(status: ModelStatus, turnId: string): Promise<ThreadGoal | { refused: string }>;
 }
 
-/** `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, begins one, and says what became of it. */
+/** `get_goal`, `create_goal` and `update_goal`: the model reads the thread's goal, creates one, and sets its status. */
 export function goalTools(goal: GoalAccess): Tool[] {
   return [
     {
       spec: { type: 'function', name: 'get_goal', description: GET, parameters: parameters({}, []) },
       onlyRecords: true,
-      prepare: async () => plainAction(() => said(goal.current())),
+      prepare: async () => plainAction(() => goalOutcome(goal.current())),
     },
     {
       spec: { type: 'function', name: 'create_goal', description: CREATE, parameters: parameters(CREATE_PARAMETERS, ['objective']) },
       onlyRecords: true,
       async prepare(args, { turnId }) {
         const { objective, token_budget: budget = null } = isObject(args) ? args : {};
-        if (typeof objective !== 'string') return refused('create_goal needs an `objective`: a text.');
+        if (typeof objective !== 'string') return failed('create_goal needs `objective`: a string.');
         if (budget !== null && (typeof budget !== 'number' || !Number.isInteger(budget)))
-          return refused('create_goal: `token_budget` is a whole number; leave it out for no limit.');
-        return plainAction(async () => said(await goal.create({ objective, tokenBudget: budget, turnId })));
+          return failed('create_goal: `token_budget` must be a whole number; leave it out for no limit.');
+        return plainAction(async () => goalOutcome(await goal.create({ objective, tokenBudget: budget, turnId })));
       },
     },
     {
@@ -39,32 +39,35 @@ export function goalTools(goal: GoalAccess): Tool[] {
       async prepare(args, { turnId }) {
         const status = MODEL_STATUSES.find((known) => isObject(args) && known === args.status);
         if (status === undefined)
-          return refused(`update_goal needs a \`status\`: ${MODEL_STATUSES.join(', ')}. Others are not yours to set.`);
-        return plainAction(async () => said(await goal.mark(status, turnId)));
+          return failed(`update_goal needs \`status\`: ${MODEL_STATUSES.join(', ')}. You cannot set any other status.`);
+        return plainAction(async () => goalOutcome(await goal.mark(status, turnId)));
       },
     },
   ];
 }
 
-const GET = "Reads the thread's goal: its objective, its status, and the tokens and the time that it has taken. Null: there is none.";
+const GET = "Returns the thread's goal: its objective, its status, and the tokens and time used so far. Returns null if there is no goal.";
 
 const CREATE =
-  'Gives the thread a goal, which it then works towards over many turns. Only when the user, or instructions that you were given, ask for a goal by that word: an ordinary task is none. Refused while there is a goal that is not complete.';
+  'Creates a goal that the thread then works towards over many turns. Call this only if the user or your instructions explicitly ask for a goal; an ordinary task is not a goal. Fails if the thread already has a goal that is not complete.';
 
 const CREATE_PARAMETERS: JsonProperties = {
-  objective: { type: 'string', description: 'What is to be reached, so that it can be checked; at most 4,000 characters.' },
-  token_budget: { type: 'integer', description: 'How many tokens the goal may take: only where a number was asked for.' },
+  objective: { type: 'string', description: 'The outcome to reach, stated so that it can be verified. At most 4,000 characters.' },
+  token_budget: {
+    type: 'integer',
+    description: 'The most tokens that the goal may use. Set it only if the user or your instructions give a number.',
+  },
 };
 
 const UPDATE =
-  "Says what became of the thread's goal. It ends the work on the goal, so be sure: that it needs many turns is no reason to say that it is blocked, and that tokens run out is none to say that it is complete.";
+  "Sets the status of the thread's goal. The work on the goal then stops, so be sure. Do not mark the goal blocked because it needs many turns. Do not mark it complete because tokens are running out.";
 
 const UPDATE_PARAMETERS: JsonProperties = {
   status: {
     type: 'string',
     enum: [...MODEL_STATUSES],
     description:
-      'complete: all of the objective is reached, and you have checked it. blocked: you tried more than one way, and cannot go on before the user or something outside changes. paused: the user asked to stop for now.',
+      'complete: the whole objective is reached, and you have verified it. blocked: you tried more than one way, and cannot continue until the user or something outside acts. paused: the user asked to stop for now.',
   },
 };
 
@@ -74,16 +77,12 @@ function parameters(properties: JsonProperties, required: string[]) {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-function said(result: ThreadGoal | { refused: string } | null): ActionOutcome {
-  if (result !== null && 'refused' in result) return refused(result.refused);
+function goalOutcome(result: ThreadGoal | { refused: string } | null): ActionOutcome {
+  if (result !== null && 'refused' in result) return failed(result.refused);
   const remainingTokens = result?.tokenBudget == null ? null : Math.max(0, result.tokenBudget - result.tokensUsed);
-  const completionBudgetReport = result?.status === 'complete' ? REPORT : null;
+  const completionBudgetReport = result?.status === 'complete' ? COMPLETION_REPORT : null;
   return { output: JSON.stringify({ goal: result, remainingTokens, completionBudgetReport }), success: true };
 }
 
-const REPORT =
-  'Tell the user that the goal is reached, and in a few words what it took: the tokens (of how many, if there was a budget) and the time.';
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
-}
+const COMPLETION_REPORT =
+  'Tell the user that the goal is complete, and briefly what it took: the tokens used (and the budget, if there was one) and the time.';

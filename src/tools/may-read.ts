@@ -3,8 +3,8 @@ import type { SandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../sandbox/places/real-bounds.ts';
 
 /**
- * Whether a file may be read for a model whose commands have these bounds; `real` has no links in it. What is not in a folder
- * that the bounds name is not, though commands may also reach what programs commonly need.
+ * Whether a file may be read for a model whose commands have these bounds. `real` is a path without links. Only files in folders
+ * that the bounds name may be read, although commands can also read the system files that programs need.
  */
 export function mayRead(bounds: SandboxBounds | null, real: string): boolean {
   return bounds === null || isReadable(real, realBounds(bounds).bounds);

@@ -3,29 +3,29 @@ import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { PermissionGrantScope } from '../protocol/generated/types.ts';
-import { type Action, type ActionOutcome, type Allowed, type Ask, UNCONFINED, unanswered } from './action.ts';
+import { type Action, type ActionOutcome, type Allowed, type Ask, failed, UNCONFINED, unanswered } from './action.ts';
 import type { CallContext, Tool } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
 const NOTHING: GrantedPermissions = { read: [], write: [], network: false };
-const NOT_ASKED = 'Refused without asking: the approval policy does not allow it. Work within the sandbox.';
+const NOT_ASKED = 'Refused: the approval policy does not allow the server to ask the user. Work within the sandbox.';
 
-export interface RequestPermissionsOptions extends Omit<PermissionPaths, 'cwd'> {
+interface RequestPermissionsDeps extends Omit<PermissionPaths, 'cwd'> {
   now: () => number;
 }
 
-/** `request_permissions`: asks the user to widen the sandbox of later commands. What is granted is never more than was asked for. */
-export function requestPermissions(options: RequestPermissionsOptions): Tool {
+/** `request_permissions`: asks the user for more permissions for later commands. Grants at most what the model asked for. */
+export function requestPermissions(deps: RequestPermissionsDeps): Tool {
   return {
     spec: {
       type: 'function',
       name: 'request_permissions',
       description:
-        'Asks the user to let later commands read or write more files, or reach the network, while they stay in the sandbox. The user may grant all of it, a part or nothing, for this turn or for the session: go by the answer. Relative paths are taken from the working folder.',
+        'Asks the user to allow later commands to read or write more files, or to use the network, inside the sandbox. The user can grant all, some or none of these permissions, for this turn or for the session. Use only what the result says was granted. Relative paths start from the working directory.',
       parameters: {
         type: 'object',
         properties: {
-          reason: { type: 'string', description: 'Why it is needed, in a few words for the user.' },
+          reason: { type: 'string', description: 'Why you need the permissions, in a few words for the user.' },
           permissions: PERMISSIONS_PARAMETER,
         },
         required: ['permissions'],
@@ -34,32 +34,32 @@ export function requestPermissions(options: RequestPermissionsOptions): Tool {
     },
 
     async prepare(args, context) {
-      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...options, cwd: context.settings.cwd });
-      if (typeof asked === 'string') return { output: `request_permissions ${asked}.`, success: false };
+      const asked = wantedPermissions(isObject(args) ? args.permissions : undefined, { ...deps, cwd: context.settings.cwd });
+      if (typeof asked === 'string') return failed(`request_permissions ${asked}.`);
       const reason = isObject(args) && typeof args.reason === 'string' && args.reason.trim() !== '' ? args.reason : null;
-      return permissionsAction({ asked, reason }, context, options);
+      return permissionsAction({ asked, reason }, context, deps);
     },
   };
 }
 
 interface PermissionsRequest {
   asked: GrantedPermissions;
-  /** For the user; null: the model gave none. */
+  /** For the user. Null: the model gave no reason. */
   reason: string | null;
 }
 
-function permissionsAction(request: PermissionsRequest, context: CallContext, options: RequestPermissionsOptions): Action {
+function permissionsAction(request: PermissionsRequest, context: CallContext, deps: RequestPermissionsDeps): Action {
   return {
     kind: 'permissions',
     item: null,
     judge: ({ approvalPolicy }) =>
-      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, options) } : { refuse: NOT_ASKED },
-    perform: async ({ granted }) => told(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
-    refused: (denial) => told(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
+      mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, deps) } : { refuse: NOT_ASKED },
+    perform: async ({ granted }) => permissionsOutcome(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
+    refused: (denial) => permissionsOutcome(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
   };
 }
 
-function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsOptions): Ask {
+function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallContext, { home, now }: RequestPermissionsDeps): Ask {
   const { threadId, turnId, callId, settings, grants } = context;
   const granting = (permissions: GrantedPermissions, scope: PermissionGrantScope): Allowed => ({
     allow: { ...UNCONFINED, granted: { permissions, scope } },
@@ -85,7 +85,10 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
   };
 }
 
-function told({ read, write, network }: GrantedPermissions, more: { scope: PermissionGrantScope; note?: string }): ActionOutcome {
+function permissionsOutcome(
+  { read, write, network }: GrantedPermissions,
+  more: { scope: PermissionGrantScope; note?: string },
+): ActionOutcome {
   const files = { ...(read.length > 0 && { read }), ...(write.length > 0 && { write }) };
   const permissions = {
     network: network ? { enabled: true } : null,

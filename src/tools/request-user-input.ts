@@ -1,38 +1,38 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
 
-/** `request_user_input`: asks the user a few questions with the answers to choose from. In plan mode only. */
+/** `request_user_input`: asks the user a few questions with answers to choose from. Only in plan mode. */
 export const requestUserInput: Tool = {
   spec: {
     type: 'function',
     name: 'request_user_input',
-    description: 'Asks the user one to three short questions and waits for the answers. Only in plan mode.',
+    description: 'Asks the user one to three short questions, and waits for the answers. Available only in plan mode.',
     parameters: {
       type: 'object',
       properties: {
         questions: {
           type: 'array',
-          description: 'One is best, three are the most.',
+          description: 'One to three questions. Prefer one.',
           items: {
             type: 'object',
             properties: {
-              id: { type: 'string', description: 'Names the question in the answer: snake_case, each its own.' },
-              header: { type: 'string', description: 'A title of 12 characters at most.' },
-              question: { type: 'string', description: 'One sentence.' },
+              id: { type: 'string', description: 'A unique name in snake_case that identifies the question in the answers.' },
+              header: { type: 'string', description: 'A title of at most 12 characters.' },
+              question: { type: 'string', description: 'The question, in one sentence.' },
               options: {
                 type: 'array',
                 description:
-                  'Two or three answers that exclude each other. The one you recommend comes first and has "(Recommended)" behind its label. The user can always answer something else: leave that out.',
+                  'Two or three answers that exclude each other. Put the one that you recommend first, and end its label with "(Recommended)". Do not add an option such as "Other": the user can always write another answer.',
                 items: {
                   type: 'object',
                   properties: {
                     label: { type: 'string', description: 'One to five words.' },
-                    description: { type: 'string', description: 'What it leads to, in one sentence.' },
+                    description: { type: 'string', description: 'The effect of this answer, in one sentence.' },
                   },
                   required: ['label', 'description'],
                   additionalProperties: false,
@@ -51,9 +51,9 @@ export const requestUserInput: Tool = {
 
   async prepare(args, { threadId, turnId, callId, settings }) {
     const { mode } = settings.collaborationMode;
-    if (mode !== 'plan') return refused(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
+    if (mode !== 'plan') return failed(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
     const questions = readQuestions(args);
-    if (typeof questions === 'string') return refused(`request_user_input ${questions}.`);
+    if (typeof questions === 'string') return failed(`request_user_input ${questions}.`);
     return plainAction(async ({ askUser, answerMsMax }) => {
       const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
       const answer = await askUser({ method: 'item/tool/requestUserInput', params });
@@ -64,7 +64,7 @@ export const requestUserInput: Tool = {
   },
 };
 
-/** The questions as clients see them, or what is wrong with them. */
+/** Returns the questions in the form for clients, or the reason why they are invalid. */
 function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string {
   const list = isObject(args) ? args.questions : undefined;
   if (!Array.isArray(list) || list.length < 1 || list.length > QUESTIONS_MAX)
@@ -73,8 +73,7 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
   for (const [index, entry] of list.entries()) {
     const question = readQuestion(entry as JsonValue);
     if (typeof question === 'string') return `needs questions[${index}] to have ${question}`;
-    if (questions.some(({ id }) => id === question.id))
-      return `needs an \`id\` of its own for each question: questions[${index}] repeats one`;
+    if (questions.some(({ id }) => id === question.id)) return `needs a unique \`id\` for each question: questions[${index}] repeats one`;
     questions.push(question);
   }
   return questions;
@@ -82,22 +81,18 @@ function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string
 
 function readQuestion(entry: JsonValue): ToolRequestUserInputQuestion | string {
   const { id, header, question, options, isSecret } = isObject(entry) ? entry : {};
-  if (!isText(id) || !isText(header) || !isText(question)) return '`id`, `header` and `question`, as texts that are not empty';
-  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX)
-    return `\`options\`: a list of one to ${OPTIONS_MAX}, and not an empty one`;
+  if (!isNonEmptyString(id) || !isNonEmptyString(header) || !isNonEmptyString(question))
+    return '`id`, `header` and `question`, as non-empty strings';
+  if (!Array.isArray(options) || options.length < 1 || options.length > OPTIONS_MAX) return `\`options\`: a list of one to ${OPTIONS_MAX}`;
   const read = [];
   for (const option of options) {
     const { label, description } = isObject(option) ? option : {};
-    if (!isText(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
+    if (!isNonEmptyString(label) || typeof description !== 'string') return 'a `label` and a `description` in each of its `options`';
     read.push({ label, description });
   }
   return { id, header, question, isOther: true, isSecret: isSecret === true, options: read };
 }
 
-function isText(value: unknown): value is string {
+function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
-}
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
 }

@@ -3,7 +3,7 @@ import type { SandboxFolders } from '../policy/permissions/sandbox-bounds.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 
-/** Where what a thread's model calls for runs. `home` and `env` are the server's. */
+/** The folders of a thread's sandbox. `home` and `env` are the server's. */
 export function sandboxFolders({ cwd, workspaceRoots = [] }: ThreadSettings, { home, env }: { home: string; env: Env }): SandboxFolders {
   return { cwd, workspaceRoots, tempDir: tempDirOf(env), home };
 }

@@ -4,7 +4,7 @@ import type { Grants } from '../policy/permissions/grants.ts';
 import type { ThreadSettings } from '../store/thread-store.ts';
 import type { Action, ActionOutcome } from './action.ts';
 
-/** What a tool knows about one call. */
+/** The facts about one call. */
 export interface CallContext {
   threadId: string;
   turnId: string;
@@ -12,24 +12,24 @@ export interface CallContext {
   callId: string;
   /** The id of the item that shows the call: the call's own id, unless an earlier item of the thread has it. */
   itemId: string;
-  /** The settings that the turn runs with at this moment. */
+  /** The current settings of the turn. */
   readonly settings: ThreadSettings;
-  /** What users have allowed in this thread so far. */
+  /** The permissions that users have granted in this thread so far. */
   readonly grants: Grants;
 }
 
-/** Something that the model can call. A tool prepares an action; the agent judges it, asks about it and performs it. */
+/** A tool for the model. The tool prepares an action; the agent judges it, asks about it and performs it. */
 export interface Tool {
   readonly spec: ToolSpec;
-  /** `thread`: no other call of the same response runs beside this one. */
+  /** `thread`: no other call of the same response runs at the same time. */
   readonly lock?: 'thread';
-  /** False: the tool is not offered to the model, but the model may know its name and call it. */
+  /** False: the tool is not offered to the model, but works if the model calls it by name. */
   readonly offered?: false;
-  /** The tool only keeps records, such as the goal: a turn that calls no other tool has not acted. */
+  /** The tool only changes records, such as the goal. A turn that calls only such tools has done no work. */
   readonly onlyRecords?: true;
   /**
-   * Reads the arguments and works out what the call would do. `args` is the JSON that the model gave, unchecked. Where there is
-   * nothing to perform, the outcome tells the model why.
+   * Validates the arguments and prepares the action. `args` is the JSON from the model, not validated. Returns an outcome instead if
+   * there is nothing to perform; its output tells the model why.
    */
   prepare(args: JsonValue, context: CallContext, signal: AbortSignal): Promise<Action | ActionOutcome>;
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { TurnPlanStep, TurnPlanStepStatus } from '../protocol/generated/types.ts';
-import { plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
 
 const STATUSES = new Map<string, TurnPlanStepStatus>([
@@ -9,17 +9,17 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['completed', 'completed'],
 ]);
 
-/** `update_plan`: shows the steps of the work and how far each is. The last call is the whole plan. */
+/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. */
 export const updatePlan: Tool = {
   spec: {
     type: 'function',
     name: 'update_plan',
     description:
-      'Shows the user the steps of the work and how far each is. Give the whole plan each time; at most one step is in progress.',
+      'Shows the user your plan: its steps and the status of each. Pass the whole plan each time. Keep at most one step in progress.',
     parameters: {
       type: 'object',
       properties: {
-        explanation: { type: 'string', description: 'Why the plan has changed.' },
+        explanation: { type: 'string', description: 'Why the plan changed.' },
         plan: {
           type: 'array',
           items: {
@@ -37,7 +37,7 @@ export const updatePlan: Tool = {
 
   async prepare(args, { threadId, turnId }) {
     const plan = planSteps(args);
-    if (typeof plan === 'string') return { output: plan, success: false };
+    if (typeof plan === 'string') return failed(plan);
     const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;
     return plainAction(async ({ emit }) => {
       await emit({ method: 'turn/plan/updated', params: { threadId, turnId, explanation, plan } });
@@ -46,7 +46,7 @@ export const updatePlan: Tool = {
   },
 };
 
-/** The steps, or what is wrong with them. */
+/** Returns the steps, or the reason why they are invalid. */
 function planSteps(args: JsonValue): TurnPlanStep[] | string {
   if (!isObject(args) || !Array.isArray(args.plan)) return 'update_plan needs `plan`: a list of {step, status}.';
   const steps: TurnPlanStep[] = [];
@@ -54,7 +54,7 @@ function planSteps(args: JsonValue): TurnPlanStep[] | string {
     const step = isObject(entry) ? entry.step : undefined;
     const status = isObject(entry) && typeof entry.status === 'string' ? STATUSES.get(entry.status) : undefined;
     if (typeof step !== 'string' || status === undefined) {
-      return `update_plan: plan[${index}] needs a \`step\` (a text) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
+      return `update_plan: plan[${index}] needs a \`step\` (a string) and a \`status\` (${[...STATUSES.keys()].join(', ')}).`;
     }
     steps.push({ step, status });
   }

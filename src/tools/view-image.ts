@@ -3,10 +3,9 @@ import type { Env } from '../base/env.ts';
 import { isObject, type JsonValue } from '../base/json-value.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
-import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
-import { type ActionOutcome, plainAction } from './action.ts';
+import { failed, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';
-import { sandboxFolders } from './sandbox-folders.ts';
+import { threadBounds } from './thread-bounds.ts';
 import type { CallContext, Tool } from './tool.ts';
 
 interface ViewImageDeps {
@@ -16,17 +15,17 @@ interface ViewImageDeps {
   env: Env;
 }
 
-/** `view_image`: shows the model a picture of the machine, one that its commands could read as well. */
+/** `view_image`: shows the model an image file on the machine, if its commands could also read it. */
 export function viewImage(deps: ViewImageDeps): Tool {
   return {
     spec: {
       type: 'function',
       name: 'view_image',
       description:
-        'Shows you a picture that lies on this machine: PNG, JPEG, GIF, WebP or BMP. For those that you have not been shown yet.',
+        'Shows you an image file on this machine: PNG, JPEG, GIF, WebP or BMP. Use it for images that you have not been shown yet.',
       parameters: {
         type: 'object',
-        properties: { path: { type: 'string', description: 'Of the picture; from the working folder, if it is not absolute.' } },
+        properties: { path: { type: 'string', description: 'The path of the image, absolute or relative to the working directory.' } },
         required: ['path'],
         additionalProperties: false,
       },
@@ -34,12 +33,12 @@ export function viewImage(deps: ViewImageDeps): Tool {
 
     async prepare(args, context) {
       const given = pathIn(args);
-      if (given === null) return refused('view_image needs `path`: the path of an image file.');
+      if (given === null) return failed('view_image needs `path`: the path of an image file.');
       const path = resolve(context.settings.cwd, given);
-      const picture = pictureAt(path, deps, context);
-      if (typeof picture === 'string') return refused(picture);
+      const image = imageAt(path, deps, context);
+      if (typeof image === 'string') return failed(image);
       const item = { type: 'imageView' as const, id: context.itemId, path };
-      const output = [{ type: 'input_image' as const, image_url: picture.url, detail: 'high' as const }];
+      const output = [{ type: 'input_image' as const, image_url: image.url, detail: 'high' as const }];
       return { ...plainAction(() => ({ output, success: true, item })), item };
     },
   };
@@ -49,21 +48,17 @@ function pathIn(args: JsonValue): string | null {
   return isObject(args) && typeof args.path === 'string' && args.path !== '' ? args.path : null;
 }
 
-/** The picture as a data URL, or why there is none, for the model. */
-function pictureAt(path: string, deps: ViewImageDeps, { settings, grants }: CallContext): { url: string } | string {
-  const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), grants.permissions);
+/** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
+function imageAt(path: string, deps: ViewImageDeps, context: CallContext): { url: string } | string {
+  const bounds = threadBounds(context, deps);
   try {
     const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
-    if (file === null) return `unable to show ${path}: there is no such file.`;
-    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and at most ${IMAGE_BYTES_MAX} are read.`;
+    if (file === null) return `unable to show ${path}: the file does not exist.`;
+    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and the limit is ${IMAGE_BYTES_MAX}.`;
     const type = imageType(file.bytes);
-    if (type === null) return `unable to show ${path}: it is no PNG, JPEG, GIF, WebP or BMP.`;
+    if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
     return { url: `data:${type};base64,${file.bytes.toString('base64')}` };
   } catch (error) {
     return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-function refused(output: string): ActionOutcome {
-  return { output, success: false };
 }

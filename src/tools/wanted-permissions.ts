@@ -6,15 +6,15 @@ import { shownPath } from './shown-path.ts';
 
 export interface PermissionPaths {
   cwd: string;
-  /** The server's home, which no permission opens. */
+  /** The server's home. No permission makes it writable. */
   home: string;
-  /** What `~` means; null: nothing. */
+  /** The folder that `~/` stands for. Null: `~` is an ordinary name. */
   userHome: string | null;
 }
 
 /**
- * The permissions that the model asks for, links followed. A text says to the model what is wrong with what it asks for, and
- * goes on from the tool's name: "needs …", "cannot …".
+ * Returns the permissions that the model asks for, with links resolved. Returns a string for the model if the value is invalid. The
+ * string continues a sentence after the tool's name, such as "needs …" or "cannot …".
  */
 export function wantedPermissions(value: JsonValue | undefined, { cwd, home, userHome }: PermissionPaths): GrantedPermissions | string {
   const named = readPermissions(value, { cwd, userHome });
@@ -23,12 +23,12 @@ export function wantedPermissions(value: JsonValue | undefined, { cwd, home, use
   return wanted.write.map((path) => protectedWrite(resolveLinks(path), resolveLinks(home))).find((problem) => problem !== null) ?? wanted;
 }
 
-/** The same without what no permission makes writable, which may lie in what was asked for. */
+/** Leaves out the paths that no permission can make writable. An answer may name one below a path that was asked for. */
 export function unprotected({ write, ...rest }: GrantedPermissions, home: string): GrantedPermissions {
   return { ...rest, write: write.filter((path) => protectedWrite(resolveLinks(path), resolveLinks(home)) === null) };
 }
 
-/** The same with its links followed. */
+/** Resolves the links in the paths. */
 export function realPermissions({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
   const real = (paths: readonly string[]) => [...new Set(paths.map((path) => shownPath(path, cwd)))];
   return { read: real(read), write: real(write), network };

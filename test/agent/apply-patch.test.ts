@@ -132,7 +132,7 @@ describe('a patch', () => {
     [
       'a file that is not there',
       patchOf('*** Add File: n', '+n', '*** Delete File: none'),
-      /^apply_patch verification failed: there is no file .*none$/,
+      /^apply_patch verification failed: .*none does not exist$/,
     ],
   ])('with %s is told to the model alone', async (_name, patch, output) => {
     const server = await threadWith([response(patchCall(patch))], { files: { 'a.txt': 'a\n' } });
@@ -149,8 +149,10 @@ describe('a patch', () => {
     });
     await server.client.turn(idOf(1), 'go');
     expect(fileChanges(server)).toMatchObject([{ status: 'failed' }]);
-    const failure = `Failed to write ${join(server.cwd, 'a.txt/x')}: a file or a link is where a folder should be`;
-    expect(outputOf(server)).toEqual(`apply_patch failed. ${failure}\nWritten before that, and kept:\nA n\n`);
+    const failure = `Failed to write ${join(server.cwd, 'a.txt/x')}: a file or a link is where a directory should be`;
+    expect(outputOf(server)).toEqual(
+      `apply_patch failed. ${failure}\nThese files were written before the failure and stay written:\nA n\n`,
+    );
     expect(server.client.notifications('turn/diff/updated')).toMatchObject([
       { diff: expect.stringContaining('+++ b/n\n@@ -0,0 +1 @@\n+n\n') },
     ]);
@@ -374,7 +376,9 @@ describe('the sandbox', () => {
       },
     );
     await server.client.turn(idOf(1), 'go');
-    expect(outputOf(server)).toEqual(`apply_patch verification failed: ${join(server.home, 'auth.json')} may not be read`);
+    expect(outputOf(server)).toEqual(
+      `apply_patch verification failed: the sandbox does not allow ${join(server.home, 'auth.json')} to be read`,
+    );
     expect(outputOf(server, 'c2')).toEqual(expect.stringMatching(/^The patch was refused/));
     expect(readFileSync(join(server.home, 'auth.json'), 'utf8')).toBe('key\n');
   });

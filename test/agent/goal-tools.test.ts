@@ -84,12 +84,12 @@ test('what the model may not do is said to it, and changes nothing', async () =>
   ]);
   expect(outputs).toEqual([
     'This thread has no goal.',
-    'create_goal needs an `objective`: a text.',
+    'create_goal needs `objective`: a string.',
     'The arguments of create_goal are not valid JSON.',
     'goal objective must not be empty',
     'goal objective must be at most 4000 characters, not 4001',
     'goal token budget must be positive: leave it out for no budget',
-    'create_goal: `token_budget` is a whole number; leave it out for no limit.',
+    'create_goal: `token_budget` must be a whole number; leave it out for no limit.',
   ]);
   expect(await server.client.request('thread/goal/get', { threadId })).toEqual({ goal: null });
   expect(server.client.notifications('thread/goal/updated')).toEqual([]);
@@ -104,7 +104,7 @@ test('a goal that is not complete is not replaced, nor does the model give it an
     ['update_goal', { status: 'budgetLimited' }],
     ['update_goal', []],
   ]);
-  const wrong = 'update_goal needs a `status`: complete, blocked, paused. Others are not yours to set.';
+  const wrong = 'update_goal needs `status`: complete, blocked, paused. You cannot set any other status.';
   expect(outputs).toEqual([
     'The thread already has a goal that is not complete. Complete it first, or let the user clear it.',
     wrong,

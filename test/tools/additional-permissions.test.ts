@@ -107,7 +107,7 @@ describe('is refused to the model, without an item and without a question', () =
     ['with none in it', { additional_permissions: {} }, /at least one permission/],
     ['for what is protected', { additional_permissions: { file_system: { write: ['.git/hooks'] } } }, /\.git is protected/],
     ["for the server's own files", { additional_permissions: { file_system: { write: ['../home/rules'] } } }, /server's home/],
-    ['with another word', { sandbox_permissions: 'none' }, /`sandbox_permissions` is/],
+    ['with another word', { sandbox_permissions: 'none' }, /`sandbox_permissions` must be/],
   ])('%s', async (_case, args, reason, config = ON_REQUEST) => {
     const server = await commandServer([runs(WRITE, args), done], { config, files: FILES });
     await started(server);

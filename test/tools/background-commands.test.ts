@@ -112,7 +112,7 @@ describe('write_stdin', () => {
     const server = await background(writes('hello\n'), done);
     await server.client.turn(THREAD, 'write');
     expect(told(server, 'call_2')).toMatch(
-      /^write_stdin: session \d+ has no terminal, so its input is empty; start the command with `tty` to write to it\.$/,
+      /^write_stdin: session \d+ has no terminal, so its stdin is empty\. To write to a command, start it with `tty`: true\.$/,
     );
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
   });
@@ -129,10 +129,10 @@ describe('write_stdin', () => {
   });
 
   test.each([
-    [{}, 'write_stdin: `session_id` is missing: the number that exec_command gave.'],
-    [{ session_id: '1' }, 'write_stdin: `session_id` is a number.'],
+    [{}, 'write_stdin: `session_id` is missing: pass the number that exec_command returned.'],
+    [{ session_id: '1' }, 'write_stdin: `session_id` must be a number.'],
     [{ session_id: 7 }, 'write_stdin: session 7 does not exist, or has ended.'],
-    [{ session_id: 7, chars: 1 }, 'write_stdin: `chars` is a text.'],
+    [{ session_id: 7, chars: 1 }, 'write_stdin: `chars` must be a string.'],
   ])('%o is told to be wrong', async (args, problem) => {
     const server = await commandServer([response(functionCall('write_stdin', args)), done]);
     await server.client.turn(THREAD, 'write');

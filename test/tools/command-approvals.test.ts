@@ -72,7 +72,7 @@ describe('what is answered', () => {
     answer(server, (await question(server)).id, 'decline');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
     expect(completed(server)).toMatchObject([{ status: 'declined', exitCode: null, aggregatedOutput: null, durationMs: null }]);
-    expect(told(server)).toBe('The user declined: this command was not run.');
+    expect(told(server)).toBe('The user declined this command, so it was not run.');
     expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   });
 

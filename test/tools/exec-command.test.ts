@@ -131,22 +131,23 @@ describe('what the model knows by other names', () => {
     server.clock.advance(700);
     await turn;
     expect(completed(server)[0]).toMatchObject({ status: 'failed', exitCode: 124, aggregatedOutput: 'up\n' });
-    expect(told(server)).toContain('Process killed: it took longer than 700 ms\n');
+    expect(told(server)).toContain('Process killed: it timed out after 700 ms\n');
   });
 });
 
 describe('what cannot be run is told to the model, and leaves no item', () => {
   test.each([
-    [{}, '`cmd` is missing: the command as a text.'],
-    [{ cmd: 5 }, '`cmd` is a text.'],
-    [{ cmd: 'ls', workdir: 'nowhere' }, expect.stringMatching(/^`workdir`: there is no folder .*\/work\/nowhere\.$/)],
-    [{ cmd: 'ls', shell: 'python' }, '`shell`: there is no shell python; bash, zsh and sh are known.'],
-    [{ cmd: 'ls', shell: './bash' }, '`shell`: there is no shell ./bash; bash, zsh and sh are known.'],
-    [{ cmd: 'a\0b' }, 'A command, and the name of a folder, cannot hold NUL characters.'],
-    [{ cmd: 'ls', yield_time_ms: 'soon' }, '`yield_time_ms` is a number.'],
-    [{ cmd: 'ls', tty: 1 }, '`tty` is true or false.'],
-    [{ cmd: 'ls', prefix_rule: ['a', 1] }, '`prefix_rule` is a list of texts.'],
-    [{ cmd: 'ls', sandbox_permissions: 'all' }, '`sandbox_permissions` is "use_default" or "require_escalated".'],
+    [{}, '`cmd` is missing: pass the command as a string.'],
+    [{ cmd: 5 }, '`cmd` must be a string.'],
+    [{ cmd: 'ls', workdir: 'nowhere' }, expect.stringMatching(/^`workdir`: .*\/work\/nowhere is not an existing directory\.$/)],
+    [{ cmd: 'ls', workdir: 'x'.repeat(300) }, expect.stringMatching(/^`workdir`: .*\/x{300} is not an existing directory\.$/)],
+    [{ cmd: 'ls', shell: 'python' }, '`shell`: python is not available; use bash, zsh or sh.'],
+    [{ cmd: 'ls', shell: './bash' }, '`shell`: ./bash is not available; use bash, zsh or sh.'],
+    [{ cmd: 'a\0b' }, 'the command and `workdir` must not contain NUL characters.'],
+    [{ cmd: 'ls', yield_time_ms: 'soon' }, '`yield_time_ms` must be a number.'],
+    [{ cmd: 'ls', tty: 1 }, '`tty` must be true or false.'],
+    [{ cmd: 'ls', prefix_rule: ['a', 1] }, '`prefix_rule` must be a list of strings.'],
+    [{ cmd: 'ls', sandbox_permissions: 'all' }, '`sandbox_permissions` must be "use_default" or "require_escalated".'],
   ])('%o', async (args, problem) => {
     const server = await commandServer([response(functionCall('exec_command', args)), done]);
     await server.client.turn(THREAD, 'go');
@@ -178,10 +179,10 @@ describe('much output', () => {
     const deltas = server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
     expect(deltas.join('') === all).toBe(true);
     const kept = completed(server)[0]?.aggregatedOutput ?? '';
-    const [head = '', , tail = ''] = kept.split(/\n\[… (\d+) characters of output left out …\]\n/);
+    const [head = '', , tail = ''] = kept.split(/\n\[… (\d+) characters of output truncated …\]\n/);
     expect([all.startsWith(head), all.endsWith(tail), head.length, tail.length]).toEqual([true, true, 524_288, 524_288]);
     expect(told(server)).toMatch(/Original token count: 497224\nTotal output lines: 300000\nOutput:\n1\n2\n/);
-    expect(told(server)).toMatch(/\n\[… about \d+ tokens left out …\]\n/);
+    expect(told(server)).toMatch(/\n\[… about \d+ tokens truncated …\]\n/);
     expect(told(server).length).toBeLessThan(10_300);
   });
 

@@ -129,7 +129,7 @@ test.each<[string, Partial<TurnStartParams>]>([
 ])('the policy %s refuses without asking', async (_, overrides) => {
   const server = await asking(ASK, overrides);
   await server.client.turnCompleted(server.turnId);
-  expect(JSON.parse(told(server))).toEqual({ ...REFUSED, note: expect.stringMatching(/^Refused without asking/) });
+  expect(JSON.parse(told(server))).toEqual({ ...REFUSED, note: expect.stringMatching(/^Refused: the approval policy/) });
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 

@@ -56,13 +56,13 @@ test.each([
 });
 
 test.each([
-  ['a file that is not there', { path: 'none.png' }, /none\.png: there is no such file/],
-  ['a text', { path: 'text.png' }, /text\.png: it is no PNG/],
-  ['an empty file', { path: 'empty.png' }, /empty\.png: it is no PNG/],
+  ['a file that is not there', { path: 'none.png' }, /none\.png: the file does not exist/],
+  ['a text', { path: 'text.png' }, /text\.png: it is not a PNG/],
+  ['an empty file', { path: 'empty.png' }, /empty\.png: it is not a PNG/],
   ['a folder', { path: '.' }, /is not a regular file/],
   ['a pipe', { path: 'pipe.png' }, /is not a regular file/],
   ['a device', { path: '/dev/zero' }, /is not a regular file/],
-  ['a picture that is too large', { path: 'large.png' }, /large\.png: it has 20971521 bytes, and at most 20971520 are read/],
+  ['a picture that is too large', { path: 'large.png' }, /large\.png: it has 20971521 bytes, and the limit is 20971520/],
   ['a path with a NUL byte', { path: 'a\0b' }, /unable to show/],
   ['no path', {}, /needs `path`/],
   ['a path that is none', { path: 5 }, /needs `path`/],

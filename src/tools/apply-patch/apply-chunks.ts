@@ -6,16 +6,16 @@ import { PatchError } from './patch-error.ts';
 
 const BOM = '\ufeff';
 
-/** Lines of the file that are replaced, by others. */
+/** A range of lines in the file, and the lines that replace it. */
 interface Edit {
   start: number;
   count: number;
   lines: TextLine[];
 }
 
-/** What chunks are applied to. */
+/** The file that chunks are applied to. */
 interface File {
-  /** How the patch is told of it. */
+  /** The path for error messages. */
   path: string;
   lines: readonly FileLine[];
   newEnd: '\n' | '\r\n';
@@ -23,9 +23,9 @@ interface File {
 }
 
 /**
- * The text that a file has once the chunks are applied to it. Lines that stay keep their own text and line end; the file's
- * first line end is that of the lines put in. The result ends with a line end, unless it is empty. Throws a PatchError that
- * says what was looked for and not found; `path` is how it calls the file.
+ * Returns the content of a file after the chunks are applied. Kept lines keep their own text and line end; added lines get the
+ * file's first line end. The result ends with a line end, unless it is empty. Throws a PatchError with the lines that were not
+ * found; it names the file by `path`.
  */
 export async function applyChunks(
   text: string,
@@ -52,11 +52,11 @@ export async function applyChunks(
   copyTo(lines.length);
   const result = parts.join('');
   if (result === mark) return '';
-  // A patch may write the mark of the first line with it.
+  // The patch may include the byte order mark in the first line.
   return result.startsWith(BOM + BOM) ? result.slice(1) : result;
 }
 
-/** Where each chunk belongs, in the order of the file. */
+/** Locates the chunks. Returns their edits in the order of the file. */
 async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chunk[]): Promise<Edit[]> {
   const search = new LineSearch(
     lines.map(({ text }) => text),
@@ -86,8 +86,8 @@ async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chu
 }
 
 /**
- * Where the lines of a chunk are; `start` null: nowhere, since all of them are put in. A chunk may have more empty lines at its
- * end than the file: those in front of the next header, mostly.
+ * Finds the first line of a chunk. `start` is null if the chunk only adds lines. Returns null if the lines are not in the file.
+ * Empty lines at the end of a chunk are dropped until it matches: models often write them before the next header.
  */
 async function locate(
   search: LineSearch,

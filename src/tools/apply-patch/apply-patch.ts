@@ -4,9 +4,8 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { pathOf } from '../../files/file-location.ts';
 import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
-import { sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
-import type { Action, ActionOutcome } from '../action.ts';
-import { sandboxFolders } from '../sandbox-folders.ts';
+import { type Action, type ActionOutcome, failed } from '../action.ts';
+import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext, Tool } from '../tool.ts';
 import { fileChanges } from './diff/file-changes.ts';
 import { TurnDiff } from './diff/turn-diff.ts';
@@ -18,7 +17,7 @@ import { PinnedFolders } from './pinned-folders.ts';
 import { type PlannedChange, planPatch } from './plan-patch.ts';
 import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.ts';
 
-export interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
+interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
   /** The server's own environment. */
   env: Env;
 }
@@ -29,7 +28,7 @@ interface PatchRequest {
   folder: string;
 }
 
-/** `apply_patch` of one thread: the tool, and the way for commands that only apply a patch. */
+/** Prepares the patches of one thread: calls of the tool `apply_patch`, and commands that only apply a patch. */
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
@@ -37,7 +36,7 @@ export class ApplyPatch {
     prepare: (args, context) => this.#prepareCall(args, context),
   };
   readonly #deps: ApplyPatchDeps;
-  /** Resolves when the last patch of the thread is done: each needs the files as the one before left them. */
+  /** Resolves when the thread's last patch is done. Each patch is verified against the files that the previous one left. */
   #last: Promise<void> = Promise.resolve();
   #turn: { id: string; diff: TurnDiff } | null = null;
 
@@ -45,13 +44,16 @@ export class ApplyPatch {
     this.#deps = deps;
   }
 
-  /** Waits for the patches before, then verifies this one against the files. Nothing is written yet. */
+  /** Waits for the thread's earlier patches, then verifies this one against the files. Writes nothing. */
   async prepare({ patch, folder }: PatchRequest, context: CallContext): Promise<Action | ActionOutcome> {
     const release = await this.#lock();
     const folders = new PinnedFolders();
     const close = async () => {
-      await folders.close();
-      release();
+      try {
+        await folders.close();
+      } finally {
+        release();
+      }
     };
     try {
       const cwd = resolve(context.settings.cwd, folder);
@@ -63,15 +65,14 @@ export class ApplyPatch {
     }
   }
 
-  /** Forgets the changes of the turn that has ended. */
+  /** Forgets the changes of the ended turn. */
   endTurn(): void {
     this.#turn = null;
   }
 
   async #prepareCall(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome> {
     const patch = isObject(args) ? args.input : args;
-    if (typeof patch !== 'string')
-      return { output: 'apply_patch needs the patch as a string; in JSON arguments, as `input`.', success: false };
+    if (typeof patch !== 'string') return failed('apply_patch needs the patch as a string. In JSON arguments, pass it as `input`.');
     return this.prepare({ patch, folder: '.' }, context);
   }
 
@@ -97,8 +98,8 @@ export class ApplyPatch {
     return this.#turn.diff;
   }
 
-  #bounds({ settings, grants }: CallContext): ResolvedBounds | null {
-    const bounds = sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, this.#deps), grants.permissions);
+  #bounds(context: CallContext): ResolvedBounds | null {
+    const bounds = threadBounds(context, this.#deps);
     return bounds === null ? null : resolvePatchBounds(bounds);
   }
 

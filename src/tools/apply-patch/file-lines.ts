@@ -2,18 +2,18 @@ import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 
 const LINES_AT_ONCE = 1_000;
 
-/** A line of text, with what ends it: nothing for a last line without a line end. */
+/** A line and its line end. The line end is empty for a last line without one. */
 export interface TextLine {
   text: string;
   end: '\n' | '\r\n' | '';
 }
 
-/** A line of a file, and where it begins in the file's text. */
+/** A line of a file, and its index in the file's text. */
 export interface FileLine extends TextLine {
   start: number;
 }
 
-/** Cuts a text into its lines. A CR alone ends no line. */
+/** Splits a text into lines. A lone CR does not end a line. */
 export async function fileLines(text: string, breaks: EventLoopYield): Promise<FileLine[]> {
   const lines: FileLine[] = [];
   let start = 0;

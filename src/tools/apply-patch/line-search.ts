@@ -1,14 +1,14 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { PatchError } from './patch-error.ts';
 
-/** How many lines are compared for one file at most: about half a second. A patch that means well needs a thousandth. */
+/** The most comparisons of lines for one file, about half a second. A normal patch needs a thousandth of that. */
 const COMPARISONS_MAX = 200_000_000;
-/** Comparisons that take as long as handling a line in other ways. */
+/** This many comparisons count as one unit of work. */
 const COMPARISONS_A_LINE = 100;
 const LINES_AT_ONCE = 1_000;
 
-/** How two lines may differ and be the same, from strict to loose. */
-const LOOKS: readonly ((line: string) => string)[] = [
+/** Lines match if they are equal after one of these, from strict to loose. */
+const NORMALIZERS: readonly ((line: string) => string)[] = [
   (line) => line,
   (line) => line.trimEnd(),
   (line) => line.trim(),
@@ -20,13 +20,13 @@ const SINGLE_QUOTES = /[\u2018-\u201b]/g;
 const DOUBLE_QUOTES = /[\u201c-\u201f]/g;
 const BLANKS = /[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g;
 
-/** The lines of a file as numbers, the same for lines that look the same. */
+/** The lines of a file as numbers: lines that are equal after normalizing have equal numbers. */
 interface NumberedLines {
   numbers: Int32Array;
   byText: ReadonlyMap<string, number>;
 }
 
-/** Finds runs of lines in a file: exactly if they are anywhere behind the start, else ever more loosely. */
+/** Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one. */
 export class LineSearch {
   readonly #lines: readonly string[];
   readonly #breaks: EventLoopYield;
@@ -38,26 +38,26 @@ export class LineSearch {
     this.#breaks = breaks;
   }
 
-  /** Where the run begins, at `from` or behind it; null: nowhere. With `atEnd` it has to be the file's last lines. */
+  /** The index of the first line of the run, at `from` or later. With `atEnd` the run must end the file. Returns null if not found. */
   async find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): Promise<number | null> {
     const start = atEnd ? Math.max(this.#lines.length - run.length, 0) : from;
     if (start < from) return null;
-    for (const [index, look] of LOOKS.entries()) {
-      const { numbers, byText } = await this.#look(index, look);
-      const wanted = run.map((line) => byText.get(look(line)) ?? -1);
+    for (const [index, normalize] of NORMALIZERS.entries()) {
+      const { numbers, byText } = await this.#normalized(index, normalize);
+      const wanted = run.map((line) => byText.get(normalize(line)) ?? -1);
       const found = wanted.includes(-1) ? null : await this.#search(numbers, wanted, start);
       if (found !== null) return found;
     }
     return null;
   }
 
-  async #look(index: number, look: (line: string) => string): Promise<NumberedLines> {
+  async #normalized(index: number, normalize: (line: string) => string): Promise<NumberedLines> {
     const known = this.#numbered[index];
     if (known !== undefined) return known;
     const byText = new Map<string, number>();
     const numbers = new Int32Array(this.#lines.length);
     for (const [at, line] of this.#lines.entries()) {
-      const text = look(line);
+      const text = normalize(line);
       const number = byText.get(text) ?? byText.size;
       byText.set(text, number);
       numbers[at] = number;
@@ -68,7 +68,7 @@ export class LineSearch {
     return made;
   }
 
-  /** Knuth, Morris and Pratt: no line is compared more than twice, however often the run nearly fits. */
+  /** Knuth-Morris-Pratt: compares no line more than twice, however often the run matches partly. */
   async #search(numbers: Int32Array, wanted: readonly number[], from: number): Promise<number | null> {
     const borders = bordersOf(wanted);
     let matched = 0;
@@ -84,7 +84,7 @@ export class LineSearch {
   }
 }
 
-/** For each beginning of a run: how long its longest end is that begins the run too. */
+/** For each prefix of a run: the length of its longest proper suffix that is also a prefix. */
 function bordersOf(run: readonly number[]): number[] {
   const borders = [0];
   let length = 0;

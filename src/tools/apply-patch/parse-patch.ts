@@ -1,21 +1,21 @@
 import { PatchError } from './patch-error.ts';
 
-/** A line of a chunk: kept as the file has it, taken away, or put in. */
+/** A line of a chunk: kept, removed or added. */
 export interface ChunkLine {
   kind: ' ' | '-' | '+';
   text: string;
 }
 
-/** A place in a file, and what becomes of it. */
+/** A change at one place of a file. */
 export interface Chunk {
-  /** A line that stands somewhere before the place; null: none is named. */
+  /** A line somewhere before the place. Null: the patch names none. */
   anchor: string | null;
   lines: ChunkLine[];
-  /** Whether the place is the end of the file. */
+  /** Whether the lines must be the last lines of the file. */
   atEnd: boolean;
 }
 
-/** What a patch does to one file. Paths are as the patch writes them. */
+/** The change of one file. Paths are as the patch writes them. */
 export type PatchOperation =
   | { type: 'add'; path: string; text: string }
   | { type: 'delete'; path: string }
@@ -29,14 +29,14 @@ const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
- * Reads a patch. Throws a PatchError that names the line, counted from 1, and what was expected there. Line ends of the patch
- * itself do not matter.
+ * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected there. Accepts LF and
+ * CRLF in the patch.
  */
 export function parsePatch(patch: string): PatchOperation[] {
   return new PatchReader(patchLines(patch)).operations();
 }
 
-/** The lines of a patch without the heredoc that it may be wrapped in. */
+/** The lines of a patch, without a heredoc around it. */
 function patchLines(patch: string): string[] {
   const lines = patch
     .trim()
@@ -48,7 +48,7 @@ function patchLines(patch: string): string[] {
 
 class PatchReader {
   readonly #lines: readonly string[];
-  /** Index of the line that is read next. */
+  /** The index of the next line to read. */
   #next = 1;
 
   constructor(lines: readonly string[]) {
@@ -68,7 +68,7 @@ class PatchReader {
     return operations;
   }
 
-  /** The next line; null: there is none before the end of the patch. */
+  /** The next line. Null at the end of the patch. */
   get #line(): string | null {
     return this.#next < this.#lines.length - 1 ? (this.#lines[this.#next] ?? null) : null;
   }
@@ -76,7 +76,7 @@ class PatchReader {
   #operation(header: string): PatchOperation {
     const [, verb, name = ''] = HEADER.exec(header) ?? [];
     if (verb === undefined) {
-      this.#fail(`'${header}' is no header; there are '*** Add File: PATH', '*** Delete File: PATH' and '*** Update File: PATH'`);
+      this.#fail(`'${header}' is not a file header; use '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'`);
     }
     const path = this.#path(name);
     this.#next++;
@@ -104,7 +104,7 @@ class PatchReader {
       const isFirst = chunks.length === 0;
       if (line.trim() === '' && !isFirst) this.#next++;
       else chunks.push(this.#chunk(line, isFirst));
-      // Blank lines between a file's name and its first `@@`.
+      // Drops blank lines between the file header and its first `@@`.
       if (isFirst && line === '' && chunks[0]?.lines.every(({ kind, text }) => kind === ' ' && text === '')) chunks.pop();
     }
     if (chunks.length === 0) this.#fail(`the update of '${path}' has no changes`);
@@ -115,7 +115,7 @@ class PatchReader {
     const header = first.trimEnd();
     const isHeader = isPlace(header);
     if (isHeader) this.#next++;
-    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next changes, found '${first}'`);
+    else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
     const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
     for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
@@ -136,7 +136,7 @@ class PatchReader {
 
   #path(text: string): string {
     const path = text.trim();
-    if (path === '' || path.includes('\0')) this.#fail('a file is named by no path');
+    if (path === '' || path.includes('\0')) this.#fail('the path is empty or contains a NUL character');
     return path;
   }
 

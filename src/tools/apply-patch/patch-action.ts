@@ -5,7 +5,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { FileChangeApprovalDecision, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import {
   type Action,
@@ -13,12 +13,13 @@ import {
   type ActionOutcome,
   type Ask,
   type Denial,
+  decisionVerdict,
+  failed,
   type Judgement,
   type OpenItem,
   refusalText,
   UNCONFINED,
   unanswered,
-  type Verdict,
 } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { TurnDiff } from './diff/turn-diff.ts';
@@ -27,7 +28,7 @@ import type { PlannedChange } from './plan-patch.ts';
 import type { ResolvedBounds } from './resolve-patch-bounds.ts';
 import { type Written, writePlan } from './write-plan.ts';
 
-/** The longest output about a failure, in characters: a patch may look for lines of a megabyte. */
+/** The longest output about a failure, in UTF-16 code units: it may quote lines of the patch, which can be very long. */
 const FAILURE_CHARS_MAX = 10_000;
 
 type FileChangeItem = Extract<ThreadItem, { type: 'fileChange' }>;
@@ -36,7 +37,7 @@ export interface PatchActionDeps {
   clock: Clock;
   /** Absolute: heddle's home. */
   home: string;
-  /** The changes of the turn's patches so far. */
+  /** The diff of the turn's patches so far. */
   turnDiff(turnId: string): TurnDiff;
 }
 
@@ -47,13 +48,13 @@ interface PreparedPatch {
   /** Null: the sandbox policy has no bounds. */
   bounds: ResolvedBounds | null;
   folders: PinnedFolders;
-  /** As it begins. */
+  /** The item as it begins. */
   item: FileChangeItem;
   breaks: EventLoopYield;
   close: () => Promise<void>;
 }
 
-/** A patch of the model's. It holds the thread's other patches back until it is closed. */
+/** A patch of the model. The thread's later patches wait until it is closed. */
 export class PatchAction implements Action {
   readonly kind = 'patch';
   readonly item: FileChangeItem;
@@ -100,7 +101,7 @@ export class PatchAction implements Action {
       askPerson: async (ask) => {
         const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
         const answer = await ask({ method: 'item/fileChange/requestApproval', params });
-        return answer.type === 'result' ? verdict(answer.result.decision) : unanswered(answer);
+        return answer.type === 'result' ? decisionVerdict(answer.result.decision, UNCONFINED) : unanswered(answer);
       },
       keep: async ({ scope }) => {
         if (scope === 'session') grants.allowFiles(grantedPaths(this.#patch.files));
@@ -118,21 +119,6 @@ export class PatchAction implements Action {
   }
 }
 
-function verdict(decision: FileChangeApprovalDecision): Verdict {
-  switch (decision) {
-    case 'accept':
-      return { allow: UNCONFINED, scope: 'once' };
-    case 'acceptForSession':
-      return { allow: UNCONFINED, scope: 'session' };
-    case 'decline':
-      return { deny: { by: 'declined' } };
-    case 'cancel':
-      return { deny: { by: 'cancelled' } };
-    default:
-      return decision satisfies never;
-  }
-}
-
 function refusal(denial: Denial): string {
   if ('reason' in denial) return `The patch was refused, and nothing was written: ${denial.reason}`;
   return `${refusalText(denial, 'The user declined the patch.')} Nothing of the patch was written.`;
@@ -140,17 +126,18 @@ function refusal(denial: Denial): string {
 
 const LETTERS = { add: 'A', update: 'M', delete: 'D' } as const;
 
-/** In the words that models were trained on. */
+/** The success text is the one that models were trained on. */
 function outcomeText({ written, failure }: Written): string {
   const lines = (['add', 'update', 'delete'] as const).flatMap((type) =>
     written.filter((change) => change.type === type).map(({ shown }) => `${LETTERS[type]} ${shown}\n`),
   );
   if (failure === null) return `Success. Updated the following files:\n${lines.join('')}`;
-  const before = lines.length === 0 ? 'Nothing was written.\n' : `Written before that, and kept:\n${lines.join('')}`;
+  const before =
+    lines.length === 0 ? 'Nothing was written.\n' : `These files were written before the failure and stay written:\n${lines.join('')}`;
   return `apply_patch failed. ${failure}\n${before}`;
 }
 
-/** The outcome of a patch that could not be applied. */
+/** The outcome of a patch that was not applied. */
 export function failedPatch(output: string): ActionOutcome {
-  return { output: cutText(output, FAILURE_CHARS_MAX), success: false };
+  return failed(cutText(output, FAILURE_CHARS_MAX));
 }

@@ -1,2 +1,2 @@
-/** A patch that cannot be applied. The message is for the model. */
+/** A patch cannot be applied. The message is for the model. */
 export class PatchError extends Error {}

@@ -1,7 +1,7 @@
-/** A patch that a command line would hand to `apply_patch`. */
-export interface CommandPatch {
+/** A patch in a command line. */
+interface CommandPatch {
   patch: string;
-  /** The folder that the line changes into first, as it is written; null: none. */
+  /** The folder that the line changes to first, as it is written. Null: none. */
   folder: string | null;
 }
 
@@ -11,8 +11,8 @@ const HEADER = new RegExp(
 );
 
 /**
- * The patch in a command line that does nothing but apply one: `apply_patch`, or `applypatch`, with a heredoc, behind a `cd` or
- * not. Null for any other command, which a shell has to run. Nothing is expanded, in the heredoc or in the folder.
+ * Returns the patch if a command line only applies one: `apply_patch` or `applypatch` with a heredoc, optionally after a `cd`.
+ * Returns null for any other command, which a shell must run. Expands nothing in the heredoc or in the folder.
  */
 export function patchInCommand(script: string): CommandPatch | null {
   const lines = script.trim().split('\n');

@@ -1,24 +1,24 @@
 import type { ToolSpec } from '../../model/model.ts';
 
 const GRAMMAR = `start: "*** Begin Patch" LF file+ "*** End Patch" LF?
-file: added | deleted | updated
-added: "*** Add File: " PATH LF put*
-deleted: "*** Delete File: " PATH LF
-updated: "*** Update File: " PATH LF renamed? chunk+
-renamed: "*** Move to: " PATH LF
-chunk: place line+ last?
-place: "@@" LF | "@@ " TEXT LF
-line: kept | taken | put
-kept: " " TEXT? LF
-taken: "-" TEXT? LF
-put: "+" TEXT? LF
-last: "*** End of File" LF
+file: add_file | delete_file | update_file
+add_file: "*** Add File: " PATH LF new_line*
+delete_file: "*** Delete File: " PATH LF
+update_file: "*** Update File: " PATH LF move_to? chunk+
+move_to: "*** Move to: " PATH LF
+chunk: header line+ end_of_file?
+header: "@@" LF | "@@ " TEXT LF
+line: kept_line | removed_line | new_line
+kept_line: " " TEXT? LF
+removed_line: "-" TEXT? LF
+new_line: "+" TEXT? LF
+end_of_file: "*** End of File" LF
 PATH: /[^\\r\\n]+/
 TEXT: /[^\\r\\n]+/
 %import common.LF
 `;
 
-const DESCRIPTION = `Changes files by a patch. Give the patch itself, without JSON, quotes or a code fence:
+const DESCRIPTION = `Edits files with a patch. The input is the patch itself, with no JSON, quotes or code fence around it:
 
 *** Begin Patch
 *** Update File: src/app.py
@@ -30,9 +30,9 @@ const DESCRIPTION = `Changes files by a patch. Give the patch itself, without JS
 *** Delete File: old.txt
 *** End Patch
 
-Each file has one header. Below "Add File" every line begins with "+". Below "Update File" come changes, in the order of the file, each behind "@@": lines that stay begin with a blank, those to take away with "-", new ones with "+". Give about three lines that stay on each side; where they are not unique, name a line in front of them behind "@@ ". "*** Move to: NEW PATH" below the header renames the file, and "*** End of File" says that a change is at its end. Paths are relative to the working folder. All of the patch has to fit the files as they are, else nothing is written.`;
+Each file has one header. After "Add File", every line starts with "+". After "Update File" come the changes in the order of the file, each after a line "@@". In a change, lines to keep start with a space, lines to remove with "-", and new lines with "+". Include about three lines to keep before and after each change. If these lines are not unique in the file, write a line that precedes them after "@@ ". "*** Move to: NEW PATH" below the header renames the file. "*** End of File" below a change says that the change is at the end of the file. Paths are relative to the working directory. If any part of the patch does not match the files, nothing is written.`;
 
-/** How models are told of `apply_patch`. */
+/** The specification of `apply_patch` for models. */
 export const PATCH_SPEC: ToolSpec = {
   type: 'custom',
   name: 'apply_patch',

@@ -5,38 +5,38 @@ import { dirname, join, parse, relative, sep } from 'node:path';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { PatchError } from './patch-error.ts';
 
-/** How many folders may stay open from one change to the next. */
+/** The most folders that stay open between two changes. */
 const FOLDERS_MAX = 64;
-/** Opens a folder without reading it, so that one that can only be passed through will do. Linux alone has it. */
+/** Opens a folder without read permission: permission to enter it is enough. Only Linux has this flag. */
 const O_PATH = platform() === 'linux' ? 0o10000000 : 0;
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 interface Pinned {
   handle: FileHandle;
-  /** A path that names this very folder, wherever it is moved and whatever is put in its place. */
+  /** A path that leads to the open folder itself, even if it is moved or replaced. */
   path: string;
 }
 
 /**
- * Folders as they were when they were judged. One is opened step by step from the root and no step follows a link, so what
- * lies at a path that was resolved and judged is what is read and written: whoever puts a link there in between makes the
- * opening fail. What is done below an open folder goes by its file descriptor, which the system keeps a path for.
+ * Keeps the folders of a patch open, so that a patch reads and writes exactly the paths that were judged. A folder is opened step
+ * by step from the root, and no step follows a link: if another process puts a link on the path in the meantime, the opening
+ * fails. Files in an open folder are reached through its file descriptor.
  *
- * Each change is judged by its real path, so this holds the sandbox's bounds without a process inside the sandbox, which
- * would cost more than the whole patch, and also holds a user's yes to the very file that was shown.
+ * Patches are judged by real paths. This class therefore enforces the bounds of the sandbox without a process in the sandbox,
+ * which would cost more than the whole patch. It also ties a user's approval to the file that the user was shown.
  */
 export class PinnedFolders {
   readonly #open = new Map<string, Pinned>();
 
   /**
-   * A path for the entry `name` of the folder `folder`, which is an absolute path without links; where `create` says so, what
-   * is missing of it is made. Good until folders are let go. Rejects with the system's error.
+   * Returns a path for the entry `name` in `folder`, which is an absolute path without links. `create` makes missing folders. The
+   * path is valid until the next `trim` or `close`. Rejects with the system's error.
    */
   async entry({ folder, name }: { folder: string; name: string }, { create = false } = {}): Promise<string> {
     return join((await this.#pin(folder, create)).path, name);
   }
 
-  /** Lets folders go where many are open. To be called between two changes. */
+  /** Closes the folders if many are open. To be called between two changes. */
   async trim(): Promise<void> {
     if (this.#open.size >= FOLDERS_MAX) await this.close();
   }
@@ -70,14 +70,14 @@ export class PinnedFolders {
   }
 }
 
-/** The path by which the system finds an open folder: Linux has it in /proc, macOS below /.vol. */
+/** The path of an open folder by its descriptor: in /proc on Linux, in /.vol on macOS. Throws a PatchError if there is none. */
 async function ownPath(handle: FileHandle): Promise<string> {
   const { dev, ino } = await handle.stat({ bigint: true });
   for (const path of [`/proc/self/fd/${handle.fd}${sep}`, `/.vol/${dev}/${ino}`]) {
     const found = await stat(path, { bigint: true }).catch(() => null);
     if (found?.dev === dev && found.ino === ino) return path;
   }
-  throw new PatchError('files cannot be written safely here: neither /proc nor /.vol shows open folders');
+  throw new PatchError('files cannot be written safely on this system: neither /proc nor /.vol shows open directories');
 }
 
 function unlessThere(error: unknown): void {

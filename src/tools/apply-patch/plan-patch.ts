@@ -8,119 +8,119 @@ import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import { readText } from './read-text.ts';
 
-/** One change of a patch that was verified against the files: what is to be done, where, and what was there. */
+/** One change of a patch that was verified against the files. */
 export interface PlannedChange {
   type: 'add' | 'delete' | 'update';
-  /** As the patch names it; of a rename the new name. */
+  /** The path as the patch writes it. For a rename, the new path. */
   shown: string;
   /** Absolute, links not resolved. */
   path: string;
-  /** Of a rename: the new path. */
+  /** The new path of a rename, absolute. Null: no rename. */
   moveTo: string | null;
-  /** Null where there was none, or none that can be shown. */
+  /** The content before. Null if there was no file, or if it cannot be shown. */
   before: string | null;
-  /** Of a rename: what the file held that it takes the place of; null where there is none, or none that can be shown. */
+  /** The content of the file that a rename replaces. Null if there is none, or if it cannot be shown. */
   replaced: string | null;
-  /** Null for a file that is deleted. */
+  /** The content after. Null for a delete. */
   after: string | null;
-  /** The entry that is there now, and that a rename or delete takes away. */
+  /** The entry at `path` now, which a rename or a delete removes. */
   entry: FileLocation;
-  /** Where the content goes; null for a delete. */
+  /** The location that the content is written to. Null for a delete. */
   target: FileLocation | null;
-  /** The permissions that the file has, and keeps; null: those of a new file. */
+  /** The permissions that the file has and keeps. Null: those of a new file. */
   mode: number | null;
 }
 
-export interface PlanOptions {
-  /** What relative paths start from. */
+interface PlanDeps {
+  /** The folder that relative paths start from. */
   cwd: string;
   folders: PinnedFolders;
-  /** Whether a file may be read for the model; by its real path. */
+  /** Whether the file at a real path may be read for the model. */
   mayRead: (real: string) => boolean;
   breaks: EventLoopYield;
 }
 
 /**
- * Verifies a whole patch against the files as they are, and gives what is to be done. Nothing is written. Throws a PatchError
- * that says what is wrong; a file that may not be read is no more told of than that.
+ * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a PatchError if the patch does not
+ * match. If a file may not be read, the error says nothing else about it.
  */
-export async function planPatch(operations: readonly PatchOperation[], options: PlanOptions): Promise<PlannedChange[]> {
-  refuseNamedTwice(operations, options.cwd);
+export async function planPatch(operations: readonly PatchOperation[], deps: PlanDeps): Promise<PlannedChange[]> {
+  refuseNamedTwice(operations, deps.cwd);
   const changes: PlannedChange[] = [];
   for (const operation of operations) {
-    changes.push(await planned(operation, options));
-    await options.folders.trim();
+    changes.push(await planned(operation, deps));
+    await deps.folders.trim();
   }
   refuseWrittenTwice(changes);
   return changes;
 }
 
-function planned(operation: PatchOperation, options: PlanOptions): Promise<PlannedChange> {
-  const path = resolve(options.cwd, operation.path);
+function planned(operation: PatchOperation, deps: PlanDeps): Promise<PlannedChange> {
+  const path = resolve(deps.cwd, operation.path);
   switch (operation.type) {
     case 'add':
-      return reading(path, () => add(operation, path, options));
+      return reading(path, () => add(operation, path, deps));
     case 'delete':
-      return reading(path, () => remove(operation, path, options));
+      return reading(path, () => remove(operation, path, deps));
     case 'update':
-      return reading(path, () => update(operation, path, options));
+      return reading(path, () => update(operation, path, deps));
     default:
       return operation satisfies never;
   }
 }
 
-async function add({ path: shown, text }: { path: string; text: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+async function add({ path: shown, text }: { path: string; text: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
   const target = await fileAt(path);
-  const before = await replacedText(target, path, options);
+  const before = await replacedText(target, path, deps);
   return { type: 'add', shown, path, moveTo: null, before, replaced: null, after: text, entry: target, target, mode: modeOf(target) };
 }
 
-async function remove({ path: shown }: { path: string }, path: string, options: PlanOptions): Promise<PlannedChange> {
+async function remove({ path: shown }: { path: string }, path: string, deps: PlanDeps): Promise<PlannedChange> {
   const [entry, file] = [await locateEntry(path), await fileAt(path)];
-  const before = await existingText(file, path, options);
+  const before = await existingText(file, path, deps);
   return { type: 'delete', shown, path, moveTo: null, before, replaced: null, after: null, entry, target: null, mode: modeOf(file) };
 }
 
 async function update(
   { path: shown, moveTo, chunks }: Extract<PatchOperation, { type: 'update' }>,
   path: string,
-  options: PlanOptions,
+  deps: PlanDeps,
 ): Promise<PlannedChange> {
   const file = await fileAt(path);
-  const before = await existingText(file, path, options);
-  const after = await applyChunks(before, chunks, { path, breaks: options.breaks });
+  const before = await existingText(file, path, deps);
+  const after = await applyChunks(before, chunks, { path, breaks: deps.breaks });
   const unmoved = { shown, path, moveTo: null, entry: file, target: file };
   const change = { type: 'update' as const, ...unmoved, before, replaced: null, after, mode: modeOf(file) };
   if (moveTo === null) return change;
-  const destination = resolve(options.cwd, moveTo);
+  const destination = resolve(deps.cwd, moveTo);
   const [entry, target] = [await locateEntry(path), await locateEntry(destination)];
-  // A move of a file onto itself, be it by another spelling.
+  // The file is moved onto itself, possibly by another spelling of its path.
   if (pathOf(entry) === pathOf(target)) return change;
-  const replaced = await replacedText(target, destination, options);
+  const replaced = await replacedText(target, destination, deps);
   return { ...change, shown: moveTo, moveTo: destination, replaced, entry, target };
 }
 
 async function fileAt(path: string): Promise<FileLocation> {
   const file = await locateFile(path);
-  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a link that leads to no end`);
+  if (file.found?.isSymbolicLink()) throw new PatchError(`${path} is a symbolic link that cannot be resolved`);
   return file;
 }
 
-/** What is replaced as a whole is only shown, so it need not be there, nor be text. */
-async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string | null> {
+/** The content of a file that is replaced as a whole. It is only shown, so null if there is none or it is not text. */
+async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string | null> {
   if (file.found?.isFile() !== true || !mayRead(pathOf(file))) return null;
   return readText(folders, file, path).catch(() => null);
 }
 
-/** Without set-user-id and its like: a program that gets new content does not keep those rights. */
+/** The permission bits, without set-user-id and similar bits: a program with new content must not keep those. */
 function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
-async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanOptions): Promise<string> {
-  if (file.found === null) throw new PatchError(`there is no file ${path}`);
-  if (!mayRead(pathOf(file))) throw new PatchError(`${path} may not be read`);
-  if (file.found.isDirectory()) throw new PatchError(`${path} is a folder`);
+async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string> {
+  if (file.found === null) throw new PatchError(`${path} does not exist`);
+  if (!mayRead(pathOf(file))) throw new PatchError(`the sandbox does not allow ${path} to be read`);
+  if (file.found.isDirectory()) throw new PatchError(`${path} is a directory`);
   return readText(folders, file, path);
 }
 
@@ -130,19 +130,19 @@ async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === null) throw error;
-    throw new PatchError(isAbsent(error) ? `there is no file ${path}` : `${path} cannot be read: ${code}`, { cause: error });
+    throw new PatchError(isAbsent(error) ? `${path} does not exist` : `${path} cannot be read: ${code}`, { cause: error });
   }
 }
 
 type Role = 'kept' | 'left' | 'reached';
 
-/** A path is for one operation alone, but that a rename may go where another rename or a delete leaves. */
+/** Refuses two operations for one path. A rename to a path that another rename or a delete removes is allowed. */
 function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): void {
   const roles = new Map<string, Role>();
   const claim = (path: string, role: Role) => {
     const other = roles.get(path);
     if (other === 'kept' || other === role || (other !== undefined && role === 'kept')) {
-      throw new PatchError(`invalid patch: more than one operation is for ${path}`);
+      throw new PatchError(`invalid patch: ${path} has more than one operation`);
     }
     roles.set(path, role);
   };
@@ -157,7 +157,7 @@ function refuseNamedTwice(operations: readonly PatchOperation[], cwd: string): v
   }
 }
 
-/** Two names of one file, by links or by an upper-case letter, would lose one of two changes. */
+/** Refuses two changes of one file under two names, by links or by upper and lower case: one change would be lost. */
 function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
   const names = new Map<string, string>();
   for (const { target, moveTo, path } of changes) {
@@ -166,7 +166,7 @@ function refuseWrittenTwice(changes: readonly PlannedChange[]): void {
     const isKept = moveTo === null && target.found !== null;
     for (const key of [join(target.folder, target.name), ...(isKept ? [`${dev}:${ino}`] : [])]) {
       const other = names.get(key);
-      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are one file`);
+      if (other !== undefined) throw new PatchError(`invalid patch: ${other} and ${moveTo ?? path} are the same file`);
       names.set(key, moveTo ?? path);
     }
   }

@@ -9,12 +9,12 @@ import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import type { PlannedChange } from './plan-patch.ts';
 
-const CHANGED = 'it has changed since the patch was checked';
+const CHANGED = 'it changed after the patch was verified';
 
-/** What became of a plan. What was written before a failure stays. */
+/** The result of writing a plan. Changes that were written before a failure stay. */
 export interface Written {
   written: PlannedChange[];
-  /** What could not be written and why, for the model and the user; null: all was. */
+  /** The reason why a change could not be written, for the model and the user. Null: everything was written. */
   failure: string | null;
 }
 
@@ -24,17 +24,17 @@ const WORDS = new Map([
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the disk quota is used up'],
-  ['EISDIR', 'a folder is in the way'],
-  ['ENOTEMPTY', 'a folder is in the way'],
-  ['EEXIST', 'a folder is in the way'],
-  ['ENOTDIR', 'a file or a link is where a folder should be'],
+  ['EISDIR', 'a directory is in the way'],
+  ['ENOTEMPTY', 'a directory is in the way'],
+  ['EEXIST', 'a directory is in the way'],
+  ['ENOTDIR', 'a file or a link is where a directory should be'],
   ['ELOOP', 'a link is in the way'],
   ['ENAMETOOLONG', 'the name is too long'],
 ]);
 
 /**
- * Writes what was planned, in order. Each change is made at the place that was judged, or fails where that is no longer what
- * it was. Once begun it goes on to its end, so that an interrupt leaves no half of a patch. Rejects for none of what files do.
+ * Writes the changes in order, each at the location that was judged. A change fails if the file there is no longer the same. An
+ * interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned, not thrown.
  */
 export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
   const writer = new PlanWriter(changes, folders);
@@ -60,10 +60,10 @@ export async function writePlan(changes: readonly PlannedChange[], folders: Pinn
 class PlanWriter {
   readonly #changes: readonly PlannedChange[];
   readonly #folders: PinnedFolders;
-  /** Real paths that renames go to. */
+  /** The real paths that renames write to. */
   readonly #reached: ReadonlySet<string>;
   readonly #done = new Set<string>();
-  /** Content of renames whose own file another rename takes the place of, already on disk beside where it goes. */
+  /** Drafts of renames whose own file another rename replaces. Each is on disk in the folder that its content goes to. */
   readonly #saved = new Map<PlannedChange, FileLocation>();
 
   constructor(changes: readonly PlannedChange[], folders: PinnedFolders) {
@@ -72,7 +72,7 @@ class PlanWriter {
     this.#reached = new Set(changes.flatMap(({ moveTo, target }) => (moveTo === null || target === null ? [] : [pathOf(target)])));
   }
 
-  /** Where files swap their names there is a moment at which the content of one is in no file of its own. */
+  /** Saves the content of files that another rename replaces: when files swap names, it would exist only in memory for a moment. */
   async saveEndangered(): Promise<void> {
     for (const change of this.#changes) {
       const { moveTo, entry, target, after } = change;
@@ -91,11 +91,11 @@ class PlanWriter {
     if (target !== null) this.#done.add(pathOf(target));
   }
 
-  /** Takes away what was saved and is not needed; says where the rest is. */
+  /** Deletes the drafts that are not needed. Returns a sentence about each draft that holds the only copy of some content. */
   async giveUp(): Promise<string[]> {
     const kept: string[] = [];
     for (const [change, draft] of this.#saved) {
-      if (this.#done.has(pathOf(change.entry))) kept.push(`What ${change.path} held, as the patch changes it, is in ${pathOf(draft)}.`);
+      if (this.#done.has(pathOf(change.entry))) kept.push(`The content of ${change.path}, with the patch applied, is in ${pathOf(draft)}.`);
       else await unlink(await this.#folders.entry(draft));
     }
     return kept;
@@ -114,7 +114,7 @@ class PlanWriter {
     await putInPlace(await writeMoved(path, change), path);
   }
 
-  /** Returns the path of a location once the entry there is known to be the one that was judged. */
+  /** Returns the path of a location. Throws if the entry there is no longer the one that was judged. */
   async #unchanged(location: FileLocation, { create = false } = {}): Promise<string> {
     const path = await this.#folders.entry(location, { create });
     if (this.#done.has(pathOf(location))) return path;
@@ -132,7 +132,7 @@ function contentsOf({ after, mode, before }: PlannedChange): NewContents {
   return { fill: (file) => writeAll(file, Buffer.from(after ?? '')), mode, before };
 }
 
-/** Writes a file that gets another name to a draft beside that. It keeps its owner if this process may give files away. */
+/** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process may change owners. */
 async function writeMoved(path: string, change: PlannedChange): Promise<string> {
   const contents = contentsOf(change);
   try {
@@ -143,7 +143,7 @@ async function writeMoved(path: string, change: PlannedChange): Promise<string> 
   }
 }
 
-/** Whether the new name finds the file itself, as it does where upper and lower case are the same. */
+/** Whether the new path leads to the file itself: the file system may ignore upper and lower case. */
 function isRespelled({ entry, target }: PlannedChange): boolean {
   return isSame(entry.found, target?.found ?? null) && entry.found?.nlink === 1n;
 }
@@ -160,10 +160,10 @@ function kind({ mode }: BigIntStats): bigint {
   return mode & BigInt(constants.S_IFMT);
 }
 
-/** Null for what is no failure of the file system. */
+/** The reason of a failure in words. Returns null for errors that are neither of the patch nor of the file system. */
 function reason(error: unknown): string | null {
   if (error instanceof PatchError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
-  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its folder is gone' : code));
+  return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));
 }

@@ -10,6 +10,7 @@ import {
   type ActionHost,
   type ActionOutcome,
   type Denial,
+  failed,
   type Judgement,
   type OpenItem,
   refusalText,
@@ -26,16 +27,16 @@ import { EXIT_CODE } from './sessions/exit-code.ts';
 import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
 import { type CommandOutcome, startCommand } from './sessions/start-command.ts';
 
-/** What is known about a command before policy judges it; the thread's settings and grants are added then. */
+/** The situation that policy judges, without the thread's settings and grants. */
 type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'grants'>;
 
-/** A command of the model's. It may run on in the background when its call has returned. */
+/** A command that the model calls for. It may continue in the background after its call has returned. */
 export class CommandAction implements Action {
   readonly kind = 'command';
   readonly item: CommandItem;
   readonly #run: CommandRun;
   readonly #situation: Situation;
-  /** Null: as many commands run as may. */
+  /** Null: the thread's limit of running commands is reached. */
   readonly #slot: CommandSlot | null;
 
   constructor(prepared: PreparedCommand, situation: Situation) {
@@ -84,15 +85,15 @@ export class CommandAction implements Action {
   }
 
   refused(denial: Denial): ActionOutcome {
-    const output = refusalText(denial, 'The user declined: this command was not run.');
-    return { output, success: false, item: { ...this.item, status: 'declined' } };
+    const output = refusalText(denial, 'The user declined this command, so it was not run.');
+    return { ...failed(output), item: { ...this.item, status: 'declined' } };
   }
 
   async close(): Promise<void> {
     this.#slot?.release();
   }
 
-  /** The outcome for the model, and the item as it completes, now or when the command ends. */
+  /** Returns the outcome of the call. If the command continues in the background, its item completes when it ends. */
   #conclude(outcome: CommandOutcome, { shown, startedMs }: { shown: ShownCommand; startedMs: number }): ActionOutcome & { output: string } {
     const { call, deps, number } = this.#run;
     const report = (state: CommandState) => {
@@ -102,7 +103,7 @@ export class CommandAction implements Action {
     switch (outcome.state) {
       case 'notStarted':
         shown.note(outcome.problem);
-        return { output: outcome.problem, success: false, item: shown.ended({ status: 'failed' }) };
+        return { output: outcome.problem, success: false, item: shown.ended({}) };
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
@@ -110,17 +111,17 @@ export class CommandAction implements Action {
       }
       case 'ended': {
         const { exitCode } = outcome;
-        const item = shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+        const item = shown.ended({ exitCode });
         return { output: report({ exitCode }), success: exitCode === 0, item };
       }
       case 'timedOut': {
-        const item = shown.ended({ status: 'failed', exitCode: EXIT_CODE.timedOut });
+        const item = shown.ended({ exitCode: EXIT_CODE.timedOut });
         return { output: report({ timedOutMs: call.waitMs }), success: false, item };
       }
       case 'interrupted': {
         const { exitCode } = outcome;
         const item = shown.ended({ status: 'failed', exitCode, ran: exitCode !== null });
-        const output = `${report({ exitCode: exitCode ?? EXIT_CODE.killed })}\nThe turn was interrupted, and the command killed with it.`;
+        const output = `${report({ exitCode: exitCode ?? EXIT_CODE.killed })}\nThe turn was interrupted, so the command was killed.`;
         return { output, success: false, item };
       }
       default:
@@ -129,11 +130,13 @@ export class CommandAction implements Action {
   }
 }
 
-const RUN_AGAIN = '\n[run again, outside the sandbox]\n';
+const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
 function tooMany({ sessions }: CommandDeps): string {
   const numbers = sessions.running.map(({ number }) => number).join(', ');
-  return `${SESSIONS_MAX} commands of this thread are running, which is the limit. In the background: sessions ${numbers}.`;
+  const advice =
+    numbers === '' ? 'Try again when one has ended.' : `Wait for a background session with write_stdin, or stop one: sessions ${numbers}.`;
+  return `This command was not run: ${SESSIONS_MAX} commands of this thread are running, which is the limit. ${advice}`;
 }
 
 function outsideAsk(run: CommandRun) {

@@ -4,22 +4,22 @@ import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
-import { type ActionHost, type Ask, unanswered, type Verdict } from '../action.ts';
+import { type ActionHost, type Ask, decisionVerdict, unanswered, type Verdict } from '../action.ts';
 import type { CommandRun } from './command-run.ts';
 
 interface CommandQuestion {
-  /** For the person who decides; null: the command says it all. */
+  /** For the person who decides. Null: no reason beyond the command itself. */
   reason: string | null;
-  /** What `Grants.allowCommand` takes when the command is accepted for the session. */
+  /** The key for `Grants.allowCommand` if the command is accepted for the session. */
   key: string;
-  /** The words of a rule that would allow the command from now on; null: none is proposed. */
+  /** The prefix of a rule that would allow the command from now on. Null: no rule is proposed. */
   proposedAmendment: readonly string[] | null;
-  /** Tells several questions about one item apart. */
+  /** Distinguishes several questions about one item. Null: the first question. */
   approvalId: string | null;
   permit: Permit;
 }
 
-/** Asks whether a command may run. A rule that the answer accepts is stored in the home. */
+/** The question whether a command may run. If the answer accepts the proposed rule, the rule is stored in the home. */
 export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   const { permit, key } = question;
   return {
@@ -66,30 +66,17 @@ function availableDecisions(amendment: string[] | null): CommandExecutionApprova
 }
 
 function verdict(decision: CommandExecutionApprovalDecision, allow: Permit): Verdict {
-  if (typeof decision === 'object') {
-    if ('acceptWithExecpolicyAmendment' in decision)
-      return { allow, scope: 'always', rule: decision.acceptWithExecpolicyAmendment.execpolicy_amendment };
-    // There are no rules for single hosts: the answer counts for this command.
-    const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
-    return action === 'allow' ? { allow, scope: 'once' } : { deny: { by: 'declined' } };
-  }
-  switch (decision) {
-    case 'accept':
-      return { allow, scope: 'once' };
-    case 'acceptForSession':
-      return { allow, scope: 'session' };
-    case 'decline':
-      return { deny: { by: 'declined' } };
-    case 'cancel':
-      return { deny: { by: 'cancelled' } };
-    default:
-      return decision satisfies never;
-  }
+  if (typeof decision === 'string') return decisionVerdict(decision, allow);
+  if ('acceptWithExecpolicyAmendment' in decision)
+    return { allow, scope: 'always', rule: decision.acceptWithExecpolicyAmendment.execpolicy_amendment };
+  // There are no rules for single hosts, so the answer applies to this command only.
+  const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
+  return decisionVerdict(action === 'allow' ? 'accept' : 'decline', allow);
 }
 
-/** The command runs even if the rule cannot be written; clients get a warning. */
+/** If the rule cannot be stored, clients get a warning and the command still runs. */
 async function storeRule({ context, deps }: CommandRun, prefix: readonly string[], { emit }: ActionHost): Promise<void> {
-  // A rule without words would allow everything.
+  // An empty prefix would allow every command.
   if (prefix.length === 0) return;
   try {
     appendAllowRule(deps.home, prefix);

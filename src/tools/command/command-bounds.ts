@@ -4,6 +4,7 @@ import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts'
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
 import { sandboxFolders } from '../sandbox-folders.ts';
+import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext } from '../tool.ts';
 import { realPermissions } from '../wanted-permissions.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -14,24 +15,22 @@ interface CommandBoundsDeps {
 }
 
 /**
- * What a sandboxed command may do: what the sandbox policy allows, and what has been granted. `permissions` are for this run
- * alone; of those, what leads elsewhere by now than when they were asked for is left out. Null: the policy has no bounds.
+ * The bounds of a sandboxed command: what the sandbox policy allows, plus the grants. `permissions` apply to this run only; a
+ * path in them that now resolves to another place than when it was asked for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
-  const { settings, grants } = context;
-  const granted = [...grants.permissions, ...(permissions === null ? [] : [asAskedFor(permissions, settings.cwd)])];
-  return sandboxBounds(settings.sandboxPolicy, sandboxFolders(settings, deps), granted);
+  return threadBounds(context, deps, permissions === null ? [] : [unchanged(permissions, context.settings.cwd)]);
 }
 
-/** What a command may do that is only let to look: nothing that was granted widens it. */
-export function lookingBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
+/** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */
+export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBounds | null {
   return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxFolders(context.settings, deps));
 }
 
-/** What a command asks for; null where its sandbox allows that already. */
-export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
+/** The permissions that a command asks for. Returns null if its sandbox already allows all of them. */
+export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
   if (asked === null) return null;
-  const named = commandBounds(surroundings, null);
+  const named = commandBounds(deps, null);
   if (named === null) return null;
   const { bounds } = realBounds(named);
   const isCovered =
@@ -41,13 +40,14 @@ export function permissionsBeyond(surroundings: CommandBoundsDeps, asked: Grante
   return isCovered ? null : asked;
 }
 
-/** Where commands of the thread may have put something, and where this one runs. */
-export function reachedRoots(surroundings: CommandBoundsDeps, cwd: string): string[] {
-  const { settings } = surroundings.context;
-  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(surroundings, null)?.writableRoots ?? [])];
+/** The folders in which commands of the thread may have created programs, and the one that this command runs in. */
+export function reachedRoots(deps: CommandBoundsDeps, cwd: string): string[] {
+  const { settings } = deps.context;
+  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];
 }
 
-function asAskedFor({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
+/** Leaves out the paths that now lead elsewhere. */
+function unchanged({ read, write, network }: GrantedPermissions, cwd: string): GrantedPermissions {
   const now = realPermissions({ read, write, network }, cwd);
   return { read: read.filter((path) => now.read.includes(path)), write: write.filter((path) => now.write.includes(path)), network };
 }

@@ -7,18 +7,18 @@ import type { CommandCall } from './call/command-call.ts';
 import type { CommandLimits } from './command-settings.ts';
 import type { CommandSessions } from './sessions/command-sessions.ts';
 
-/** What the commands of a thread run with. */
+/** The collaborators of a thread's commands. */
 export interface CommandDeps {
   clock: Clock;
   processes: Processes;
   sessions: CommandSessions;
-  /** Absolute: heddle's own folder. */
+  /** Heddle's home, an absolute path. */
   home: string;
   /** The server's own environment. */
   env: Env;
-  /** What commands find in theirs. */
+  /** The environment of commands. */
   environment(): Record<string, string>;
   limits: CommandLimits;
-  /** Prepares the patch that a command does nothing but apply; null for any other command. */
+  /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
   preparePatch: ((call: CommandCall, context: CallContext) => Promise<Action | ActionOutcome | null>) | null;
 }

@@ -11,7 +11,7 @@ interface CommandFacts {
   actions: CommandAction[];
 }
 
-/** The item of a command that begins. */
+/** The item of a command as it begins. */
 export function commandItem({ id, argv, cwd, processId, source, actions }: CommandFacts): CommandItem {
   return {
     type: 'commandExecution',

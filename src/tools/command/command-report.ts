@@ -1,11 +1,11 @@
 import type { KeptText } from './sessions/kept-text.ts';
 
-/** About how many bytes of text a token is. */
-const BYTES_PER_TOKEN = 4;
-/** How much of a command's output the model reads unless it says otherwise. */
+/** An estimate: providers count tokens differently. */
+export const BYTES_PER_TOKEN = 4;
+/** The most tokens of output that the model reads if its call sets no limit. */
 export const OUTPUT_TOKENS_DEFAULT = 2500;
 
-/** What a command has come to. */
+/** The state of a command: exited, killed after its time limit in milliseconds, or running as a session. */
 export type CommandState = { exitCode: number } | { timedOutMs: number } | { sessionId: number };
 
 interface Report {
@@ -15,11 +15,11 @@ interface Report {
   tokensMax: number;
 }
 
-/** What the model reads of a command: how it ended or that it runs, and its output, without its middle where it is long. */
+/** The report of a command for the model: its state and its output. Output over `tokensMax` is truncated in the middle. */
 export function commandReport({ state, wallMs, output, tokensMax }: Report): string {
   const isCut = tokens(output.bytes) > tokensMax;
   const lines = isCut ? [`Total output lines: ${output.lines}`] : [];
-  const text = output.text(Math.max(1, tokensMax) * BYTES_PER_TOKEN, (leftOut) => `\n[… about ${tokens(leftOut)} tokens left out …]\n`);
+  const text = output.text(Math.max(1, tokensMax) * BYTES_PER_TOKEN, (leftOut) => `\n[… about ${tokens(leftOut)} tokens truncated …]\n`);
   return [
     `Wall time: ${(wallMs / 1000).toFixed(4)} seconds`,
     stateText(state),
@@ -32,7 +32,7 @@ export function commandReport({ state, wallMs, output, tokensMax }: Report): str
 
 function stateText(state: CommandState): string {
   if ('sessionId' in state) return `Process running with session ID ${state.sessionId}`;
-  if ('timedOutMs' in state) return `Process killed: it took longer than ${state.timedOutMs} ms`;
+  if ('timedOutMs' in state) return `Process killed: it timed out after ${state.timedOutMs} ms`;
   return `Process exited with code ${state.exitCode}`;
 }
 

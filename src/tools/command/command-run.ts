@@ -4,20 +4,20 @@ import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
 
-/** A command that is to be judged and run. */
+/** A command with everything that judging and running it need. */
 export interface PreparedCommand {
   call: CommandCall;
   command: ParsedCommand;
   context: CallContext;
   deps: CommandDeps;
-  /** The permissions beyond its sandbox that this run alone has once it is allowed; null: none. */
+  /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
   permissions: GrantedPermissions | null;
 }
 
-/** A command that may run. */
+/** A command that has a session number. */
 export interface CommandRun extends PreparedCommand {
   /** The number of its session. */
   number: number;
-  /** The thread, turn and session that its process runs for: everything it starts is found by them. */
+  /** The ids of the thread, turn and session that own its process. All processes that it starts are found by them. */
   owner: readonly string[];
 }

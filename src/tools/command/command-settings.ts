@@ -1,27 +1,27 @@
 import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
 
-/** What the configuration lets the model ask for. */
+/** The limits that the configuration sets for calls of the model. */
 export interface CommandLimits {
-  /** Whether commands may read the user's profile. */
+  /** Whether commands may run in a login shell, which reads the user's profile. */
   loginShell: boolean;
-  /** The most of a command's output that the model may read at once. */
+  /** The most tokens of a command's output that one call may return. */
   tokensMax: number;
-  /** How long it may wait for a command in the background. */
+  /** The longest time that one call may wait for a command in the background. */
   pollMsMax: number;
-  /** Whether it may ask for permissions for one command. */
+  /** Whether the model may ask for permissions for a single command. */
   permissions: boolean;
 }
 
-/** What the configuration says of commands. */
+/** The configuration of commands. */
 export interface CommandSettings {
-  /** Whether the model can run any. */
+  /** Whether the model can run commands. */
   enabled: boolean;
   environment: EnvironmentPolicy;
   limits: CommandLimits;
 }
 
-/** Throws a ConfigError where a setting is bad. */
+/** Throws a ConfigError if a setting is invalid. */
 export function commandSettings(config: Config): CommandSettings {
   return {
     enabled: config.get('features.shell_tool'),

@@ -1,16 +1,16 @@
 import type { JsonValue } from '../../base/json-value.ts';
-import type { Action, ActionOutcome } from '../action.ts';
+import { type Action, type ActionOutcome, failed } from '../action.ts';
 import type { CallContext, Tool } from '../tool.ts';
-import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/argument-problem.ts';
 import type { CommandCall } from './call/command-call.ts';
+import { type ArgumentDeps, ArgumentProblem, execArguments, shellArguments } from './call/exec-arguments.ts';
 import { execCommandSpec, writeStdinSpec } from './call/exec-command-spec.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { prepareStdin } from './prepare-stdin.ts';
 
-/** Names that models know for a tool that runs one command to its end. They are taken, and not offered. */
+/** Names that some models know for a tool that runs one command to its end. Calls to them work, but they are not offered. */
 const OTHER_NAMES = ['shell_command', 'shell', 'container.exec', 'local_shell'];
 
-/** The tools that run commands: `exec_command` and `write_stdin`, and those that models may know in place of them. */
+/** The tools that run commands: `exec_command`, `write_stdin`, and the other names that models may use instead. */
 export function commandTools(deps: CommandDeps): Tool[] {
   const spec = execCommandSpec(deps.limits);
   const exec: Tool = {
@@ -32,7 +32,7 @@ export function commandTools(deps: CommandDeps): Tool[] {
 }
 
 interface Reading {
-  read(args: JsonValue, place: ArgumentDeps): CommandCall;
+  read(args: JsonValue, deps: ArgumentDeps): CommandCall;
   args: JsonValue;
 }
 
@@ -45,7 +45,7 @@ async function prepare(
   try {
     call = read(args, { cwd: context.settings.cwd, env: deps.env, home: deps.home, limits: deps.limits });
   } catch (error) {
-    if (error instanceof ArgumentProblem) return { output: `${name}: ${error.message}`, success: false };
+    if (error instanceof ArgumentProblem) return failed(`${name}: ${error.message}`);
     throw error;
   }
   const { prepareCommand } = await import('./prepare-command.ts');

@@ -1,8 +1,8 @@
-/** What programs say when a sandbox keeps them from something. */
+/** Messages of programs that a sandbox blocks. */
 const REFUSALS =
   /operation not permitted|permission denied|read-only file ?system|not permitted by the sandbox|sandbox|network is unreachable|could not resolve host|name resolution/i;
 
-/** Whether a command that ran in a sandbox seems to have failed because of it. A guess: programs do not say. */
+/** Guesses from the output of a sandboxed command whether it failed because of the sandbox. */
 export function looksRefused(exitCode: number, output: string | null): boolean {
   return exitCode !== 0 && output !== null && REFUSALS.test(output);
 }

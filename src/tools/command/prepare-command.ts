@@ -11,8 +11,8 @@ import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 
 /**
- * Prepares a command that the model wants to run: reads it as bash would, and looks up what policy needs to judge it. A command that
- * only applies a patch is prepared as that patch.
+ * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
+ * applies a patch is prepared as that patch.
  */
 export async function prepareCommand(call: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
   const patch = await deps.preparePatch?.(call, context);

@@ -4,36 +4,36 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import { type Action, type ActionHost, type ActionOutcome, refusalText, UNCONFINED } from '../action.ts';
+import { type Action, type ActionHost, type ActionOutcome, failed, refusalText, UNCONFINED } from '../action.ts';
 import type { CallContext } from '../tool.ts';
-import { ArgumentProblem, writeArguments } from './call/argument-problem.ts';
+import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandReport } from './command-report.ts';
 import type { CommandSession } from './sessions/command-session.ts';
 
-/** The character by which a terminal interrupts its program. */
+/** Ctrl-C: a terminal interrupts its program when it reads this character. */
 const INTERRUPT = '\u0003';
 
 type StdinRequest = ReturnType<typeof writeArguments>;
 
-/** `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. */
+/** Prepares `write_stdin`: writes to a command in the background, waits for it, and reports the output since the last report. */
 export async function prepareStdin(args: JsonValue, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
   let request: StdinRequest;
   try {
     request = writeArguments(args, deps.limits);
   } catch (error) {
-    if (error instanceof ArgumentProblem) return { output: `write_stdin: ${error.message}`, success: false };
+    if (error instanceof ArgumentProblem) return failed(`write_stdin: ${error.message}`);
     throw error;
   }
   const session = deps.sessions.find(request.number);
-  if (session === null) return { output: `write_stdin: session ${request.number} does not exist, or has ended.`, success: false };
+  if (session === null) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
   const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
   return {
     kind: 'stdin',
     item: null,
     judge: () => (refusal === null ? { run: UNCONFINED } : { refuse: refusal }),
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
-    refused: (denial) => ({ output: refusalText(denial), success: false }),
+    refused: (denial) => failed(refusalText(denial)),
   };
 }
 
@@ -45,12 +45,12 @@ async function writeAndWait(
   const startedMs = deps.clock.monotonic();
   if (chars !== '' && session.end === null) {
     const problem = await write(session, chars, { context, host });
-    if (problem !== null) return { output: `write_stdin: ${problem}`, success: false };
+    if (problem !== null) return failed(`write_stdin: ${problem}`);
   }
   await session.wait(waitMs, host.signal);
   const { end, shown } = session;
   if (end !== null) {
-    // Only then is all of its output in the report.
+    // Must come before the report: it adds the last output.
     await session.complete();
     deps.sessions.forget(session);
   }
@@ -60,8 +60,8 @@ async function writeAndWait(
 }
 
 /**
- * Why a rule forbids typing this; null if none does. A session that was allowed to run takes everything else without another
- * approval.
+ * The reason, for the model, why a rule forbids this input. Returns null if no rule does. All other input needs no approval, because
+ * the session itself was allowed to run.
  */
 async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
   if (chars.trim() === '') return null;
@@ -71,7 +71,7 @@ async function refusalOf(chars: string, { home }: CommandDeps): Promise<string |
   return strict?.decision === 'forbidden' ? forbidden(strict) : null;
 }
 
-/** Returns null, or why it could not be written. */
+/** Returns the reason why the input was not written, or null. */
 async function write(
   session: CommandSession,
   chars: string,
@@ -79,11 +79,11 @@ async function write(
 ): Promise<string | null> {
   const { number, turnId, shown, program } = session;
   if (!session.hasInput && chars !== INTERRUPT)
-    return `session ${number} has no terminal, so its input is empty; start the command with \`tty\` to write to it.`;
+    return `session ${number} has no terminal, so its stdin is empty. To write to a command, start it with \`tty\`: true.`;
   const params = { threadId: context.threadId, turnId, itemId: shown.itemId, processId: String(number), stdin: chars };
   await host.emit({ method: 'item/commandExecution/terminalInteraction', params });
   if (!session.hasInput) await session.kill();
-  // A program that does not read now may do so later, so this does not wait.
+  // Does not wait: the program may read its input much later.
   else void program.write(Buffer.from(chars));
   return null;
 }

@@ -1,28 +1,27 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
-import { type Action, refusalText, UNCONFINED } from '../action.ts';
+import { type Action, failed, refusalText, UNCONFINED } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
-import { OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
+import { BYTES_PER_TOKEN, OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
 import { startCommand } from './sessions/start-command.ts';
 
-/** How long a command of the user's may run when nobody says. */
+/** The default time limit of the user's commands. */
 export const USER_COMMAND_MS_MAX = 60 * 60 * 1000;
-/** About four characters are a token. */
-const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * 4;
+const OUTPUT_CHARS_MAX = OUTPUT_TOKENS_DEFAULT * BYTES_PER_TOKEN;
 
 export interface UserCommand {
-  /** A line for the user's shell; not blank. */
+  /** A command line for the user's shell. Not blank. */
   text: string;
   timeoutMs: number;
 }
 
-/** Prepares a command of the user's. It needs no approval, and runs outside any sandbox; the outcome's output is a string for the model. */
+/** Prepares a command of the user. It needs no approval and runs without a sandbox. The output of its outcome is a string. */
 export async function prepareUserCommand({ text, timeoutMs }: UserCommand, context: CallContext, deps: CommandDeps): Promise<Action> {
   const { threadId, turnId, itemId, settings } = context;
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
@@ -36,21 +35,21 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
     item,
     judge: () => ({ run: UNCONFINED }),
     async perform(permit, open, { signal }) {
-      if (open === null) throw new Error('a command of the user has an item');
+      if (open === null) throw new Error('the item of a user command has not begun');
       const shown = new ShownCommand({ item, open, threadId, turnId, clock: deps.clock });
       const startedMs = deps.clock.monotonic();
       const outcome = await startCommand(run, { shown, permit }, signal);
       if (outcome.state === 'notStarted') shown.note(outcome.problem);
       const exitCode = outcome.state === 'timedOut' ? EXIT_CODE.timedOut : 'exitCode' in outcome ? outcome.exitCode : null;
-      const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters left out …]\n`);
+      const output = shown.takeUnread().text(OUTPUT_CHARS_MAX, (leftOut) => `\n[… ${leftOut} characters truncated …]\n`);
       const seconds = (deps.clock.monotonic() - startedMs) / 1000;
       return {
         output: report({ text, exitCode: exitCode ?? EXIT_CODE.killed, seconds, output }),
         success: exitCode === 0,
-        item: shown.ended({ status: exitCode === 0 ? 'completed' : 'failed', exitCode }),
+        item: shown.ended({ exitCode }),
       };
     },
-    refused: (denial) => ({ output: refusalText(denial), success: false, item: { ...item, status: 'declined' } }),
+    refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: 'declined' } }),
     close: async () => release(),
   };
 }

@@ -83,16 +83,16 @@ describe('the envelope', () => {
 
 describe('a line that is wrong is named', () => {
   test.each([
-    ['an unknown header', patch('*** Frob File: x'), /^invalid patch, line 2: '\*\*\* Frob File: x' is no header/],
-    ['an empty path', patch('*** Add File:  '), /line 2: a file is named by no path/],
-    ['a NUL in a path', patch('*** Delete File: a\0b'), /line 2: a file is named by no path/],
+    ['an unknown header', patch('*** Frob File: x'), /^invalid patch, line 2: '\*\*\* Frob File: x' is not a file header/],
+    ['an empty path', patch('*** Add File:  '), /line 2: the path is empty or contains a NUL character/],
+    ['a NUL in a path', patch('*** Delete File: a\0b'), /line 2: the path is empty or contains a NUL character/],
     ['an update without changes', update(), /the update of 'f' has no changes/],
     ['a rename without changes', update('*** Move to: g'), /the update of 'f' has no changes/],
     ['two places in a row', update('@@', '@@', '-a'), /line 4: no lines follow '@@'/],
     ['a place at the end of the file without lines', update('@@', '*** End of File'), /no lines follow '@@'/],
     ['@@ without a blank', update('@@def', '-a'), /line 3: expected a line that begins/],
     ['a line without a mark', update('@@', '-a', 'b'), /line 5: expected a line that begins with ' ', '\+' or '-', found 'b'/],
-    ['a line without a mark in a new file', patch('*** Add File: n', '+x', 'y'), /line 4: 'y' is no header/],
+    ['a line without a mark in a new file', patch('*** Add File: n', '+x', 'y'), /line 4: 'y' is not a file header/],
     ['a second chunk without @@', update('@@', '-a', '*** End of File', '-b'), /line 6: expected '@@' or '@@ LINE'/],
   ])('%s', (_name, text, problem) => {
     expect(() => parsePatch(text)).toThrow(problem);

@@ -50,10 +50,10 @@ describe('operations', () => {
   test('what cannot be written fails; what was written before stays', async () => {
     const folder = folderWith({ 'a.txt': 'a\n', 'dir/x': 'x\n' });
     expect(await apply(folder, patchOf('*** Add File: n1', '+n', '*** Add File: dir', '+n', '*** Add File: n2', '+n'))).toBe(
-      `Failed to write ${join(folder, 'dir')}: a folder is in the way`,
+      `Failed to write ${join(folder, 'dir')}: a directory is in the way`,
     );
     expect(await apply(folder, patchOf('*** Add File: n3', '+n', '*** Add File: a.txt/b/c', '+n'))).toBe(
-      `Failed to write ${join(folder, 'a.txt/b/c')}: a file or a link is where a folder should be`,
+      `Failed to write ${join(folder, 'a.txt/b/c')}: a file or a link is where a directory should be`,
     );
     expect(tree(folder)).toEqual({ 'a.txt': 'a\n', 'dir/x': 'x\n', n1: 'n\n', n3: 'n\n' });
   });
@@ -69,7 +69,7 @@ describe('operations', () => {
   test('a pipe is not waited for', async () => {
     const folder = folderWith({});
     symlinkSync('/dev/null', join(folder, 'null'));
-    await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(`${join(folder, 'null')} is not a file`);
+    await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(`${join(folder, 'null')} is not a regular file`);
   });
 
   test('two thousand files', async () => {
@@ -105,7 +105,7 @@ describe('renames', () => {
       rmSync(join(folder, 'a'));
       mkdirSync(join(folder, 'a'));
     });
-    expect(failure).toContain('it has changed since the patch was checked');
+    expect(failure).toContain('it changed after the patch was verified');
     expect(Object.values(tree(folder))).toEqual(expect.arrayContaining(['was a\n', 'was b\n']));
     expect(failure).toContain('.heddle-');
   });
@@ -187,7 +187,9 @@ describe('what a file keeps', () => {
     symlinkSync('circle', join(folder, 'circle'));
     expect(await apply(folder, patchOf('*** Add File: link', '+y'))).toBeNull();
     expect(tree(folder)).toEqual({ new: 'y\n', link: '-> new', circle: '-> circle' });
-    await expect(apply(folder, patchOf('*** Add File: circle', '+y'))).rejects.toThrow(/circle is a link that leads to no end$/);
+    await expect(apply(folder, patchOf('*** Add File: circle', '+y'))).rejects.toThrow(
+      /circle is a symbolic link that cannot be resolved$/,
+    );
   });
 
   test('its hard links', async () => {
@@ -229,7 +231,7 @@ describe('between the check and the writing', () => {
         symlinkSync(outside, join(folder, 'd'));
       });
       expect(tree(outside)).toEqual({ a: 'secret\n' });
-      expect(failure === null || /a file or a link is where a folder should be/.test(failure)).toBe(true);
+      expect(failure === null || /a file or a link is where a directory should be/.test(failure)).toBe(true);
     }
   });
 
@@ -249,7 +251,7 @@ describe('between the check and the writing', () => {
     const folder = folderWith({});
     const outside = secret();
     const failure = await apply(folder, patchOf('*** Add File: n/a', '+x'), () => symlinkSync(outside, join(folder, 'n')));
-    expect(failure).toMatch(/a file or a link is where a folder should be|a link is in the way/);
+    expect(failure).toMatch(/a file or a link is where a directory should be|a link is in the way/);
     expect(tree(outside)).toEqual({ a: 'secret\n' });
   });
 
@@ -260,7 +262,7 @@ describe('between the check and the writing', () => {
       rmSync(join(folder, 'a'));
       symlinkSync(join(outside, 'a'), join(folder, 'a'));
     });
-    expect(failure).toBe(`Failed to write ${join(folder, 'a')}: it has changed since the patch was checked`);
+    expect(failure).toBe(`Failed to write ${join(folder, 'a')}: it changed after the patch was verified`);
     expect(tree(outside)).toEqual({ a: 'secret\n' });
   });
 
@@ -270,7 +272,7 @@ describe('between the check and the writing', () => {
       rmSync(join(folder, 'a'));
       linkSync(join(folder, 'other'), join(folder, 'a'));
     });
-    expect(failure).toMatch(/it has changed since the patch was checked/);
+    expect(failure).toMatch(/it changed after the patch was verified/);
     expect(tree(folder)).toEqual({ a: 'other\n', other: 'other\n' });
   });
 
@@ -281,9 +283,9 @@ describe('between the check and the writing', () => {
         writeFileSync(join(folder, 'a'), 'B\n');
         utimesSync(join(folder, 'a'), 1, 1);
       }),
-    ).toMatch(/it has changed since/);
+    ).toMatch(/it changed after/);
     expect(await apply(folder, patchOf('*** Add File: n', '+x'), () => writeFileSync(join(folder, 'n'), 'mine\n'))).toMatch(
-      /it has changed since/,
+      /it changed after/,
     );
     expect(tree(folder)).toEqual({ a: 'B\n', n: 'mine\n' });
   });

@@ -3,10 +3,10 @@ import type { FileUpdateChange } from '../../../protocol/generated/types.ts';
 import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-/** What a file costs beside its lines. */
+/** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
 
-/** A plan as clients see it, by path: whole content of files that come or go, a unified diff of those that change. */
+/** The changes of a plan for clients, sorted by path: the content of added and deleted files, a unified diff of updated ones. */
 export async function fileChanges(changes: readonly PlannedChange[], breaks: EventLoopYield): Promise<FileUpdateChange[]> {
   const shown: FileUpdateChange[] = [];
   for (const change of changes) {

@@ -14,7 +14,7 @@ interface StreamedFile {
   lines: string[];
 }
 
-/** What a patch that is still being written changes so far, by whole lines: paths and changes as they are written. */
+/** The changes in the complete lines of a patch that is still being written, with paths as the patch writes them. */
 export function streamedChanges(written: string): FileUpdateChange[] {
   const files: StreamedFile[] = [];
   for (const line of written.slice(0, written.lastIndexOf('\n') + 1).split('\n')) {
@@ -41,7 +41,7 @@ function takeLine({ kind, lines }: StreamedFile, line: string): void {
   else if (/^[ +@-]/.test(line)) lines.push(`${line}\n`);
 }
 
-/** The `input` of arguments of which the end has not come yet; an escape that is not whole is left out. */
+/** The `input` string in JSON arguments that may be incomplete. An incomplete escape at the end is dropped. */
 export function streamedInput(args: string): string {
   const begin = INPUT_BEGIN.exec(args);
   if (begin === null) return '';

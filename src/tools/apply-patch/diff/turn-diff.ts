@@ -4,38 +4,37 @@ import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-/** The longest turn's diff, in characters: further files are named without their changes. */
+/** When the diff of a turn is longer than this, in UTF-16 code units, further files are listed without their changes. */
 const DIFF_CHARS_MAX = 16 * 1024 * 1024;
-/** What a file costs beside its lines. */
+/** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
 const ABSENT_HASH = '0'.repeat(40);
 
-/** A file at one moment. Null: there is none. */
+/** The state of a file at one moment. Null: the file does not exist. */
 type State = { text: string; executable: boolean } | null;
 
-/** What is shown of a file, with what it was made from. */
-interface Shown {
+/** The diff of a file, with the states that it was made from. */
+interface ShownDiff {
   was: State;
   is: State;
   text: string;
 }
 
-/** How a file is shown. */
-interface Manner {
-  /** Without its changes. */
+interface DiffOptions {
+  /** Whether the file is listed without its changes. */
   isBrief: boolean;
   breaks: EventLoopYield;
 }
 
-/** What the patches of one turn have done, as one diff against how each file was when a patch of the turn first touched it. */
+/** One diff of all patches of a turn: each file against its state before the first patch of the turn that touched it. */
 export class TurnDiff {
   readonly #start = new Map<string, State>();
   readonly #now = new Map<string, State>();
-  /** By the path of a renamed file, the path that it had at first. */
+  /** By the path of a renamed file: its path at the start of the turn. */
   #origins = new Map<string, string>();
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, ShownDiff>();
 
-  /** Takes what was written of a patch. Names may have been swapped, so all that left comes before all that came. */
+  /** Adds the changes of a patch that were written. Files may swap names, so removed paths are recorded before new ones. */
   take(changes: readonly PlannedChange[]): void {
     const origins = new Map(this.#origins);
     for (const { path, moveTo, before, replaced, mode, after } of changes) {
@@ -52,7 +51,7 @@ export class TurnDiff {
     this.#origins = origins;
   }
 
-  /** In the form of git, paths from `cwd`. Empty where nothing has changed in the end. */
+  /** The diff in git's format, with paths relative to `cwd`. Empty if no file differs from its first state. */
   async text(cwd: string, breaks: EventLoopYield): Promise<string> {
     const renames = this.#renames();
     const left = new Set(renames.values());
@@ -71,19 +70,19 @@ export class TurnDiff {
     if (!this.#start.has(path)) this.#start.set(path, was);
   }
 
-  /** Where renamed files were at first, but for those that stand where a file was, or whose first place has one again. */
+  /** By new path, the first path of each renamed file. Leaves out files that replaced another one or whose first path has a file again. */
   #renames(): Map<string, string> {
     const isRename = ([to, from]: [string, string]) =>
       !this.#start.get(to) && this.#now.get(to) && this.#start.get(from) && !this.#now.get(from);
     return new Map([...this.#origins].filter(isRename));
   }
 
-  async #fileText({ from, to, cwd }: { from: string; to: string; cwd: string }, manner: Manner): Promise<string> {
+  async #fileText({ from, to, cwd }: { from: string; to: string; cwd: string }, options: DiffOptions): Promise<string> {
     const [was, is] = [this.#start.get(from) ?? null, this.#now.get(to) ?? null];
     const known = this.#shown.get(to);
     if (known !== undefined && known.was === was && known.is === is) return known.text;
-    const names = { from: shownPath(from, cwd), to: shownPath(to, cwd) };
-    const text = await fileText({ was, is, ...names }, manner);
+    const names = { from: diffPath(from, cwd), to: diffPath(to, cwd) };
+    const text = await fileText({ was, is, ...names }, options);
     this.#shown.set(to, { was, is, text });
     return text;
   }
@@ -95,7 +94,7 @@ function state(text: string | null, mode: number | null): State {
 
 async function fileText(
   { was, is, from, to }: { was: State; is: State; from: string; to: string },
-  { isBrief, breaks }: Manner,
+  { isBrief, breaks }: DiffOptions,
 ): Promise<string> {
   await breaks.worked(LINES_A_FILE);
   const isSame = was?.text === is?.text;
@@ -125,7 +124,7 @@ function blobHash(state: State): string {
     .digest('hex');
 }
 
-function shownPath(path: string, cwd: string): string {
+function diffPath(path: string, cwd: string): string {
   const way = relative(cwd, path);
   const isBelow = way !== '' && !way.startsWith('..') && !isAbsolute(way);
   return (isBelow ? way : path.replace(/^\/+/, '')).split(sep).join('/');

@@ -1,20 +1,20 @@
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
-import { compareLines, type Run } from '../compare-lines.ts';
+import { compareLines, type Run } from './compare-lines.ts';
 
 const CONTEXT_LINES = 3;
 const LINES_AT_ONCE = 1_000;
 const BLOCK_CHARS = 64 * 1024;
 const NO_LINE_END = '\\ No newline at end of file\n';
 
-/** The part of two texts in which they differ, with the lines around it. */
+/** The part in which two texts differ, with the context lines around it. */
 interface Window {
-  /** How many lines stand in front of it, the same in both. */
+  /** The number of lines before it, which are the same in both texts. */
   linesBefore: number;
   old: string[];
   now: string[];
 }
 
-/** A hunk as it is put together: where it begins in both texts, counted from 0, and its lines with their marks. */
+/** A hunk in progress: its first line in both texts, counted from 0, and its lines with their prefixes. */
 interface Hunk {
   oldStart: number;
   newStart: number;
@@ -23,7 +23,7 @@ interface Hunk {
   lines: string[];
 }
 
-/** The hunks of a unified diff between two texts; empty where they are the same. */
+/** The hunks of a unified diff between two texts. Empty if the texts are the same. */
 export async function unifiedDiff(before: string, after: string, breaks: EventLoopYield): Promise<string> {
   if (before === after) return '';
   const window = await windowOf(before, after, breaks);
@@ -31,7 +31,7 @@ export async function unifiedDiff(before: string, after: string, breaks: EventLo
   return (await hunks(window, runs, breaks)).map(hunkText).join('');
 }
 
-/** What two texts have in common at their ends is left out unread: most changes of a large file are small. */
+/** Skips what the texts have in common at the beginning and at the end, since most changes of a large file are small. */
 async function windowOf(before: string, after: string, breaks: EventLoopYield): Promise<Window> {
   const head = linesBack(before, sameStart(before, after), CONTEXT_LINES);
   const tail = sameEnd(before, after, head);
@@ -40,7 +40,7 @@ async function windowOf(before: string, after: string, breaks: EventLoopYield): 
   return { linesBefore: await lineCount(before, head, breaks), old: await linesOf(old, breaks), now: await linesOf(now, breaks) };
 }
 
-/** How many characters both texts begin with, in whole lines. */
+/** The length of the whole lines that both texts begin with. */
 function sameStart(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length);
   let at = 0;
@@ -49,7 +49,7 @@ function sameStart(one: string, other: string): number {
   return one.lastIndexOf('\n', Math.min(at, shorter) - 1) + 1;
 }
 
-/** How many characters behind `from` both texts end with, in whole lines. */
+/** The length of the whole lines that both texts end with, after `from`. */
 function sameEnd(one: string, other: string, from: number): number {
   const shorter = Math.min(one.length, other.length) - from;
   const piece = (text: string, end: number, chars: number) => text.slice(text.length - end - chars, text.length - end);
@@ -60,14 +60,14 @@ function sameEnd(one: string, other: string, from: number): number {
   return isWhole ? same : one.length - linesOn(one, one.length - same, 1);
 }
 
-/** The start of the line that is so many lines in front of the one that starts at `at`. */
+/** The start of the line that is `count` lines before the line that starts at `at`. */
 function linesBack(text: string, at: number, count: number): number {
   let start = at;
   for (let left = count; left > 0 && start > 0; left--) start = start < 2 ? 0 : text.lastIndexOf('\n', start - 2) + 1;
   return start;
 }
 
-/** The start of the line that is so many lines behind the one that `at` is in; the end of the text where there is none. */
+/** The start of the line that is `count` lines after the line that contains `at`, or the end of the text. */
 function linesOn(text: string, at: number, count: number): number {
   let start = at;
   for (let left = count; left > 0 && start < text.length; left--) start = text.indexOf('\n', start) + 1 || text.length;
@@ -83,7 +83,7 @@ async function lineCount(text: string, end: number, breaks: EventLoopYield): Pro
   return count;
 }
 
-/** Lines with their ends. */
+/** The lines of a text with their line ends. */
 async function linesOf(text: string, breaks: EventLoopYield): Promise<string[]> {
   const lines: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -115,7 +115,7 @@ async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], br
   return made;
 }
 
-/** Of lines that both texts have, those far from any change are left out. */
+/** Splits a run of common lines into context lines and a gap of lines that are far from any change. */
 function withGap(run: Run, index: number, all: readonly Run[]): { kind: Run['kind'] | 'gap'; count: number }[] {
   const before = index === 0 ? 0 : CONTEXT_LINES;
   const after = index === all.length - 1 ? 0 : CONTEXT_LINES;
@@ -134,7 +134,7 @@ function hunkText({ oldStart, oldCount, newStart, newCount, lines }: Hunk): stri
   return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${lines.join('')}`;
 }
 
-/** Lines count from 1; of no lines, the one in front of them is named. */
+/** The range in a hunk header. Lines are counted from 1; an empty range names the line before it. */
 function range(start: number, count: number): string {
   if (count === 1) return String(start + 1);
   return `${count === 0 ? start : start + 1},${count}`;

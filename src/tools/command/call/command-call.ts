@@ -1,25 +1,26 @@
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
 
-/** A command that is to run, with how it is waited for. */
+/** A call that runs a command, with its arguments validated. */
 export interface CommandCall {
   /** The program and its arguments. */
   argv: readonly string[];
-  /** What a shell of them is given to run; null where there is no shell. */
+  /** The script, if `argv` runs a shell with one. Null: `argv` runs no shell. */
   script: string | null;
   /** Absolute. */
   cwd: string;
+  /** Whether the command runs in a terminal, which can be written to. */
   tty: boolean;
-  /** Whether it goes on in the background when its time is over; else it is killed then. */
+  /** Whether the command continues in the background after `waitMs`. If false, it is killed. */
   yields: boolean;
   waitMs: number;
-  /** How much of its output the model reads. */
+  /** The most tokens of output that the model reads. */
   tokensMax: number;
-  /** Whether it asks to run outside the sandbox. */
+  /** Whether the call asks to run outside the sandbox. */
   escalates: boolean;
-  /** What it asks for beyond the sandbox for this run alone, while it stays in it; null: nothing. */
+  /** The permissions that the call asks for in addition, inside the sandbox and for this run only. Null: none. */
   permissions: GrantedPermissions | null;
-  /** Why it asks for either. */
+  /** The model's reason for either request. */
   justification: string | null;
-  /** The beginning of commands that the model proposes to allow from now on. */
+  /** The command prefix that the model proposes to allow from now on. */
   prefixRule: readonly string[] | null;
 }

@@ -7,40 +7,44 @@ type FunctionSpec = Extract<ToolSpec, { type: 'function' }>;
 
 const NUMBER = { type: 'number' };
 
-/** How the model is told of `exec_command`. */
+/** The specification of `exec_command` for models. */
 export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandLimits): FunctionSpec {
-  const login = { type: 'boolean', description: "Whether the shell reads the user's profile first. Default: true." };
+  const login = { type: 'boolean', description: 'Run the shell as a login shell, which reads the profile of the user. Default: true.' };
   return {
     type: 'function',
     name: 'exec_command',
     description:
-      'Runs a command in a shell and gives its output. One that has not ended in time goes on in the background, and is reached with write_stdin by its session ID.',
+      'Runs a command in a shell and returns its output. If the command is still running after yield_time_ms, it continues in the background and you get a session ID for write_stdin.',
     parameters: {
       type: 'object',
       properties: {
-        cmd: { type: 'string', description: 'The command line.' },
-        workdir: { type: 'string', description: "The folder to run it in, relative to the thread's own. Default: that one." },
-        shell: { type: 'string', description: "bash, zsh or sh. Default: the user's shell." },
+        cmd: { type: 'string', description: 'The shell command to run.' },
+        workdir: {
+          type: 'string',
+          description:
+            'The working directory of the command. Default: the working directory of the thread, which relative paths start from.',
+        },
+        shell: { type: 'string', description: "The shell to use: bash, zsh or sh. Default: the user's shell." },
         ...(loginShell ? { login } : {}),
         tty: {
           type: 'boolean',
-          description: 'Whether it gets a terminal, which can be written to. Default: false; its input is then empty.',
+          description: 'Run the command in a terminal, so that you can write to it with write_stdin. Default: false; stdin is then empty.',
         },
         yield_time_ms: {
           ...NUMBER,
-          description: 'How long to wait for its end before it goes on in the background: 250 to 30000. Default: 10000.',
+          description:
+            'How many milliseconds to wait for the command to end before it continues in the background: 250 to 30000. Default: 10000.',
         },
-        max_output_tokens: { ...NUMBER, description: `How much of its output to give, at most ${tokensMax}. Default: 2500.` },
+        max_output_tokens: { ...NUMBER, description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.` },
         ...sandboxParameters(permissions),
         justification: {
           type: 'string',
-          description: 'Where more than use_default is asked for: the question to the user, in one sentence.',
+          description: 'If you ask for more than use_default: the question that the user is asked, in one sentence.',
         },
         prefix_rule: {
           type: 'array',
           items: { type: 'string' },
-          description:
-            'With require_escalated: the first words of commands that the user could allow from now on, such as ["npm", "test"].',
+          description: 'With require_escalated: a command prefix that you propose to allow from now on, such as ["npm", "test"].',
         },
       },
       required: ['cmd'],
@@ -49,9 +53,9 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
   };
 }
 
-/** What a command can ask for beyond its sandbox. */
+/** The parameters by which a command asks for more than its sandbox allows. `permissions`: whether it may ask for single ones. */
 function sandboxParameters(permissions: boolean): JsonObject {
-  const escalated = 'require_escalated asks the user to let it run outside the sandbox.';
+  const escalated = 'require_escalated asks the user for approval to run the command outside the sandbox.';
   if (!permissions)
     return {
       sandbox_permissions: {
@@ -64,29 +68,29 @@ function sandboxParameters(permissions: boolean): JsonObject {
     sandbox_permissions: {
       type: 'string',
       enum: ['use_default', 'with_additional_permissions', 'require_escalated'],
-      description: `with_additional_permissions asks the user to let it do what additional_permissions says, in the sandbox. ${escalated} Default: use_default.`,
+      description: `with_additional_permissions asks the user to give the command additional_permissions; it stays in the sandbox. ${escalated} Default: use_default.`,
     },
     additional_permissions: PERMISSIONS_PARAMETER,
   };
 }
 
-/** How the model is told of `write_stdin`. */
+/** The specification of `write_stdin` for models. */
 export function writeStdinSpec({ tokensMax, pollMsMax }: CommandLimits): FunctionSpec {
   return {
     type: 'function',
     name: 'write_stdin',
     description:
-      'Writes to a command that runs in the background, or only waits for it, and gives the output that has come since it was last asked. "\\u0003" ends one without a terminal, too.',
+      'Writes to a command that runs in the background, or only waits for it. Returns its output since the last report. To stop a command, write "\\u0003" (Ctrl-C), even if it has no terminal.',
     parameters: {
       type: 'object',
       properties: {
-        session_id: { ...NUMBER, description: 'The session ID that exec_command gave.' },
-        chars: { type: 'string', description: 'What to write. Empty, the default: nothing.' },
+        session_id: { ...NUMBER, description: 'The session ID that exec_command returned.' },
+        chars: { type: 'string', description: 'The characters to write. Default: empty, which only waits.' },
         yield_time_ms: {
           ...NUMBER,
-          description: `How long to wait for its end: after writing 250 to 30000, by default 250; without 5000 to ${pollMsMax}, by default 5000.`,
+          description: `How many milliseconds to wait for the command to end. If you write: 250 to 30000, default 250. If chars is empty: 5000 to ${pollMsMax}, default 5000.`,
         },
-        max_output_tokens: { ...NUMBER, description: `How much output to give, at most ${tokensMax}. Default: 2500.` },
+        max_output_tokens: { ...NUMBER, description: `How many tokens of output to return, at most ${tokensMax}. Default: 2500.` },
       },
       required: ['session_id'],
       additionalProperties: false,

@@ -2,18 +2,18 @@ import { type Clock, sleep } from '../../../base/clock.ts';
 import type { RunningProcess } from '../../../sandbox/processes/processes.ts';
 import type { ShownCommand } from './shown-command.ts';
 
-/** How long the end of a killed process is waited for. */
+/** The longest time to wait for a killed process to end. */
 const KILL_MS_MAX = 5_000;
 
-/** Resolves when something has been killed, or when that takes too long: what hangs in the system keeps nobody waiting. */
+/** Resolves when the kill is done, or after KILL_MS_MAX: a process that hangs in the kernel must not block its caller. */
 export async function killed(killing: Promise<unknown>, clock: Clock): Promise<void> {
   const over = new AbortController();
   await Promise.race([killing, sleep(clock, KILL_MS_MAX, over.signal)]);
   over.abort();
 }
 
-/** How a command that had its time to end came to its end. */
-export interface CommandEnd {
+/** How a command ended. */
+interface CommandEnd {
   exitCode: number;
 }
 
@@ -21,17 +21,17 @@ interface CommandSessionOptions {
   number: number;
   owner: readonly string[];
   turnId: string;
-  /** What a person reads of the command. */
+  /** The command as people read it. */
   text: string;
   cwd: string;
-  /** Whether it can be written to. */
+  /** Whether its stdin can be written to. */
   hasInput: boolean;
   shown: ShownCommand;
   program: RunningProcess;
   clock: Clock;
 }
 
-/** A command that runs. */
+/** A running command. */
 export class CommandSession {
   readonly number: number;
   readonly owner: readonly string[];
@@ -41,7 +41,7 @@ export class CommandSession {
   readonly hasInput: boolean;
   readonly shown: ShownCommand;
   readonly program: RunningProcess;
-  /** Resolves when it has ended. Never rejects. */
+  /** Resolves when the command has ended. Never rejects. */
   readonly ended: Promise<CommandEnd>;
   #end: CommandEnd | null = null;
   #killing: Promise<void> | null = null;
@@ -63,12 +63,12 @@ export class CommandSession {
     });
   }
 
-  /** Null while it runs. */
+  /** Null while the command runs. */
   get end(): CommandEnd | null {
     return this.#end;
   }
 
-  /** Resolves when it has ended, when `ms` have passed or when the signal aborts. */
+  /** Resolves when the command has ended, when `ms` have passed, or when the signal aborts. */
   async wait(ms: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const stop = () => over.abort();
@@ -78,13 +78,12 @@ export class CommandSession {
     signal.removeEventListener('abort', stop);
   }
 
-  /** Ends its item, once it has ended. */
+  /** Completes its item. To be called after the command has ended. */
   complete(): Promise<void> {
-    const exitCode = this.#end?.exitCode ?? null;
-    return this.shown.complete({ status: exitCode === 0 ? 'completed' : 'failed', exitCode });
+    return this.shown.complete({ exitCode: this.#end?.exitCode ?? null });
   }
 
-  /** Kills it and all that it has started. Resolves when it has ended, or when that takes too long. */
+  /** Kills the command and all processes that it started. Resolves when it has ended, or after KILL_MS_MAX. */
   kill(): Promise<void> {
     this.#killing ??= this.#kill();
     return this.#killing;

@@ -1,7 +1,7 @@
-/** The exit codes that commands have which did not end by themselves. */
+/** The exit codes of commands that the server killed. */
 export const EXIT_CODE = {
-  /** It took longer than it may: the code that `timeout` uses. */
+  /** Killed after its time limit. `timeout` uses the same code. */
   timedOut: 124,
-  /** It was killed: 128 and the number of SIGKILL. */
+  /** Killed for another reason: 128 plus the number of SIGKILL. */
   killed: 137,
 } as const;

@@ -1,9 +1,9 @@
 import { cutText } from '../../../base/cut-text.ts';
 
-/** The longest part that is kept by itself; shorter ones are put together. */
+/** Parts shorter than this are joined with the next one. */
 const PART_CHARS_MIN = 4096;
 
-/** A text that grows without end, of which the beginning and the end are kept. Lengths are in UTF-16 units. */
+/** A growing string of which only the beginning and the end are kept. Lengths are in UTF-16 code units. */
 export class KeptText {
   readonly #halfMax: number;
   #head = '';
@@ -17,12 +17,12 @@ export class KeptText {
     this.#halfMax = Math.ceil(charsMax / 2);
   }
 
-  /** Of all that was appended, in bytes of UTF-8. */
+  /** The size of everything that was appended, in bytes of UTF-8. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many lines were appended, the last one though it may not have ended. */
+  /** The number of lines that were appended, including an unfinished last line. */
   get lines(): number {
     return this.#lines + (this.#endsLine ? 0 : 1);
   }
@@ -41,8 +41,8 @@ export class KeptText {
   }
 
   /**
-   * The text, or of one longer than `charsMax` its two ends with `marker` between, which is told how many units are not
-   * shown. No half of a surrogate pair is.
+   * The whole string. If it is longer than `charsMax`: its beginning and its end, with `marker` in between, which takes the number
+   * of code units that are not shown. Never shows half a surrogate pair.
    */
   text(charsMax: number, marker: (leftOut: number) => string): string {
     if (this.#length <= charsMax && this.#head.length + this.#tailLength === this.#length) return this.#head + this.#tail.join('');
@@ -52,7 +52,7 @@ export class KeptText {
     return begin + marker(this.#length - begin.length - end.length) + end;
   }
 
-  /** So many units at the end, or as many as there are. */
+  /** The last `chars` code units, or fewer if the string is shorter. */
   #end(chars: number): string {
     if (chars === 0) return '';
     let from = this.#tail.length;

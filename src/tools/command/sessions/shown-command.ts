@@ -7,20 +7,26 @@ import { KeptText } from './kept-text.ts';
 
 export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
 
-/** How much of a command's output its item keeps, in UTF-16 units: its beginning and its end. */
+/** The most output that the item keeps, in UTF-16 code units. The middle of longer output is cut out. */
 const OUTPUT_CHARS_MAX = 1024 * 1024;
-/** How much of it is put aside, time and again, while the command runs. */
+/** The most output in the item that is saved repeatedly while the command runs. */
 const ASIDE_CHARS_MAX = 128 * 1024;
-/** How much of the output that the model has not read yet is kept for it. */
+/** The most output that is kept for the model's next report. */
 const UNREAD_CHARS_MAX = 256 * 1024;
-/** Output is told in larger parts while it comes fast: so long after the last part, or as soon as it is this much. */
+/** Fast output is sent in larger deltas: a delta is sent after this time, or when it has this size. */
 const DELTA_AGE_MS_MAX = 30;
 const DELTA_CHARS_MAX = 64 * 1024;
 
-/** How a command ended. `ran`: false if it never started. */
-type CommandEnding = Pick<CommandItem, 'status' | 'exitCode'> & { ran?: boolean };
+interface CommandEnding {
+  /** Null or absent: the command has no exit code. */
+  exitCode?: number | null;
+  /** Absent: `completed` after exit code 0, otherwise `failed`. */
+  status?: CommandItem['status'];
+  /** False if the command never started. */
+  ran?: boolean;
+}
 
-/** What output can be held back at. */
+/** A source of output that can be paused. */
 interface Source {
   pause(): void;
   resume(): void;
@@ -35,8 +41,8 @@ interface ShownCommandOptions {
 }
 
 /**
- * A command as clients see it: an item that has begun, its output as it comes, and its end. Output is held back at its
- * source while clients do not read.
+ * Shows a command to clients: its item, its output as it comes, and its end. The source of the output is paused while clients do
+ * not read.
  */
 export class ShownCommand {
   readonly #options: ShownCommandOptions;
@@ -67,7 +73,7 @@ export class ShownCommand {
     return { ...this.#options.item, aggregatedOutput };
   }
 
-  /** Where the output comes from from now on. */
+  /** Sets the source of the output that follows. */
   readFrom(source: Source): void {
     this.#source = source;
   }
@@ -76,14 +82,14 @@ export class ShownCommand {
     this.#grow(this.#decoders[stream].write(bytes));
   }
 
-  /** The output that has come since this was last asked. */
+  /** Returns the output since the last call. */
   takeUnread(): KeptText {
     const unread = this.#unread;
     this.#unread = new KeptText(UNREAD_CHARS_MAX);
     return unread;
   }
 
-  /** Tells no more output, and holds none back: the command is being killed, and clients may never read again. */
+  /** Sends no more output and resumes the source: the command is being killed, and clients may never read again. */
   mute(): void {
     this.#muted = true;
     this.#delta = '';
@@ -91,25 +97,25 @@ export class ShownCommand {
     this.#source?.resume();
   }
 
-  /** Resolves when the item has completed, if it has begun to. */
-  get whole(): Promise<void> | null {
+  /** Resolves when the item is complete. Null if `complete` was not called. */
+  get completing(): Promise<void> | null {
     return this.#completed;
   }
 
-  /** Completes the item, once: for a command whose call has returned. */
+  /** Completes the item of a command whose call has returned. Harmless when repeated. */
   complete(end: CommandEnding): Promise<void> {
     this.#completed ??= this.#options.open.complete(this.ended(end));
     return this.#completed;
   }
 
-  /** The item as it completes. A character that was cut off in its middle is shown as such. */
-  ended({ status, exitCode = null, ran = true }: CommandEnding): CommandItem {
+  /** Ends the output and returns the item as it completes. An incomplete UTF-8 character at the end becomes U+FFFD. */
+  ended({ exitCode = null, status = exitCode === 0 ? 'completed' : 'failed', ran = true }: CommandEnding): CommandItem {
     this.endOutput();
     const durationMs = ran ? Math.round(this.#options.clock.monotonic() - this.#options.open.startedMs) : null;
     return { ...this.item, status, exitCode, durationMs };
   }
 
-  /** What its source said is over: tells what has not been told yet. */
+  /** To be called when the source has ended: sends the rest of the output. */
   endOutput(): void {
     for (const decoder of Object.values(this.#decoders)) this.#grow(decoder.end());
     this.#tell();
@@ -117,7 +123,7 @@ export class ShownCommand {
     this.#timer = null;
   }
 
-  /** Adds a text of the server's own. */
+  /** Adds a message of the server to the output. */
   note(text: string): void {
     this.#grow(text);
   }
@@ -155,5 +161,5 @@ export class ShownCommand {
 }
 
 function outputLeftOut(chars: number): string {
-  return `\n[… ${chars} characters of output left out …]\n`;
+  return `\n[… ${chars} characters of output truncated …]\n`;
 }

@@ -1,14 +1,14 @@
 import type { Permit } from '../../../policy/permissions/permit.ts';
 import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
-import { commandBounds, lookingBounds } from '../command-bounds.ts';
+import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
 
-/** What a terminal is like. */
+/** The size of a command's terminal. */
 const TERMINAL = { rows: 24, cols: 80 };
 
-/** What became of a command in the time that its call waits for it. */
+/** The state of a command when its call stops waiting for it. */
 export type CommandOutcome =
   | { state: 'notStarted'; problem: string }
   | { state: 'ended'; exitCode: number }
@@ -17,8 +17,8 @@ export type CommandOutcome =
   | { state: 'yielded'; session: CommandSession };
 
 /**
- * Starts a command and waits for its end, as long as its call wants. What has not ended then runs on, if it is a call that
- * yields, and else is killed, as everything is with an interrupt.
+ * Starts a command and waits for its end, at most as long as its call says. If it is still running then, it continues in the
+ * background if the call yields, and is killed otherwise. An interrupt always kills it.
  */
 export async function startCommand(
   run: CommandRun,
@@ -50,7 +50,7 @@ async function startProcess(
   { shown, permit: { sandboxed, readOnly } }: { shown: ShownCommand; permit: Permit },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
-  const bounds = readOnly ? lookingBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
+  const bounds = readOnly ? readOnlyBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
   try {
     return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>

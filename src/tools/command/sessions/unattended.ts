@@ -1,4 +1,4 @@
-/** So that nothing waits for a person to turn a page, colours its output, or speaks another character set. */
+/** Environment variables that keep programs from starting a pager, colouring their output or using another character set. */
 export const UNATTENDED = {
   TERM: 'dumb',
   NO_COLOR: '1',

@@ -1,24 +1,24 @@
-import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
 
-/** Up to how many lines are compared at once, and how many of them may differ. */
+/** The most lines that are compared for a shortest edit script, and the most edits in it. */
 const LINES_MAX = 10_000;
 const EDITS_MAX = 200;
-/** The comparing of lines is a step each; with this many, one text is done with, and the rest counts as changed. */
+/** The most comparisons of lines for one diff. After that, no shortest edit script is computed any more. */
 const STEPS_MAX = 20_000_000;
 const STEPS_A_LINE = 20;
 const LINES_AT_ONCE = 1_000;
-/** In place of where a line is: it is in more places than one. */
+/** Stands for the index of a line that occurs more than once. */
 const SEVERAL = -1;
 
-/** Lines that follow each other in both texts, in the old one alone, or in the new one alone. */
+/** Consecutive lines that are in both texts, only in the old one, or only in the new one. */
 export interface Run {
   kind: ' ' | '-' | '+';
   count: number;
 }
 
 /**
- * What becomes of the old lines. As few changes as can be, where they are few; else what is between lines that are in both
- * texts just once, in the same order. Texts that have nearly nothing in common count as changed as a whole.
+ * Compares two texts by lines. Returns the fewest changes if they are few. Otherwise splits the texts at lines that occur once in
+ * each and in the same order, and compares what is in between. Texts without such lines count as changed as a whole.
  */
 export async function compareLines(old: readonly string[], now: readonly string[], breaks: EventLoopYield): Promise<Run[]> {
   const comparison = new Comparison(await numbered(old, now, breaks), breaks);
@@ -26,7 +26,7 @@ export async function compareLines(old: readonly string[], now: readonly string[
   return comparison.runs;
 }
 
-/** Lines as numbers, the same for the same lines. */
+/** Lines as numbers: equal lines have equal numbers. */
 interface Numbered {
   old: Int32Array;
   now: Int32Array;
@@ -47,7 +47,7 @@ async function numbered(old: readonly string[], now: readonly string[], breaks: 
   return { old: await numbers(old), now: await numbers(now) };
 }
 
-/** From where up to where. */
+/** A range of lines; `to` is not included. */
 type Span = readonly [from: number, to: number];
 
 class Comparison {
@@ -92,7 +92,7 @@ class Comparison {
     this.#put('+', now[1] - nowFrom);
   }
 
-  /** Null: there are too many. */
+  /** The shortest edit script. Returns null if a span is empty, or if they are too large or too different. */
   async #fewestEdits(old: Span, now: Span): Promise<Run[] | null> {
     if (old[0] === old[1] || now[0] === now[1] || this.#steps > STEPS_MAX) return null;
     const { diffArrays } = await import('diff');
@@ -104,7 +104,7 @@ class Comparison {
     return parts?.map(({ added, removed, count }) => ({ kind: added ? '+' : removed ? '-' : ' ', count })) ?? null;
   }
 
-  /** Lines that are in both spans once, as many as stand in the same order. */
+  /** The longest sequence of lines that occur once in each span and in the same order. */
   async #anchors(old: Span, now: Span): Promise<Pair[]> {
     const [oldPlaces, nowPlaces] = [this.#onlyPlaces(this.#lines.old, old), this.#onlyPlaces(this.#lines.now, now)];
     await this.#breaks.worked(old[1] - old[0] + now[1] - now[0]);
@@ -115,7 +115,7 @@ class Comparison {
       if (oldPlaces.get(number) === oldAt && nowAt !== SEVERAL) pairs.push([oldAt, nowAt]);
     }
     await this.#breaks.worked(pairs.length);
-    return longestRise(pairs);
+    return longestIncrease(pairs);
   }
 
   #onlyPlaces(numbers: Int32Array, [from, to]: Span): Map<number, number> {
@@ -137,9 +137,9 @@ class Comparison {
 
 type Pair = readonly [oldAt: number, nowAt: number];
 
-/** The most pairs of which both sides rise; the first side of those given does. */
-function longestRise(pairs: readonly Pair[]): Pair[] {
-  /** By length: which pair ends the rise of that length that ends lowest. */
+/** The longest subsequence in which `nowAt` increases. `oldAt` increases in `pairs`. */
+function longestIncrease(pairs: readonly Pair[]): Pair[] {
+  /** By length minus 1: the index of the pair that ends the subsequence of that length with the lowest `nowAt`. */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
   for (const [index, [, nowAt]] of pairs.entries()) {
@@ -147,15 +147,15 @@ function longestRise(pairs: readonly Pair[]): Pair[] {
     previous[index] = ends[length - 1] ?? -1;
     ends[length] = index;
   }
-  const rise: Pair[] = [];
+  const increase: Pair[] = [];
   for (let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1; pair !== undefined; pair = pairs[at]) {
-    rise.push(pair);
+    increase.push(pair);
     at = previous[at] ?? -1;
   }
-  return rise.reverse();
+  return increase.reverse();
 }
 
-/** The first of these ends, which rise, that is not below a line. */
+/** The index of the first end whose `nowAt` is not below the given one. The ends are sorted by `nowAt`. */
 function firstNotBelow(nowAt: number, ends: readonly number[], pairs: readonly Pair[]): number {
   let [low, high] = [0, ends.length];
   while (low < high) {

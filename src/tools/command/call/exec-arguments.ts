@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { cutText } from '../../../base/cut-text.ts';
 import type { Env } from '../../../base/env.ts';
+import { isFolder } from '../../../base/is-folder.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json-value.ts';
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
@@ -13,65 +13,64 @@ import { findShell, isShellName, shellArgv, userShell } from './user-shell.ts';
 const YIELD_MS_DEFAULT = 10_000;
 const YIELD_MS_MIN = 250;
 const YIELD_MS_MAX = 30_000;
-/** Asking whether there is more costs a request each time: it is worth a wait. */
+/** Each poll costs a model request, so a poll waits longer than a write. */
 const POLL_MS_MIN = 5_000;
 const TIMEOUT_MS_DEFAULT = 10_000;
 const TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const JUSTIFICATION_CHARS_MAX = 4_000;
 
-/** What the arguments are read in. */
 export interface ArgumentDeps {
-  /** Absolute: the thread's folder. */
+  /** The thread's working directory, an absolute path. */
   cwd: string;
   env: Env;
-  /** Absolute: the server's own folder. */
+  /** Heddle's home, an absolute path. */
   home: string;
   limits: CommandLimits;
 }
 
-/** What is wrong with arguments, for the model. */
+/** Arguments of a call are invalid. The message is for the model. */
 export class ArgumentProblem extends Error {}
 
-/** The arguments of `exec_command`. Throws an ArgumentProblem. */
-export function execArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
+/** Reads the arguments of `exec_command`. Throws an ArgumentProblem. */
+export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = table(args, 'cmd');
   const script = text(fields, 'cmd');
-  if (script === null) throw new ArgumentProblem('`cmd` is missing: the command as a text.');
+  if (script === null) throw new ArgumentProblem('`cmd` is missing: pass the command as a string.');
   return {
-    argv: scriptArgv(fields, script, place),
+    argv: scriptArgv(fields, script, deps),
     script,
-    ...common(fields, place),
+    ...common(fields, deps),
     tty: flag(fields, 'tty') ?? false,
     yields: true,
     waitMs: within(number(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
   };
 }
 
-/** The arguments of `shell_command` and of `shell`, whose command is a text or a list of words. Throws an ArgumentProblem. */
-export function shellArguments(args: JsonValue, place: ArgumentDeps): CommandCall {
+/** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws an ArgumentProblem. */
+export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
   const fields = table(args, 'command');
   const { command } = fields;
-  const argv = typeof command === 'string' ? scriptArgv(fields, command, place) : words(fields, 'command');
-  if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: a text, or a list of words.');
-  checkTexts(argv);
+  const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : words(fields, 'command');
+  if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: pass a string or a list of strings.');
+  checkNoNul(argv);
   return {
     argv,
     script: typeof command === 'string' ? command : scriptOf(argv),
-    ...common(fields, place),
+    ...common(fields, deps),
     tty: false,
     yields: false,
     waitMs: within(number(fields, 'timeout_ms') ?? number(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
   };
 }
 
-/** The arguments of `write_stdin`. Throws an ArgumentProblem. */
+/** Reads the arguments of `write_stdin`. Throws an ArgumentProblem. */
 export function writeArguments(
   args: JsonValue,
   { tokensMax, pollMsMax }: { tokensMax: number; pollMsMax: number },
 ): { number: number; chars: string; waitMs: number; tokensMax: number } {
   const fields = table(args, 'session_id');
   const session = number(fields, 'session_id');
-  if (session === null) throw new ArgumentProblem('`session_id` is missing: the number that exec_command gave.');
+  if (session === null) throw new ArgumentProblem('`session_id` is missing: pass the number that exec_command returned.');
   const chars = text(fields, 'chars') ?? '';
   const waitMs = number(fields, 'yield_time_ms');
   return {
@@ -85,19 +84,19 @@ export function writeArguments(
   };
 }
 
-/** Of words that are a shell with a script. */
+/** The script of an argv that runs a shell with one. Returns null for any other argv. */
 function scriptOf([shell = '', option, script, ...others]: readonly string[]): string | null {
   const isShell = isShellName(shell) && (option === '-c' || option === '-lc') && others.length === 0;
   return isShell ? (script ?? null) : null;
 }
 
-function common(fields: JsonObject, place: ArgumentDeps) {
+function common(fields: JsonObject, deps: ArgumentDeps) {
   const justification = text(fields, 'justification');
-  const cwd = workdir(fields, place.cwd);
+  const cwd = workdir(fields, deps.cwd);
   return {
     cwd,
-    tokensMax: outputTokens(fields, place.limits.tokensMax),
-    ...beyondSandbox(fields, { ...place, cwd }),
+    tokensMax: outputTokens(fields, deps.limits.tokensMax),
+    ...beyondSandbox(fields, { ...deps, cwd }),
     justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
     prefixRule: words(fields, 'prefix_rule'),
   };
@@ -106,37 +105,36 @@ function common(fields: JsonObject, place: ArgumentDeps) {
 function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentDeps): string[] {
   const wanted = text(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
-  if (shell === null) throw new ArgumentProblem(`\`shell\`: there is no shell ${wanted}; bash, zsh and sh are known.`);
+  if (shell === null) throw new ArgumentProblem(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
   const login = flag(fields, 'login');
   if (login === true && !loginShell)
     throw new ArgumentProblem('`login`: the configuration does not allow login shells (allow_login_shell).');
   const argv = shellArgv(shell, script, { login: login ?? loginShell });
-  checkTexts(argv);
+  checkNoNul(argv);
   return argv;
 }
 
 function workdir(fields: JsonObject, cwd: string): string {
   const folder = resolve(cwd, text(fields, 'workdir') ?? text(fields, 'working_directory') ?? '');
-  checkTexts([folder]);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new ArgumentProblem(`\`workdir\`: there is no folder ${folder}.`);
+  checkNoNul([folder]);
+  if (!isFolder(folder)) throw new ArgumentProblem(`\`workdir\`: ${folder} is not an existing directory.`);
   return folder;
 }
 
-function beyondSandbox(fields: JsonObject, place: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
+function beyondSandbox(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
   const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
   switch (asked) {
     case 'require_escalated':
       return { escalates: true, permissions: null };
     case 'with_additional_permissions':
-      return { escalates: false, permissions: additionalPermissions(wanted, place) };
+      return { escalates: false, permissions: additionalPermissions(wanted, deps) };
     case 'use_default':
       if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
-      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, place) };
+      return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, deps) };
     default: {
-      const others = place.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
-      throw new ArgumentProblem(`\`sandbox_permissions\` is ${others} or "require_escalated".`);
+      const others = deps.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
+      throw new ArgumentProblem(`\`sandbox_permissions\` must be ${others} or "require_escalated".`);
     }
   }
 }
@@ -144,7 +142,7 @@ function beyondSandbox(fields: JsonObject, place: ArgumentDeps): Pick<CommandCal
 function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: ArgumentDeps): GrantedPermissions {
   if (!limits.permissions)
     throw new ArgumentProblem(
-      'permissions for one command cannot be asked for: the configuration does not allow it (features.exec_permission_approvals).',
+      'you cannot ask for permissions for a single command: the configuration does not allow it (features.exec_permission_approvals).',
     );
   const permissions = wantedPermissions(wanted, { cwd, home, userHome: env.HOME ?? null });
   if (typeof permissions === 'string') throw new ArgumentProblem(`\`additional_permissions\` ${permissions}.`);
@@ -155,9 +153,8 @@ function outputTokens(fields: JsonObject, tokensMax: number): number {
   return within(number(fields, 'max_output_tokens') ?? OUTPUT_TOKENS_DEFAULT, 1, tokensMax);
 }
 
-function checkTexts(texts: readonly string[]): void {
-  if (texts.some((one) => one.includes('\0')))
-    throw new ArgumentProblem('A command, and the name of a folder, cannot hold NUL characters.');
+function checkNoNul(texts: readonly string[]): void {
+  if (texts.some((one) => one.includes('\0'))) throw new ArgumentProblem('the command and `workdir` must not contain NUL characters.');
 }
 
 function within(value: number, min: number, max: number): number {
@@ -171,19 +168,19 @@ function table(args: JsonValue, needed: string): JsonObject {
 
 function text(fields: JsonObject, name: string): string | null {
   const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'string') throw new ArgumentProblem(`\`${name}\` is a text.`);
+  if (value !== null && typeof value !== 'string') throw new ArgumentProblem(`\`${name}\` must be a string.`);
   return value;
 }
 
 function number(fields: JsonObject, name: string): number | null {
   const { [name]: value = null } = fields;
-  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new ArgumentProblem(`\`${name}\` is a number.`);
+  if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new ArgumentProblem(`\`${name}\` must be a number.`);
   return value;
 }
 
 function flag(fields: JsonObject, name: string): boolean | null {
   const { [name]: value = null } = fields;
-  if (value !== null && typeof value !== 'boolean') throw new ArgumentProblem(`\`${name}\` is true or false.`);
+  if (value !== null && typeof value !== 'boolean') throw new ArgumentProblem(`\`${name}\` must be true or false.`);
   return value;
 }
 
@@ -191,6 +188,6 @@ function words(fields: JsonObject, name: string): string[] | null {
   const { [name]: value = null } = fields;
   if (value === null) return null;
   const texts = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
-  if (!Array.isArray(value) || texts.length !== value.length) throw new ArgumentProblem(`\`${name}\` is a list of texts.`);
+  if (!Array.isArray(value) || texts.length !== value.length) throw new ArgumentProblem(`\`${name}\` must be a list of strings.`);
   return texts;
 }
