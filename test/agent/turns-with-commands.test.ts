@@ -65,7 +65,7 @@ describe('if the disk is full when a command ends', () => {
   });
 });
 
-test('an interrupt ends a command of the user before the turn', async () => {
+test('an interrupt ends a user command before the turn', async () => {
   const server = await commandServer([runs('sleep 300')]);
   const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
   await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');

@@ -38,7 +38,7 @@ export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps
   });
 }
 
-/** Performs an action of the user's, which needs no decision. */
+/** Performs a user's action, which needs no decision. */
 export function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
   const run = new ActionRun(action, turn, deps);
   return run.take(() => run.perform(permit));
