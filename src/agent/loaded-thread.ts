@@ -166,7 +166,7 @@ export class LoadedThread {
   }
 
   /**
-   * Prepares a command of the user's: in the running turn, which then does not end before the command, or in a turn of its own.
+   * Prepares a user command: in the running turn, which then does not end before the command, or in a turn of its own.
    * Returns the function that runs it; call it after the request is answered.
    */
   runUserCommand(command: UserCommand): Promise<() => void> {

@@ -5,7 +5,7 @@ import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 
-/** The state of a loaded thread in memory. Its collaborators share it, so no change of it may span an await. */
+/** The state of a loaded thread in memory. Its collaborators share it, and must not await within a change. */
 export class ThreadState {
   record: ThreadRecord;
   configuration: ThreadConfiguration;

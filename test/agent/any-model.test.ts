@@ -6,7 +6,7 @@ import { text } from '../support/test-client.ts';
 import { errorOf, message, reasoning, USAGE } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-/** Few ids and texts, so that events meet each other. */
+/** Few ids and texts, so that events often concern the same item. */
 const ids = fc.constantFrom('a', 'b');
 const texts = fc.constantFrom('', 'x', 'some text', '<proposed_plan>\n', '</proposed_plan>', '\ud83e', '🧵');
 const indexes = fc.constantFrom(0, 1, 7, 2 ** 32 - 2, Number.MAX_SAFE_INTEGER);
@@ -64,7 +64,7 @@ const event: fc.Arbitrary<ModelEvent> = fc.oneof(
   },
 );
 
-/** What belongs together, whole or in part. */
+/** Events that belong together, complete or not. */
 const fragment: fc.Arbitrary<ModelEvent[]> = fc
   .tuple(ids, texts, indexes, fc.boolean(), fc.subarray([0, 1, 2, 3], { minLength: 1 }))
   .map(([id, delta, index, isMessage, kept]) => {
@@ -85,7 +85,7 @@ const ending: fc.Arbitrary<ModelEvent> = fc.constantFrom<ModelEvent>(
   { type: 'failed', error: errorOf('the end') },
 );
 
-/** A response in any order of events, which has an end as every model's has. */
+/** A response with its events in any order. It has an end, as every model's response has. */
 const responses = fc.array(
   fc
     .tuple(fc.array(fc.oneof(fragment, fc.array(event, { maxLength: 3 })), { maxLength: 6 }), ending)
@@ -98,7 +98,7 @@ const collaborationMode = (mode: 'plan' | 'default') => ({
   settings: { model: 'test-model', reasoning_effort: null, developer_instructions: null },
 });
 
-test('whatever a model sends, a turn has one start and one end, its items are told in order, and the next turn works', async () => {
+test('whatever a model sends, a turn has one start and one end, its items are announced in order, and the next turn works', async () => {
   const server = await startServer({ config: 'model = "m"\nmodel_provider = "scripted"\nshow_raw_agent_reasoning = true\n' });
   const { client, model } = server;
   await fc.assert(
@@ -135,7 +135,7 @@ interface Told {
   params?: unknown;
 }
 
-/** One turn/started first, one turn/completed last, and what is told of items between them. */
+/** One turn/started first, one turn/completed last, and all item notifications between them. */
 function checkOrder(messages: Told[], turnId: string): void {
   const told = messages.filter(({ method = '' }) => /^(turn\/(started|completed)|item\/)/.test(method));
   const turns = told.filter(({ method = '' }) => method.startsWith('turn/'));
@@ -147,7 +147,7 @@ function checkOrder(messages: Told[], turnId: string): void {
   checkItems(told);
 }
 
-/** An item starts, gets its deltas, completes at most once, and then is still. */
+/** An item starts, gets its deltas, completes at most once, and gets nothing after that. */
 function checkItems(told: Told[]): void {
   const open = new Set<string>();
   const closed = new Set<string>();
@@ -162,7 +162,7 @@ function checkItems(told: Told[]): void {
   }
 }
 
-/** What a client has seen completed is stored as it was, in that order. */
+/** Items that a client has seen completed are stored unchanged and in that order. */
 function expectStored(messages: Told[], items: { id: string }[]): void {
   const completed = messages.flatMap(({ method, params }) =>
     method === 'item/completed' ? [(params as { item: { id: string } }).item] : [],

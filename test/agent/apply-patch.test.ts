@@ -30,7 +30,7 @@ interface Setting {
   sandbox?: SandboxMode;
 }
 
-/** A thread whose model gives these responses, one a request, and then says that it is done. */
+/** A thread whose model gives these responses, one for each request, and then a final message. */
 async function threadWith(
   responses: ScriptedResponse[],
   { files = {}, approvalPolicy = 'never', sandbox = 'workspace-write' }: Setting = {},
@@ -41,7 +41,7 @@ async function threadWith(
   return server;
 }
 
-/** What the model read as the output of a call. */
+/** The output of a call, as the model read it. */
 function outputOf({ model }: TestServer, callId = 'c1'): unknown {
   const found = model.requests.flatMap(conversation).find((item) => 'output' in item && item.call_id === callId);
   return found !== undefined && 'output' in found ? found.output : undefined;
@@ -56,7 +56,7 @@ function fileChanges({ client }: TestServer, method: 'item/started' | 'item/comp
   return items.filter((item) => item.type === 'fileChange');
 }
 
-/** Answers the next questions about files, in order; the test may do something before each answer. */
+/** Answers the next approval requests for files, in order. The test may do something before each answer. */
 function answering({ client }: TestServer, decisions: (FileChangeApprovalDecision | 'error')[], before: () => void = () => {}): void {
   const [decision, ...rest] = decisions;
   if (decision === undefined) return;
@@ -71,7 +71,7 @@ function answering({ client }: TestServer, decisions: (FileChangeApprovalDecisio
 }
 
 describe('a patch', () => {
-  test('is an item that begins and completes, a text for the model, and the diff of the turn', async () => {
+  test('is shown as an item that begins and completes, as an output for the model, and in the diff of the turn', async () => {
     const patch = patchOf(
       '*** Add File: new.txt',
       '+one',
@@ -113,7 +113,7 @@ describe('a patch', () => {
     expect(stored.thread.turns[0]?.items).toContainEqual({ ...item, status: 'completed' });
   });
 
-  test('may come as a function with `input`, from a model whose API has no tools of free form', async () => {
+  test('may come as a function call with `input`, from a model whose API has no freeform tools', async () => {
     const server = await threadWith([response(functionCall('apply_patch', { input: update('a.txt', 'a', 'b') }))], {
       files: { 'a.txt': 'a\n' },
     });
@@ -125,16 +125,16 @@ describe('a patch', () => {
   test.each([
     ['no patch', 'garbage', /^apply_patch verification failed: invalid patch: its first line must be '\*\*\* Begin Patch'/],
     [
-      'lines that are not there',
+      'lines that the file does not have',
       update('a.txt', 'zz', 'b'),
       /^apply_patch verification failed: Failed to find expected lines in .*a\.txt:\nzz$/,
     ],
     [
-      'a file that is not there',
+      'a file that does not exist',
       patchOf('*** Add File: n', '+n', '*** Delete File: none'),
       /^apply_patch verification failed: .*none does not exist$/,
     ],
-  ])('with %s is told to the model alone', async (_name, patch, output) => {
+  ])('with %s fails for the model only: clients see no item', async (_name, patch, output) => {
     const server = await threadWith([response(patchCall(patch))], { files: { 'a.txt': 'a\n' } });
     await server.client.turn(idOf(1), 'go');
     expect(outputOf(server)).toEqual(expect.stringMatching(output));
@@ -143,7 +143,7 @@ describe('a patch', () => {
     expect([read(server, 'a.txt'), read(server, 'n')]).toEqual(['a\n', null]);
   });
 
-  test('that cannot be written whole fails: the model is told what was, and the diff shows that', async () => {
+  test('that can only be written in part fails: the model reads which files were written, and the diff shows them', async () => {
     const server = await threadWith([response(patchCall(patchOf('*** Add File: n', '+n', '*** Add File: a.txt/x', '+x')))], {
       files: { 'a.txt': 'a\n' },
     });
@@ -158,7 +158,7 @@ describe('a patch', () => {
     ]);
   });
 
-  test('and another of the same answer are applied one after the other', async () => {
+  test('and another one of the same response are applied one after the other', async () => {
     const both = [...patchCall(update('a.txt', '0', '1'), 'c1'), ...patchCall(update('a.txt', '1', '2'), 'c2')];
     const server = await threadWith([response(both)], { files: { 'a.txt': '0\n' } });
     await server.client.turn(idOf(1), 'go');
@@ -169,7 +169,7 @@ describe('a patch', () => {
     ]);
   });
 
-  test("is in its turn's diff alone", async () => {
+  test('is only in the diff of its own turn', async () => {
     const server = await threadWith(
       [response(patchCall(update('a.txt', '0', '1'))), response(message('ok')), response(patchCall(update('a.txt', '1', '2'), 'c2'))],
       {
@@ -189,7 +189,7 @@ describe('a patch', () => {
   });
 });
 
-describe('a patch that is asked about', () => {
+describe('a patch that needs approval', () => {
   const untrusted = { files: { 'a.txt': '0\n' }, approvalPolicy: 'untrusted' as const };
 
   test('begins as an item, waits, and is applied when it is accepted', async () => {
@@ -231,7 +231,7 @@ describe('a patch that is asked about', () => {
     expect(read(server, 'a.txt')).toBe('0\n');
   });
 
-  test('and cancelled ends its turn as interrupted', async () => {
+  test('and is cancelled ends its turn as interrupted', async () => {
     const server = await threadWith([response(patchCall(update('a.txt', '0', '1')))], untrusted);
     answering(server, ['cancel']);
     expect(await server.client.turn(idOf(1), 'go')).toMatchObject({ status: 'interrupted' });
@@ -249,7 +249,7 @@ describe('a patch that is asked about', () => {
     expect(read(server, 'a.txt')).toBe('0\n');
   });
 
-  test('and accepted for the session: these files are not asked about again, others are', async () => {
+  test('and is accepted for the session: its files need no approval again, others do', async () => {
     const one = (from: number, to: number) => response(patchCall(update('a.txt', `${from}`, `${to}`), `c${to}`));
     const server = await threadWith([one(0, 1), one(1, 2), response(patchCall(patchOf('*** Add File: b.txt', '+b'), 'c3'))], untrusted);
     answering(server, ['acceptForSession']);
@@ -268,7 +268,7 @@ describe('a patch that is asked about', () => {
     expect([read(server, 'a.txt'), read(server, 'b.txt')]).toEqual(['2\n', null]);
   });
 
-  test('does not overwrite what somebody wrote meanwhile', async () => {
+  test('does not overwrite a file that was changed meanwhile', async () => {
     const server = await threadWith([response(patchCall(update('a.txt', '0', '1')))], untrusted);
     answering(server, ['accept'], () => writeFileSync(join(server.cwd, 'a.txt'), 'mine, and longer\n'));
     await server.client.turn(idOf(1), 'go');
@@ -280,13 +280,13 @@ describe('a patch that is asked about', () => {
 describe('the sandbox', () => {
   const outside = (server: TestServer) => join(server.folder, 'outside');
 
-  /** A thread of which a folder beside the workspace holds a file; `lay` puts more into the workspace. */
+  /** A thread with a file in a folder beside its workspace; `lay` puts more into the workspace. */
   async function attack(patch: string, approvalPolicy: AskForApproval, lay: (cwd: string, outside: string) => void = () => {}) {
     const server = await threadWith([response(patchCall(patch))], {
       approvalPolicy,
       files: { 'd/x.txt': 'x\n', '../outside/secret.txt': 'x\n' },
     });
-    // Else the whole of /tmp, where the test's folders are, could be written.
+    // Otherwise all of /tmp, which has the test's folders, would be writable.
     const policy = { type: 'workspaceWrite' as const, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
     await server.client.request('thread/settings/update', { threadId: idOf(1), sandboxPolicy: policy });
     lay(server.cwd, outside(server));
@@ -313,7 +313,7 @@ describe('the sandbox', () => {
     ],
   ];
 
-  test.each(ways)('is not left %s: never refuses it', async (_name, patch, lay) => {
+  test.each(ways)('cannot be left %s: with the policy `never` the patch is refused', async (_name, patch, lay) => {
     const server = await attack(patch, 'never', lay);
     await server.client.turn(idOf(1), 'go');
     expect(outputOf(server)).toEqual(expect.stringMatching(/^The patch was refused, and nothing was written: /));
@@ -322,7 +322,7 @@ describe('the sandbox', () => {
     expect(existsSync(join(outside(server), 'new.txt'))).toBe(false);
   });
 
-  test.each(ways)('is not left %s: on-request asks, and says why', async (_name, patch, lay) => {
+  test.each(ways)('cannot be left %s: with the policy `on-request` the user is asked, with the reason', async (_name, patch, lay) => {
     const server = await attack(patch, 'on-request', lay);
     answering(server, ['decline']);
     await server.client.turn(idOf(1), 'go');
@@ -334,14 +334,14 @@ describe('the sandbox', () => {
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('x\n');
   });
 
-  test('is left where the user accepts it', async () => {
+  test('is left if the user accepts the patch', async () => {
     const server = await attack(update('../outside/secret.txt', 'x', 'y'), 'on-request');
     answering(server, ['accept']);
     await server.client.turn(idOf(1), 'go');
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('y\n');
   });
 
-  test('holds behind a link that a command made in the place of a writable root', async () => {
+  test('holds if a command replaced a writable root with a link', async () => {
     const server = await attack(update('build/secret.txt', 'x', 'y'), 'never', (cwd, away) => symlinkSync(away, join(cwd, 'build')));
     const writableRoots = [join(server.cwd, 'build')];
     const policy = { type: 'workspaceWrite' as const, writableRoots, excludeSlashTmp: true, excludeTmpdirEnvVar: true };
@@ -383,7 +383,7 @@ describe('the sandbox', () => {
     expect(readFileSync(join(server.home, 'auth.json'), 'utf8')).toBe('key\n');
   });
 
-  test('that is read-only lets nothing be written', async () => {
+  test('allows no writing if it is read-only', async () => {
     const server = await threadWith([response(patchCall(update('a.txt', '0', '1')))], { files: { 'a.txt': '0\n' }, sandbox: 'read-only' });
     await server.client.turn(idOf(1), 'go');
     expect(read(server, 'a.txt')).toBe('0\n');
@@ -402,7 +402,7 @@ describe('while the model writes a patch', () => {
     return { type: 'callDelta', callId: 'c1', name: 'apply_patch', custom, delta: piece };
   }
 
-  test('clients see it grow', async () => {
+  test('clients see the patch grow', async () => {
     const gates = [new Gate(), new Gate()];
     const patch = patchOf('*** Add File: n', '+one', '+two');
     const [first, second, third] = [patch.slice(0, 40), patch.slice(40, 45), patch.slice(45)];
@@ -426,7 +426,7 @@ describe('while the model writes a patch', () => {
     expect(read(server, 'n')).toBe('one\ntwo\n');
   });
 
-  test('it is not told again and again: a patch of a megabyte is told a few times over in all', async () => {
+  test('previews of a patch of a megabyte add up to a few times its size', async () => {
     const patch = patchOf(
       '*** Add File: n',
       ...Array.from({ length: 20_000 }, (_, index) => `+line ${index} of a long file, so that it is long`),
@@ -448,7 +448,7 @@ describe('while the model writes a patch', () => {
     expect(told.reduce((sum, length) => sum + length, 0)).toBeLessThan(10 * patch.length);
   });
 
-  test('what was begun and is written anew is forgotten', async () => {
+  test('a patch that a retry starts again is forgotten', async () => {
     const patch = patchOf('*** Add File: n', '+one');
     const retrying: ModelEvent = {
       type: 'retrying',

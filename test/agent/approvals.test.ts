@@ -34,7 +34,7 @@ async function resumed(server: TestServer): Promise<TestClient> {
   return client;
 }
 
-test('a client that resumes the thread is shown what is open, under its id, and both see that it is resolved', async () => {
+test('a client that resumes the thread gets the open request with its id, and both clients see it resolved', async () => {
   const server = await asking();
   const asked = await question(server.client, METHOD);
   const other = await resumed(server);
@@ -46,7 +46,7 @@ test('a client that resumes the thread is shown what is open, under its id, and 
   expect(told(server)).toBe(JSON.stringify(ANSWER));
 });
 
-test('when its client is gone a question waits, with nobody there, for whoever resumes the thread', async () => {
+test('a request whose client has disconnected waits for the next client that resumes the thread', async () => {
   const server = await asking();
   const asked = await question(server.client, METHOD);
   await server.client.close();
@@ -62,7 +62,7 @@ test('when its client is gone a question waits, with nobody there, for whoever r
   expect(told(server)).toBe(JSON.stringify(ANSWER));
 });
 
-test('a thread that is not followed any more waits too, and a client that has not been asked cannot answer', async () => {
+test('a request also waits after its client unsubscribes, and a client that was not asked cannot answer it', async () => {
   const server = await asking();
   const { client } = server;
   const asked = await question(client, METHOD);
@@ -77,7 +77,7 @@ test('a thread that is not followed any more waits too, and a client that has no
   await client.turnCompleted(server.turnId);
 });
 
-test('of two clients that answer at once, one counts', async () => {
+test('if two clients answer at the same time, one answer counts', async () => {
   const server = await asking();
   const asked = await question(server.client, METHOD);
   const other = await resumed(server);
@@ -89,7 +89,7 @@ test('of two clients that answer at once, one counts', async () => {
   expect(resolved(other)).toHaveLength(1);
 });
 
-test('an interrupt resolves what is open before the turn ends; an answer that comes later is ignored', async () => {
+test('an interrupt resolves open requests before the turn ends; a later answer is ignored', async () => {
   const server = await asking();
   const { client, turnId } = server;
   const asked = await question(client, METHOD);
@@ -102,7 +102,7 @@ test('an interrupt resolves what is open before the turn ends; an answer that co
   expect(server.model.requests).toHaveLength(1);
 });
 
-test.each(['thread/archive', 'thread/delete'])('%s resolves what is open', async (method) => {
+test.each(['thread/archive', 'thread/delete'])('%s resolves open requests', async (method) => {
   const server = await asking();
   const asked = await question(server.client, METHOD);
   await server.client.call(method, { threadId: idOf(1) });
@@ -110,14 +110,14 @@ test.each(['thread/archive', 'thread/delete'])('%s resolves what is open', async
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('interrupted');
 });
 
-test('a question of a thread in memory only is like any other', async () => {
+test('an ephemeral thread can ask like any other', async () => {
   const server = await asking({}, { ephemeral: true });
   const asked = await question(server.client, METHOD);
   answer(server.client, asked, ANSWER);
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
 });
 
-test('the end of the server leaves the turn interrupted, and nothing is asked again', async () => {
+test('when the server ends, the turn is interrupted, and its request is not sent again', async () => {
   const server = await asking();
   await question(server.client, METHOD);
   const { client } = await server.restart();
@@ -127,7 +127,7 @@ test('the end of the server leaves the turn interrupted, and nothing is asked ag
   expect(client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 
-test('with approval_timeout_ms silence counts as a no once the time has passed', async () => {
+test('with approval_timeout_ms, no answer within that time is a refusal', async () => {
   const server = await asking({ overrides: [`approval_timeout_ms=${TIMEOUT_MS}`] });
   const { client, clock, turnId } = server;
   const asked = await question(client, METHOD);
@@ -142,7 +142,7 @@ test('with approval_timeout_ms silence counts as a no once the time has passed',
   expect(clock.timers).not.toContain(TIMEOUT_MS);
 });
 
-test('an answer in time ends the wait for silence', async () => {
+test('an answer in time stops the timer', async () => {
   const server = await asking({ overrides: [`approval_timeout_ms=${TIMEOUT_MS}`] });
   answer(server.client, await question(server.client, METHOD), ANSWER);
   await server.client.turnCompleted(server.turnId);
@@ -150,7 +150,7 @@ test('an answer in time ends the wait for silence', async () => {
   expect(told(server)).toBe(JSON.stringify(ANSWER));
 });
 
-test('a time that is none is refused where a thread begins', async () => {
+test('an invalid approval_timeout_ms is refused at thread/start', async () => {
   const { client } = await startServer({ overrides: ['approval_timeout_ms=0'] });
   const { data, message } = await client.refusal('thread/start', {});
   expect([data.code, message]).toEqual([
@@ -159,7 +159,7 @@ test('a time that is none is refused where a thread begins', async () => {
   ]);
 });
 
-test('two questions at once are answered apart, and the thread waits until the last is', async () => {
+test('two open requests are answered separately, and the thread waits until both are answered', async () => {
   const two = ['a', 'b'].map((id) => ({ ...QUESTIONS.questions[0], id }));
   const model = new TestModel(
     response(...two.map((one) => functionCall('request_user_input', { questions: [one] }, { callId: one.id }))),

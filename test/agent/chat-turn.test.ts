@@ -5,7 +5,7 @@ import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** The same answers in the words of both APIs. */
+/** The same responses in the formats of both APIs. */
 interface Answers {
   responses: Reply[];
   chat: Reply[];
@@ -13,10 +13,10 @@ interface Answers {
 
 type WireApi = keyof Answers;
 
-/** What a user does on a thread whose provider answers like this. */
+/** A user's requests on a thread whose provider responds like this. */
 type Act = (server: TestServer, provider: ProviderServer) => Promise<void>;
 
-/** Everything that the client is told, and the roles of each request that the provider got, without what names the API. */
+/** All notifications to the client, and the roles in each request to the provider, without anything that names the API. */
 async function told(wireApi: WireApi, answers: Answers, act: Act) {
   await using provider = await ProviderServer.start(...answers[wireApi]);
   const config = `model = "m"\nmodel_provider = "p"\nshow_raw_agent_reasoning = true
@@ -66,8 +66,8 @@ const plain: Answers = {
   chat: [chatStream(delta({ reasoning_content: 'be' }), delta({ reasoning_content: 'cause' }), delta({ content: 'Hello' }), ...ended())],
 };
 
-describe('a turn is told the same, whichever API the model is behind:', () => {
-  test('reasoning, a message and counts', async () => {
+describe('a turn looks the same to clients with either API:', () => {
+  test('reasoning, a message and token usage', async () => {
     const methods = await expectSame(plain, oneTurn);
     expect(methods.slice(-13)).toEqual([
       'turn/started',
@@ -78,7 +78,7 @@ describe('a turn is told the same, whichever API the model is behind:', () => {
     ]);
   });
 
-  test('tools that are called side by side, and the answer after them', async () => {
+  test('tools that are called in parallel, and the message after them', async () => {
     const [first, second] = ['{"plan":[{"step":"a","status":"pending"}]}', '{"plan":[]}'];
     const answers = {
       responses: [
@@ -116,7 +116,7 @@ describe('a turn is told the same, whichever API the model is behind:', () => {
     expect(methods.slice(-3)).toEqual(['thread/status/changed', 'error', 'turn/completed']);
   });
 
-  test('a stream that is cut, asked for again and answered', async () => {
+  test('a stream that breaks off and is retried', async () => {
     const answers = {
       responses: [streaming(...message('Hel').slice(0, 2)), ...plain.responses],
       chat: [chatStream(delta({ content: 'Hel' })), ...plain.chat],
@@ -131,7 +131,7 @@ describe('a turn is told the same, whichever API the model is behind:', () => {
     expect(methods.filter((method) => method === 'error')).toHaveLength(1);
   });
 
-  /** A message that has begun and goes no further. */
+  /** A message that has begun and never completes. */
   const begun: Answers = {
     responses: [(res) => res.writeHead(200).write(message('Hel').slice(0, 2).map(sse).join(''))],
     chat: [(res) => res.writeHead(200).write(data(delta({ content: 'Hel' })))],
@@ -161,7 +161,7 @@ describe('a turn is told the same, whichever API the model is behind:', () => {
   });
 });
 
-test('a chat model reads what it said, its calls with their outputs, and what the user said next', async () => {
+test('a chat model reads its messages, its calls with their outputs, and the next message of the user', async () => {
   const args = '{"plan":[]}';
   await using provider = await ProviderServer.start(
     chatStream(

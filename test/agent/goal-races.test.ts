@@ -21,7 +21,7 @@ async function threadOn(responses: ScriptedResponse[], options: TestServerOption
   return server;
 }
 
-/** A thread whose first write with an entry of this kind waits at the gate, or fails as `act` does. */
+/** A thread whose first write with an entry of this kind waits for `act`, and fails if `act` does. */
 function atFirst(kind: LogEntry['kind'], act: () => Promise<void> | undefined): TestServerOptions {
   let first = true;
   return {
@@ -46,13 +46,13 @@ function ends(client: TestClient): string[] {
   return client.notifications('turn/completed').map(({ turn }) => turn.status);
 }
 
-describe('settings that change while a turn for the goal is being begun', () => {
-  test('are not lost: thread/settings/update waits for the beginning', async () => {
+describe('settings that change while a turn for the goal begins', () => {
+  test('are not lost: thread/settings/update waits until the turn has begun', async () => {
     const server = await threadOn([response(COMPLETE), response(message('done'))], {
       files: { 'work/AGENTS.md': 'be kind', 'other/AGENTS.md': 'be quick' },
     });
     const { client, folder } = server;
-    // What the model is told of another folder has to be read first.
+    // The instructions of another folder are read before the turn begins.
     await client.request('thread/settings/update', { threadId, cwd: join(folder, 'other') });
     const goal = setGoal(server);
     await client.request('thread/settings/update', { threadId, model: 'second-model' });
@@ -69,7 +69,7 @@ describe('settings that change while a turn for the goal is being begun', () => 
     expect((await again.client.request('thread/resume', { threadId })).model).toBe('second-model');
   });
 
-  test('nor those of a turn/start: a resume by path, which stands in another queue, waits for it', async () => {
+  test('nor are those of a turn/start: a resume by path, which uses another queue, waits for it', async () => {
     const gate = new Gate();
     const server = await threadOn(
       [response(message('hello'))],
@@ -83,7 +83,7 @@ describe('settings that change while a turn for the goal is being begun', () => 
     await taken(client);
     gate.open();
     expect(await turn).toMatchObject({ status: 'completed' });
-    // A turn ran: what a resume says of the settings does not disturb it.
+    // A turn ran, so the settings of the resume were ignored.
     expect(await resumed).toMatchObject({ model: 'test-model', reasoningEffort: 'high' });
     expect(server.model.request(1).model).toBe('test-model');
   });
@@ -111,7 +111,7 @@ describe('the goal and the end of a turn that could not be stored', () => {
   test.each([
     ['completed', [response(PLAN), response(message('one'))]],
     ['failed', [[{ type: 'started' as const }, failed('no')]]],
-  ])('one that %s: the goal is blocked, for clients and after a restart', async (_how, responses) => {
+  ])('a turn that %s: the goal is blocked, for clients and after a restart', async (_how, responses) => {
     const server = await threadOn(responses, atFirst('turnEnded', full));
     await setGoal(server);
     await server.client.waitFor('turn/completed');
@@ -126,7 +126,7 @@ describe('the goal and the end of a turn that could not be stored', () => {
   });
 });
 
-describe('while a turn ends by itself, no turn for the goal comes between', () => {
+describe('no turn for the goal begins between the end of a turn and', () => {
   async function ending() {
     const gate = new Gate();
     const server = await threadOn(
@@ -170,7 +170,7 @@ describe('while a turn ends by itself, no turn for the goal comes between', () =
 });
 
 test.each(['between its turns', 'in its turn'])(
-  'an archive %s says nothing against the goal: it goes on after thread/unarchive',
+  'an archive %s does not stop the goal: its turns go on after thread/unarchive',
   async (when) => {
     const gate = new Gate();
     const server = await threadOn(
@@ -210,7 +210,7 @@ test('thread/goal/set on a loaded thread stores the goal and the preview at once
   expect([writes, thread.preview]).toEqual([1, 'all green']);
 });
 
-test('a thread whose turn is being begun is not unloaded, however long nobody has followed it', async () => {
+test('a thread is not unloaded while a turn begins, even if it had no followers for long', async () => {
   const gate = new Gate();
   const server = await threadOn(
     [response(message('hello'))],
@@ -231,7 +231,7 @@ test('a thread whose turn is being begun is not unloaded, however long nobody ha
   expect(client.notifications('thread/closed')).toEqual([]);
 });
 
-test('the end of the server leaves no timer behind, of a thread whose turn it interrupts', async () => {
+test('a server that ends leaves no timer of a thread whose turn it interrupts', async () => {
   const server = await threadOn([response([new Gate()], message('never'))]);
   await server.client.request('turn/start', { threadId, input: text('hi') });
   await server.model.asked(1);
@@ -240,7 +240,7 @@ test('the end of the server leaves no timer behind, of a thread whose turn it in
   expect(server.clock.timers).not.toContain(IDLE_MS);
 });
 
-test('thread/revert of the thread whose last turn fails as it is stopped tells that it is idle', async () => {
+test('thread/revert announces the status idle if the last turn fails while it is interrupted', async () => {
   const server = await threadOn(
     [response(message('one')), response([new Gate()], message('never'))],
     atSecondEnd(() => {

@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const threadId = idOf(1);
 
-/** What the tools gave back to the calls of one turn of the user, each in a request of its own. */
+/** The outputs of the calls of one turn, with one call for each request. */
 async function outputsOf(server: TestServer, calls: [name: string, args: object | string][]): Promise<unknown[]> {
   const before = server.model.requests.length;
   for (const [index, [name, args]] of calls.entries()) server.model.push(response(functionCall(name, args, { callId: `c${index}` })));
@@ -16,7 +16,7 @@ async function outputsOf(server: TestServer, calls: [name: string, args: object 
   return input.flatMap((item) => (item.type === 'function_call_output' && typeof item.output === 'string' ? [read(item.output)] : []));
 }
 
-/** JSON as what it says, any other text as it is. */
+/** Parses JSON; returns any other text as it is. */
 function read(output: string): unknown {
   return output.startsWith('{') ? JSON.parse(output) : output;
 }
@@ -38,7 +38,7 @@ const MINE = {
   updatedAt: START,
 };
 
-test('the model begins a goal, reads it, and says that it is complete; then it may begin another, with counts of its own', async () => {
+test('the model creates a goal, reads it and completes it; then it may create another, with its own counters', async () => {
   const server = await withThread();
   const outputs = await outputsOf(server, [
     ['get_goal', {}],
@@ -71,7 +71,7 @@ test('the model begins a goal, reads it, and says that it is complete; then it m
   expect(await server.client.request('thread/goal/get', { threadId })).toEqual({ goal: last });
 });
 
-test('what the model may not do is said to it, and changes nothing', async () => {
+test('invalid calls tell the model why, and change nothing', async () => {
   const server = await withThread();
   const outputs = await outputsOf(server, [
     ['update_goal', { status: 'complete' }],
@@ -95,7 +95,7 @@ test('what the model may not do is said to it, and changes nothing', async () =>
   expect(server.client.notifications('thread/goal/updated')).toEqual([]);
 });
 
-test('a goal that is not complete is not replaced, nor does the model give it any status it likes', async () => {
+test('the model cannot replace a goal that is not complete, nor set every status', async () => {
   const server = await withThread();
   await server.client.request('thread/goal/set', { threadId, objective: 'theirs', status: 'paused' });
   const outputs = await outputsOf(server, [
@@ -118,7 +118,7 @@ test('a goal that is not complete is not replaced, nor does the model give it an
   });
 });
 
-test('the argument shapes are those that models know', async () => {
+test('the tools take the argument shapes that models know', async () => {
   const server = await withThread();
   await outputsOf(server, []);
   const tools = server.model.request(1).tools.filter(({ name }) => name.endsWith('_goal'));
@@ -146,7 +146,7 @@ test('the argument shapes are those that models know', async () => {
   ]);
 });
 
-test('an ephemeral thread has no goal, and its model no tools for one', async () => {
+test('an ephemeral thread has no goal, and its model has no goal tools', async () => {
   const server = await startServer({ model: new TestModel() });
   await server.client.request('thread/start', { ephemeral: true });
   expect(await outputsOf(server, [['get_goal', {}]])).toEqual([

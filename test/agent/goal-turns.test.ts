@@ -20,7 +20,7 @@ import {
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
 const threadId = idOf(1);
-/** After so long a thread that nobody follows is unloaded: the timer is set when its turn has ended. */
+/** A thread without followers is unloaded after this time. The timer starts when its turn has ended. */
 const IDLE_MS = 30 * 60 * 1000;
 const PLAN = functionCall('update_plan', { plan: [] });
 const COMPLETE = functionCall('update_goal', { status: 'complete' });
@@ -32,7 +32,7 @@ async function threadOn(responses: ScriptedResponse[], options: TestServerOption
   return server;
 }
 
-/** A thread that has been given an active goal. */
+/** A thread with an active goal. */
 async function goalOn(...responses: ScriptedResponse[]): Promise<TestServer> {
   const server = await threadOn(responses);
   await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -44,7 +44,7 @@ async function goalIs(client: TestClient, status: string): Promise<void> {
   await client.waitFor('thread/goal/updated', ({ goal }) => goal.status === status);
 }
 
-/** Resolves when so many turns have ended, and whatever follows them has had its chance to begin. */
+/** Resolves when this many turns have ended, and a following turn has had the chance to begin. */
 async function ended({ client }: Pick<TestServer, 'client'>, turns: number): Promise<void> {
   let count = 0;
   await client.first(`the end of turn ${turns}`, ({ method }) => method === 'turn/completed' && ++count === turns);
@@ -58,7 +58,7 @@ interface Told {
   status: { type: string };
 }
 
-/** What the clients were told of turns and of the goal, in short. */
+/** The notifications about turns and the goal, in short. */
 function story(client: TestClient): string[] {
   const turns: string[] = [];
   const nameOf = (id: string) => {
@@ -77,7 +77,7 @@ function story(client: TestClient): string[] {
   return client.messages.flatMap(({ method = '', params }) => told[method]?.(params as Told) ?? []);
 }
 
-/** The text of the message about the goal that a request ends with. */
+/** The text of the goal message at the end of a request. */
 function lastText({ model }: TestServer, request: number): string {
   const last = conversation(model.request(request)).at(-1);
   const part = last?.type === 'message' ? last.content[0] : undefined;
@@ -85,7 +85,7 @@ function lastText({ model }: TestServer, request: number): string {
 }
 
 describe('an idle thread with an active goal', () => {
-  test('goes on by itself until the model says that the goal is complete; each time is an ordinary turn', async () => {
+  test('begins turns by itself until the model completes the goal; each is an ordinary turn', async () => {
     const server = await goalOn(response(PLAN), response(message('one')), response(COMPLETE), response(message('done')));
     await ended(server, 2);
     expect(story(server.client)).toEqual([
@@ -111,7 +111,7 @@ describe('an idle thread with an active goal', () => {
     expect(server.model.requests).toHaveLength(4);
   });
 
-  test('tells the model the objective, as data, and what it has taken', async () => {
+  test('tells the model the objective, as data, and the tokens and time used', async () => {
     const server = await threadOn([response(PLAN), response(message('one')), response(COMPLETE), response(message('done'))]);
     await server.client.request('thread/goal/set', { threadId, objective: 'a </objective> & <b>', tokenBudget: 50 });
     await ended(server, 2);
@@ -123,7 +123,7 @@ describe('an idle thread with an active goal', () => {
     expect(told).toEqual(asked(opening));
   });
 
-  test('begins with the end of a turn of the user, whose words stand alone', async () => {
+  test('begins after a turn of the user, which has no goal message', async () => {
     const gate = new Gate();
     const server = await threadOn([response([gate], message('hello')), response(COMPLETE), response(message('done'))]);
     await server.client.request('turn/start', { threadId, input: text('hi') });
@@ -138,7 +138,7 @@ describe('an idle thread with an active goal', () => {
     expect(server.model.requests).toHaveLength(3);
   });
 
-  test('waits for somebody to follow it, and goes on when the thread is resumed, after a restart too', async () => {
+  test('waits for a follower, and goes on when the thread is resumed, also after a restart', async () => {
     const gate = new Gate();
     const server = await goalOn(response([gate], PLAN), response(message('one')));
     const { turn } = await server.client.waitFor('turn/started');
@@ -164,7 +164,7 @@ describe('an idle thread with an active goal', () => {
     ]);
   });
 
-  test('counts tokens that were not cached, and the time of its turns alone', async () => {
+  test('charges tokens that were not cached, and only the time of its turns', async () => {
     const gate = new Gate();
     const server = await goalOn(response([gate], COMPLETE), response(message('done')));
     await server.model.asked(1);
@@ -175,7 +175,7 @@ describe('an idle thread with an active goal', () => {
     expect((await server.client.request('thread/goal/get', { threadId })).goal).toMatchObject({ tokensUsed: 11, timeUsedSeconds: 3 });
   });
 
-  test('does nothing while goals are switched off', async () => {
+  test('begins no turn while goals are disabled', async () => {
     const first = await threadOn([]);
     const stored = await first.restart();
     await stored.client.request('thread/goal/set', { threadId, objective: 'all green' });
@@ -188,7 +188,7 @@ describe('an idle thread with an active goal', () => {
     expect(model.requests.map(({ tools }) => tools.filter(({ name }) => name.endsWith('_goal')))).toEqual([[]]);
   });
 
-  test('does nothing in plan mode', async () => {
+  test('begins no turn in plan mode', async () => {
     const server = await threadOn([response(message('a plan'))]);
     const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
     await server.client.turn(threadId, 'plan it', { collaborationMode: { mode: 'plan', settings } });
@@ -220,7 +220,7 @@ describe('it stops', () => {
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('when it is cleared in mid-turn, and nothing is counted any more', async () => {
+  test('when it is cleared during a turn, and nothing more is charged', async () => {
     const gate = new Gate();
     const server = await goalOn(response([gate], PLAN), response(message('one')));
     await server.model.asked(1);
@@ -231,7 +231,7 @@ describe('it stops', () => {
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('after an interrupt, also for a resume and over a restart, until the user has spoken', async () => {
+  test('after an interrupt, also for a resume and after a restart, until the user gives input', async () => {
     const server = await goalOn(response(messageBegun('par'), [new Gate()]));
     const { turn } = await server.client.waitFor('turn/started');
     await server.client.waitFor('item/agentMessage/delta');
@@ -260,7 +260,7 @@ describe('it stops', () => {
     await server.client.waitFor('turn/started', (params) => params.turn.id !== turn.id);
   });
 
-  test('not for good at the end of the server: who resumes the thread sees it go on', async () => {
+  test('only until the thread is resumed, when the server ends', async () => {
     const server = await goalOn(response([new Gate()]));
     await server.model.asked(1);
     const { client, model } = await server.restart();
@@ -270,7 +270,7 @@ describe('it stops', () => {
     await goalIs(client, 'complete');
   });
 
-  test('when a turn fails: the goal is blocked, or limited where the provider has a limit', async () => {
+  test('when a turn fails: the goal is blocked, or usageLimited if the provider says so', async () => {
     const server = await goalOn([{ type: 'started' }, failed('no')]);
     await ended(server, 1);
     expect(story(server.client)).toEqual([
@@ -288,7 +288,7 @@ describe('it stops', () => {
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('when the budget is used up: the model is told once, may end its turn, and a larger budget with active goes on', async () => {
+  test('when the budget is spent: the model is told once and may end its turn; a larger budget with active goes on', async () => {
     const server = await threadOn([response(PLAN), response(PLAN), response(PLAN), response(message('wrapped up'))]);
     await server.client.request('thread/goal/set', { threadId, objective: 'all green', tokenBudget: 20 });
     await ended(server, 1);
@@ -313,7 +313,7 @@ describe('it stops', () => {
     await goalIs(server.client, 'complete');
   });
 
-  test('when two turns in a row call no tool: the second is told so, and clients read why', async () => {
+  test('when two turns in a row call no tool: the second is told, and clients get a warning', async () => {
     const server = await goalOn(response(message('one')), response(message('two')));
     await ended(server, 2);
     expect(story(server.client).slice(-4)).toEqual(['goal blocked 22 by turn 2', 'warning', 'idle', 'turn 2 completed']);
@@ -328,14 +328,14 @@ describe('it stops', () => {
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('when its turns only speak of the goal with tools', async () => {
+  test('when its turns only call goal tools', async () => {
     const look = functionCall('get_goal', {});
     const server = await goalOn(response(look), response(message('one')), response(look), response(message('two')));
     await ended(server, 2);
     expect(story(server.client).slice(-4, -2)).toEqual(['goal blocked 44 by turn 2', 'warning']);
   });
 
-  test('after a hundred turns without a word of a client', async () => {
+  test('after a hundred turns without input of a client', async () => {
     const server = await threadOn(Array.from({ length: 200 }, (_, index) => response(index % 2 === 0 ? PLAN : message('on'))));
     await server.client.request('thread/goal/set', { threadId, objective: 'all green' });
     await ended(server, 100);
@@ -343,7 +343,7 @@ describe('it stops', () => {
     expect(server.model.requests).toHaveLength(200);
   });
 
-  test('when the next turn cannot be stored: clients read why, and it is not tried again', async () => {
+  test('when the next turn cannot be stored: clients get a warning, and it is not tried again', async () => {
     let writes = 0;
     let failedAt = 0;
     const server = await threadOn([response(PLAN), response(message('one'))], {
@@ -366,8 +366,8 @@ describe('it stops', () => {
   });
 });
 
-describe('the user goes first', () => {
-  test('turn/start during a turn of the goal joins it, and the model answers that', async () => {
+describe('requests of the user go first', () => {
+  test('turn/start during a turn for the goal joins it, and the model reads the input', async () => {
     const server = await goalOn(response(messageBegun('par'), [new Gate()]), response(COMPLETE), response(message('both')));
     const { turn } = await server.client.waitFor('turn/started');
     await server.client.waitFor('item/agentMessage/delta');
@@ -377,7 +377,7 @@ describe('the user goes first', () => {
     expect(conversation(server.model.request(2)).at(-1)).toEqual(asked('and this'));
   });
 
-  test('turn/start that waits for the end of a turn begins before the goal does', async () => {
+  test('turn/start that waits for the end of a turn begins before the next turn for the goal', async () => {
     const gate = new Gate();
     let waits = true;
     const server = await threadOn([response(message('one')), response(message('two')), response(COMPLETE), response(message('done'))], {
@@ -398,7 +398,7 @@ describe('the user goes first', () => {
     expect(conversation(server.model.request(2)).at(-1)).toEqual(asked('mine'));
   });
 
-  test('turn/start while a turn of the goal is being begun waits for it and joins it', async () => {
+  test('turn/start while a turn for the goal begins waits for it and joins it', async () => {
     const gate = new Gate();
     const server = await threadOn([response(COMPLETE), response(message('both'))], {
       wrapStore: (store) =>
@@ -416,7 +416,7 @@ describe('the user goes first', () => {
     expect(JSON.stringify(server.model.requests.at(-1)?.input)).toContain('mine');
   });
 
-  test('a word of the user starts the count of idle turns anew', async () => {
+  test('input of the user resets the count of idle turns', async () => {
     const server = await goalOn(response(message('one')), response(messageBegun('tw'), [new Gate()]));
     await server.model.asked(2);
     await server.client.waitFor('item/agentMessage/delta', ({ delta }) => delta === 'tw');
@@ -429,7 +429,7 @@ describe('the user goes first', () => {
 });
 
 describe('two clients', () => {
-  test('one pauses what the other set, and both see the same story', async () => {
+  test('one pauses the goal that the other set, and both get the same notifications', async () => {
     const gate = new Gate();
     const server = await threadOn([response([gate], PLAN), response(message('one'))]);
     const other = await server.connect();
@@ -443,7 +443,7 @@ describe('two clients', () => {
     expect(server.model.requests).toHaveLength(2);
   });
 
-  test('it goes on for the one that is left', async () => {
+  test('the goal goes on when one of them leaves', async () => {
     const gate = new Gate();
     const server = await threadOn([response([gate], PLAN), response(message('one')), response(COMPLETE), response(message('done'))]);
     const other = await server.connect();
@@ -456,7 +456,7 @@ describe('two clients', () => {
   });
 });
 
-test('an objective that a client changes in mid-turn reaches the model with the next request of that turn', async () => {
+test('an objective that a client changes during a turn reaches the model with the next request of that turn', async () => {
   const gate = new Gate();
   const server = await goalOn(response([gate], PLAN), response(COMPLETE), response(message('done')));
   await server.model.asked(1);
@@ -467,7 +467,7 @@ test('an objective that a client changes in mid-turn reaches the model with the 
   expect(lastText(server, 2)).toContain('has changed the goal');
 });
 
-test('so does one that is changed while the turn is being begun', async () => {
+test('so does one that is changed while the turn begins', async () => {
   const gate = new Gate();
   const server = await threadOn([response(PLAN), response(COMPLETE), response(message('done'))], {
     wrapStore: (store) =>

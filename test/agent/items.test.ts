@@ -6,7 +6,7 @@ import { ANY_ID, agentItem, brief, userItem } from '../support/expected.ts';
 import { conversation, message, reasoning, response, said, TestModel, webSearch } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** A turn in which the model sends these events, read again after a restart: its items, as told and as they read. */
+/** Runs a turn with these events of the model. Returns its items as announced, and as read after a restart. */
 async function turnWith(events: ModelEvent[], config?: string): Promise<TestServer & { items: ThreadItem[]; started: ThreadItem[] }> {
   const model = new TestModel(response(events));
   const server = await startServer({ model, ...(config === undefined ? {} : { config }) });
@@ -20,7 +20,7 @@ async function turnWith(events: ModelEvent[], config?: string): Promise<TestServ
   return { ...next, client: server.client, items, started };
 }
 
-/** What the next turn sends to the model of what it said. */
+/** The model's own items in the request of the next turn. */
 async function sentBack(server: TestServer): Promise<ResponseItem[]> {
   const { client } = await server.restart();
   await client.request('thread/resume', { threadId: idOf(1) });
@@ -30,7 +30,7 @@ async function sentBack(server: TestServer): Promise<ResponseItem[]> {
 }
 
 describe('a message', () => {
-  test('has one id in all that is said of it, and its whole text when it completes, whatever the deltas said', async () => {
+  test('has one id in all notifications, and completes with the whole text, whatever its deltas were', async () => {
     const events = message('as completed', { deltas: ['as ', 'streamed'] });
     const { client, items } = await turnWith(events);
     expect(items).toEqual([agentItem('as completed')]);
@@ -42,7 +42,7 @@ describe('a message', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  test('without deltas, or without a beginning, starts and completes all the same', async () => {
+  test('without deltas, or without a start event, starts and completes too', async () => {
     const { items, started } = await turnWith([
       { type: 'itemCompleted', item: said('no beginning') },
       ...message('no deltas', { deltas: [] }),
@@ -60,13 +60,13 @@ describe('a message', () => {
     expect(started).toEqual([agentItem('', { phase: 'commentary' }), agentItem('', { phase: 'final_answer' })]);
   });
 
-  test('in a phase that older clients do not know is shown without it', async () => {
+  test('with a phase that older clients do not know is shown without it', async () => {
     const { items, started } = await turnWith(message('so far', { phase: 'partial_answer' }));
     expect(started.map((item) => item.type === 'agentMessage' && item.phase)).toEqual([null]);
     expect(items).toEqual([agentItem('so far', { phase: null })]);
   });
 
-  test('whose id the model gives twice is two items', async () => {
+  test('whose id the model uses twice is two items', async () => {
     const { items } = await turnWith([...message('one'), ...message('two')]);
     expect(brief(items)).toEqual(['agent: one', 'agent: two']);
     expect(items[0]?.id).not.toBe(items[1]?.id);
@@ -86,7 +86,7 @@ describe('a message', () => {
     expect(texts).toEqual(['one', 'two']);
   });
 
-  test('of several parts has their texts joined; the model reads them as they were', async () => {
+  test('with several parts is shown with their texts joined; the model reads the parts', async () => {
     const item: ResponseItem = {
       type: 'message',
       role: 'assistant',
@@ -100,7 +100,7 @@ describe('a message', () => {
     expect(await sentBack(server)).toEqual([item]);
   });
 
-  test('a delta that comes after its end, or to nothing that has begun, or that is empty, is not shown', async () => {
+  test('a delta after the end, for an unknown item, or without text is not shown', async () => {
     const { client, items } = await turnWith([
       { type: 'textDelta', itemId: 'msg_1', delta: 'early' },
       ...message('whole'),
@@ -113,7 +113,7 @@ describe('a message', () => {
 });
 
 describe('reasoning', () => {
-  test('has its summary; its raw content is not shown unless the configuration says so', async () => {
+  test('is shown with its summary, and without its raw content by default', async () => {
     const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')]);
     expect(server.items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: [] });
     expect(server.client.notifications('item/reasoning/textDelta')).toEqual([]);
@@ -127,7 +127,7 @@ describe('reasoning', () => {
     ]);
   });
 
-  test('shows its raw content where the configuration says so', async () => {
+  test('is shown with its raw content if the configuration says so', async () => {
     const config = 'model = "m"\nmodel_provider = "scripted"\nshow_raw_agent_reasoning = true\n';
     const { client, items } = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
     expect(items[0]).toEqual({ type: 'reasoning', id: ANY_ID, summary: ['because'], content: ['raw'] });
@@ -135,7 +135,7 @@ describe('reasoning', () => {
   });
 
   test.each(['', 'show_raw_agent_reasoning = true\n'])(
-    'is not shown at all where it is hidden, and the model has it back (%j)',
+    'is not shown if the configuration hides it, but the model reads it again (%j)',
     async (raw) => {
       const config = `model = "m"\nmodel_provider = "scripted"\nhide_agent_reasoning = true\n${raw}`;
       const server = await turnWith([...reasoning('because', { content: 'raw' }), ...message('ok')], config);
@@ -146,7 +146,7 @@ describe('reasoning', () => {
     },
   );
 
-  test('of several parts tells of each', async () => {
+  test('with several parts announces each', async () => {
     const item: ResponseItem & { id: string } = { type: 'reasoning', id: 'rs', summary: [] };
     const { client, items } = await turnWith([
       { type: 'itemStarted', item },
@@ -177,7 +177,7 @@ describe('a web search', () => {
       { query: 'https://a/', action: { type: 'openPage', url: 'https://a/' } },
     ],
     [
-      'that looks for something in a page',
+      'for a text in a page',
       { type: 'find_in_page', url: 'https://a/', pattern: 'x' },
       { query: 'x', action: { type: 'findInPage', url: 'https://a/', pattern: 'x' } },
     ],
@@ -194,7 +194,7 @@ describe('a web search', () => {
   });
 });
 
-test('a picture that the model made', async () => {
+test('an image that the model generated', async () => {
   const item: ResponseItem & { id: string } = {
     type: 'image_generation_call',
     id: 'ig_1',
@@ -213,7 +213,7 @@ test('a picture that the model made', async () => {
   expect(await sentBack(server)).toEqual([item, said('there')]);
 });
 
-test('an answer without anything completes the turn', async () => {
+test('an empty response completes the turn', async () => {
   const { client, items } = await turnWith([]);
   expect(items).toEqual([]);
   expect(client.notifications('turn/completed').map(({ turn }) => turn.items)).toEqual([[]]);

@@ -9,7 +9,7 @@ import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, messageBegun, response, type Step, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** Another server on what the disk holds at this moment: what is left when the process dies now. */
+/** Starts another server on a copy of the files as they are now, as if the first process were killed. */
 async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
   await taken(client);
   const copy = tempFolder();
@@ -28,13 +28,13 @@ async function resumed({ client }: TestServer) {
   return (await client.request('thread/resume', { threadId: idOf(1) })).thread;
 }
 
-test('a thread is there as soon as its id was answered', async () => {
+test('a thread exists as soon as thread/start is answered', async () => {
   const server = await startServer();
   await server.client.request('thread/start', {});
   expect(await resumed(await afterDeathOf(server))).toMatchObject({ id: idOf(1), turns: [], status: { type: 'idle' } });
 });
 
-test('what the user said is there as soon as turn/start was answered; the turn is interrupted', async () => {
+test('the input is stored as soon as turn/start is answered; the turn reads as interrupted', async () => {
   const server = await running();
   const next = await afterDeathOf(server);
   const thread = await resumed(next);
@@ -45,7 +45,7 @@ test('what the user said is there as soon as turn/start was answered; the turn i
   expect(conversation(next.model.request(1))).toEqual([asked('hi'), asked('still there?')]);
 });
 
-test('a message that a client has seen complete is there, for clients and for the model', async () => {
+test('a message that a client has seen completed is stored, for clients and for the model', async () => {
   const server = await running(message('whole'));
   await server.client.waitFor('item/completed', ({ item }) => item.type === 'agentMessage');
   const next = await afterDeathOf(server);
@@ -57,7 +57,7 @@ test('a message that a client has seen complete is there, for clients and for th
   expect(conversation(next.model.request(1))).toEqual([asked('hi'), said('whole'), asked('next')]);
 });
 
-test('a message that was streaming is there as it was a moment ago, and the model does not read it', async () => {
+test('a streaming message is stored with all but its latest text, and the model does not read it', async () => {
   const server = await running(messageBegun('par'));
   await server.client.waitFor('item/agentMessage/delta');
   server.clock.advance(1_000);
@@ -76,7 +76,7 @@ test('a message that was streaming is there as it was a moment ago, and the mode
   expect(conversation(next.model.request(1))).toEqual([asked('hi'), asked('next')]);
 });
 
-test('a turn that was killed ended with its last sign of life, and reads the same before it is resumed', async () => {
+test('a killed turn ended at its last stored event, and reads the same before it is resumed', async () => {
   const server = await running(messageBegun('par'));
   await server.client.waitFor('item/agentMessage/delta');
   server.clock.advance(2_000);
@@ -88,7 +88,7 @@ test('a turn that was killed ended with its last sign of life, and reads the sam
   expect((await resumed(next)).turns).toEqual(read.thread.turns);
 });
 
-test('a steer that was answered is there', async () => {
+test('the input of a turn/steer that was answered is stored', async () => {
   const server = await running(messageBegun('par'));
   await server.client.waitFor('item/agentMessage/delta');
   server.model.push([new Gate()]);
@@ -97,7 +97,7 @@ test('a steer that was answered is there', async () => {
   expect(brief(turn?.items ?? []).filter((item) => item.startsWith('user'))).toEqual(['user: hi', 'user: more']);
 });
 
-test('a call whose output was never written does not break the next prompt', async () => {
+test('a call without a stored output does not break the next prompt', async () => {
   const server = await startServer({
     model: new TestModel(response(functionCall('update_plan', { plan: [] })), [new Gate()]),
   });
@@ -116,7 +116,7 @@ test('a call whose output was never written does not break the next prompt', asy
   ]);
 });
 
-test('the settings of a turn that was killed hold', async () => {
+test('the settings of a killed turn are kept', async () => {
   const server = await startServer({ model: new TestModel([new Gate()]) });
   await server.client.request('thread/start', {});
   await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), model: 'turn-model', effort: 'high' });

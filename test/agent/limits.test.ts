@@ -8,7 +8,7 @@ import { startServer } from '../support/test-server.ts';
 const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 const PIECE = 'x'.repeat(1024 * 1024);
 
-/** Without end, and counts what was taken of it. */
+/** Endless, and counts the events that were taken. */
 class FloodingModel extends TestModel {
   taken = 0;
   readonly #events: readonly ModelEvent[];
@@ -34,7 +34,7 @@ const floods: [string, ModelEvent[]][] = [
   ['raw reasoning that is not shown', [...reasoning('a').slice(0, 1), { type: 'reasoningDelta', itemId: 'rs_1', index: 0, delta: PIECE }]],
 ];
 
-test.each(floods)('a model that floods with %s is stopped, and the turn fails with the limit', async (_name, events) => {
+test.each(floods)('a model that sends endless %s is stopped, and the turn fails and names the limit', async (_name, events) => {
   const model = new FloodingModel(...events);
   const server = await startServer({ model });
   await server.client.request('thread/start', {});
@@ -48,7 +48,7 @@ test.each(floods)('a model that floods with %s is stopped, and the turn fails wi
   expect(model.taken).toBeLessThan(RESPONSE_CHARS_MAX / PIECE.length + 4);
 });
 
-test('a part of reasoning at a place without end costs nothing', async () => {
+test('a reasoning part with a huge index allocates nothing', async () => {
   const [begun, , said] = reasoning('far away');
   const far: ModelEvent[] = [1000, 2 ** 32 - 2, Number.MAX_SAFE_INTEGER].map((index) => ({ ...said, index }) as ModelEvent);
   const near = [{ ...said, index: 2 } as ModelEvent];

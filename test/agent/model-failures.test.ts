@@ -47,7 +47,7 @@ describe('a model that fails', () => {
     expect(await readTurns(server)).toEqual([{ ...turn, itemsView: 'full', items: [userItem('hi')] }]);
   });
 
-  test('does not keep the next turn from working, and stays failed in the history', async () => {
+  test('does not affect the next turn, and its own turn stays failed in the history', async () => {
     const server = await withThread([failed(limit.message, limit.codexErrorInfo)], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
     expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('ok')] });
@@ -60,7 +60,7 @@ describe('a model that fails', () => {
     ]);
   });
 
-  test('half-way through a message: it is shown as far as it came, never completes, and is not sent to the model again', async () => {
+  test('in the middle of a message: its text so far is shown, it never completes, and the model does not read it', async () => {
     const server = await withThread([...messageBegun('par'), failed('cut')], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
     expect(server.client.notifications('item/completed').map(({ item }) => item)).toEqual([userItem('one')]);
@@ -75,7 +75,7 @@ describe('a model that fails', () => {
     ]);
   });
 
-  test('half-way through its reasoning: what it had thought is shown, and not sent again', async () => {
+  test('in the middle of reasoning: the reasoning so far is shown, and the model does not read it', async () => {
     const server = await withThread([...reasoning('bec').slice(0, -1), failed('cut')], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items).toEqual([
@@ -86,7 +86,7 @@ describe('a model that fails', () => {
     expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
   });
 
-  test('after a whole message: that one stays, for clients and for the model; reasoning that led to nothing is not sent', async () => {
+  test('after a whole message: the message stays, for clients and for the model; reasoning after it is not sent', async () => {
     const server = await withThread([...message('whole'), ...reasoning('because'), failed('cut')], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
     expect((await readTurns(server))[0]?.items.map(({ type }) => type)).toEqual(['userMessage', 'agentMessage', 'reasoning']);
@@ -94,7 +94,7 @@ describe('a model that fails', () => {
     expect(conversation(server.model.request(2))).toEqual([asked('one'), said('whole'), asked('two')]);
   });
 
-  test('after a call: the call did not run, and is not sent again', async () => {
+  test('after a call: the call does not run, and the model does not read it', async () => {
     const server = await withThread([...functionCall('update_plan', { plan: [] }), failed('cut')], response(message('ok')));
     await server.client.turn(idOf(1), 'one');
     expect(server.client.notifications('turn/plan/updated')).toEqual([]);
@@ -102,7 +102,7 @@ describe('a model that fails', () => {
     expect(conversation(server.model.request(2))).toEqual([asked('one'), asked('two')]);
   });
 
-  test('in the second request of a turn fails it, with what the first one did kept', async () => {
+  test('in the second request of a turn fails the turn, and the items of the first request are kept', async () => {
     const server = await withThread(response(functionCall('update_plan', { plan: [] })), [failed('cut')], response(message('ok')));
     expect((await server.client.turn(idOf(1), 'one')).status).toBe('failed');
     await server.client.turn(idOf(1), 'two');
@@ -114,7 +114,7 @@ describe('a model that fails', () => {
     ]);
   });
 
-  test('when new input has just come: the input is in the history, and read in the next turn', async () => {
+  test('when new input has just arrived: the input is in the history, and the model reads it in the next turn', async () => {
     const gate = new Gate();
     const failing = async function* () {
       await gate.pass();
@@ -132,8 +132,8 @@ describe('a model that fails', () => {
   });
 });
 
-describe('a model that tries again', () => {
-  test('tells of it, and voids what it had begun', async () => {
+describe('a model that retries', () => {
+  test('announces the retry, and its unfinished items are dropped', async () => {
     const gate = new Gate();
     const server = await withThread([
       { type: 'started' },
@@ -159,7 +159,7 @@ describe('a model that tries again', () => {
     expect((await readTurns(server)).map(({ items }) => brief(items))).toEqual([['user: hi', 'agent: whole']]);
   });
 
-  test('and calls a tool both times calls it once', async () => {
+  test('and calls a tool in both attempts calls it once', async () => {
     const server = await withThread(
       [
         ...functionCall('update_plan', { plan: [] }, { callId: 'a' }),
@@ -174,7 +174,7 @@ describe('a model that tries again', () => {
     expect(conversation(server.model.request(2)).flatMap((item) => ('call_id' in item ? item.call_id : []))).toEqual(['b', 'b']);
   });
 
-  test('does not show what it had begun any more, while the turn goes on', async () => {
+  test('no longer shows its unfinished items, while the turn goes on', async () => {
     const gate = new Gate();
     const server = await withThread([...messageBegun('par'), retrying('cut'), gate, ...message('whole', { id: 'm2' }), failed('cut')]);
     await server.client.request('turn/start', { threadId: idOf(1), input: text('hi') });
@@ -182,7 +182,7 @@ describe('a model that tries again', () => {
     expect((await readTurns(server)).map(({ items }) => items)).toEqual([[userItem('hi')]]);
   });
 
-  test('keeps what had completed: clients have seen it, and the model reads it', async () => {
+  test('keeps its completed items: clients have seen them, and the model reads them', async () => {
     const server = await withThread(
       [...message('first try'), retrying('cut'), ...message('second try', { id: 'm2' }), { type: 'completed', usage: USAGE }],
       response(message('ok')),
@@ -193,7 +193,7 @@ describe('a model that tries again', () => {
     expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: one', 'agent: first try', 'agent: second try']);
   });
 
-  test('and fails in the end, fails the turn with what it had begun last', async () => {
+  test('and fails in the end fails the turn, with the unfinished items of the last attempt', async () => {
     const server = await withThread([...messageBegun('one'), retrying('cut'), ...messageBegun('two', { id: 'm2' }), failed('gave up')]);
     expect(await server.client.turn(idOf(1), 'hi')).toMatchObject({ status: 'failed', error: errorOf('gave up') });
     expect(server.client.notifications('error').map(({ willRetry }) => willRetry)).toEqual([true, false]);
@@ -217,7 +217,7 @@ describe('a model that breaks its contract', () => {
     expect((await server.client.turn(idOf(1), 'two')).status).toBe('completed');
   });
 
-  test('by throwing when it is asked: the same', async () => {
+  test('by throwing before its stream: the same', async () => {
     const server = await withThread(() => {
       throw new Error('not today');
     });
@@ -225,7 +225,7 @@ describe('a model that breaks its contract', () => {
     expect(server.log.takeErrors()).toEqual(['a turn failed inside the server']);
   });
 
-  test('by ending without an end: the turn comes to an end all the same', async () => {
+  test('by ending its stream without a final event: the turn fails', async () => {
     class EndlessModel extends TestModel {
       override async *stream() {
         yield* messageBegun('par');
@@ -236,7 +236,7 @@ describe('a model that breaks its contract', () => {
     expect((await server.client.turn(idOf(1), 'hi')).status).toBe('failed');
   });
 
-  test('by going on after its end: that is not read', async () => {
+  test('by going on after its final event: the rest is not read', async () => {
     const server = await withThread([...response(message('ok')), ...message('more', { id: 'm2' })]);
     await server.client.turn(idOf(1), 'hi');
     expect(brief((await readTurns(server))[0]?.items ?? [])).toEqual(['user: hi', 'agent: ok']);

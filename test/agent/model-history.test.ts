@@ -6,7 +6,7 @@ import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, response, said } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-/** A request that a client sends when it has seen so many messages, or so many rounds of the event loop later. */
+/** A request that a client sends after this many messages, or this many rounds of the event loop later. */
 interface Move {
   method: 'turn/start' | 'turn/steer' | 'turn/interrupt' | 'thread/inject_items';
   afterMessages: number;
@@ -25,7 +25,7 @@ const moves: fc.Arbitrary<Move[]> = fc.array(
 /** How many rounds of the event loop pass before each event of a response. */
 const paces = fc.array(fc.nat(3), { minLength: 4, maxLength: 4 });
 
-test('whenever items are injected, the model reads each once, and what it reads is what is on record', async () => {
+test('whenever items are injected, the model reads each once, in the stored order', async () => {
   const server = await startServer();
   const { client, model } = server;
   const plan = functionCall('update_plan', { plan: [{ step: 'one', status: 'pending' }] });
@@ -52,7 +52,7 @@ test('whenever items are injected, the model reads each once, and what it reads 
   );
 });
 
-/** Starts a turn and makes the moves; gives the texts of the items that were taken. */
+/** Starts a turn and makes the moves. Returns the texts of the items that were accepted. */
 async function play(client: TestClient, threadId: string, plan: Move[]): Promise<string[]> {
   const { turn } = await client.request('turn/start', { threadId, input: text('first') });
   const begun = client.messages.length;

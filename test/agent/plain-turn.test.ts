@@ -6,7 +6,7 @@ import { gatedStore } from '../support/gated-store.ts';
 import { asked, functionCall, message, reasoning, response, TestModel, USAGE } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
 
-test('the whole of a plain turn, from its request to its end', async () => {
+test('all messages of a plain turn, from its request to its end', async () => {
   const server = await startServer({
     model: new TestModel(response(reasoning('because'), message('Hello', { deltas: ['Hel', 'lo'] }))),
   });
@@ -56,7 +56,7 @@ test('the whole of a plain turn, from its request to its end', async () => {
   expect(new Set([idOf(1), turnId, user, thought, answer]).size).toBe(5);
 });
 
-test('the whole of what the model is asked in the first turn', async () => {
+test('the whole request to the model in the first turn', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'hi');
@@ -83,7 +83,7 @@ test('the whole of what the model is asked in the first turn', async () => {
   ]);
 });
 
-test('a later request goes on from the one before it: the same beginning, so that a provider can cache it', async () => {
+test('a later request begins with the one before it, so that a provider can cache it', async () => {
   const server = await startServer({ model: new TestModel(response(reasoning('because'), message('first')), response(message('second'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'one');
@@ -98,7 +98,7 @@ test('a later request goes on from the one before it: the same beginning, so tha
   ]);
 });
 
-test('the model is told the day when it has changed', async () => {
+test('the model is told the date when it has changed', async () => {
   const server = await startServer({ model: new TestModel(response(message('first')), response(message('second'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'one');
@@ -108,7 +108,7 @@ test('the model is told the day when it has changed', async () => {
   expect(added).toEqual([asked(expect.stringContaining('<date>2026-01-02</date>')), asked('two')]);
 });
 
-test('tokens are added up over the requests of a thread; a count that is not told changes nothing', async () => {
+test('the token usage of a thread is the sum of its requests; a response without usage changes nothing', async () => {
   const usage = (n: number) => ({
     totalTokens: 11 * n,
     inputTokens: 10 * n,
@@ -134,7 +134,7 @@ test('tokens are added up over the requests of a thread; a count that is not tol
   ]);
 });
 
-test('a slow store does not change the order in which things are told', async () => {
+test('a slow store does not change the order of the notifications', async () => {
   const told = async (rounds: number) => {
     const server = await startServer({
       model: new TestModel(
@@ -153,7 +153,7 @@ test('a slow store does not change the order in which things are told', async ()
   expect(await told(3)).toEqual(await told(0));
 });
 
-test('the end of a turn, and nothing before it, is written to survive the death of the machine', async () => {
+test('only the end of a turn is stored durably against a crash of the machine', async () => {
   const durable: string[][] = [];
   const server = await startServer({
     model: new TestModel(response(reasoning('because'), message('ok'))),
@@ -167,7 +167,7 @@ test('the end of a turn, and nothing before it, is written to survive the death 
   expect(durable).toEqual([['turnEnded']]);
 });
 
-test('two threads’ turns side by side do not mix', async () => {
+test('turns of two threads that run in parallel do not mix', async () => {
   const server = await startServer();
   const threads = [];
   for (let count = 0; count < 4; count++) threads.push((await server.client.request('thread/start', {})).thread.id);

@@ -27,7 +27,7 @@ function itemsOf({ client }: TestServer, method: 'item/started' | 'item/complete
 }
 
 describe('in plan mode', () => {
-  test('what stands between the tags is an item of its own, outside them the message', async () => {
+  test('the text between the tags is a separate item, the rest is the message', async () => {
     const server = await planned(message(PLAN));
     const plan = { type: 'plan', id: ANY_ID, text: '# Plan\n- one\n' };
     const spoken = agentItem('First this.\nWhat do you think?');
@@ -46,7 +46,7 @@ describe('in plan mode', () => {
     expect(conversation(server.model.request(2))[1]).toEqual(said(PLAN));
   });
 
-  test('however the deltas are cut, they make the texts that complete', async () => {
+  test('however the deltas are split, they add up to the completed texts', async () => {
     const server = await startServer();
     const { id: threadId } = (await server.client.request('thread/start', {})).thread;
     await fc.assert(
@@ -67,12 +67,12 @@ describe('in plan mode', () => {
     );
   });
 
-  test('a message without tags is a message alone', async () => {
+  test('a message without tags has no plan', async () => {
     const server = await planned(message('a < b, <proposed_plan'));
     expect(itemsOf(server, 'item/completed')).toEqual([agentItem('a < b, <proposed_plan')]);
   });
 
-  test('a message that is nothing but the plan is no message beside it', async () => {
+  test('a message that consists of the plan only is not shown as a message', async () => {
     const server = await planned(message('<proposed_plan>\nAll of it\n</proposed_plan>'));
     const plan = { type: 'plan', id: ANY_ID, text: 'All of it\n' };
     expect(itemsOf(server, 'item/started')).toEqual([{ ...plan, text: '' }]);
@@ -83,7 +83,7 @@ describe('in plan mode', () => {
     expect(thread.turns[0]?.items).toEqual([userItem('hi'), plan]);
   });
 
-  test('a message behind the plan begins with its first character', async () => {
+  test('a message after the plan begins with its first character', async () => {
     const server = await planned(
       message('<proposed_plan>\nA\n</proposed_plan>\nGood?', { deltas: ['<proposed_plan>\nA\n</proposed_plan>\n', 'Good?'] }),
     );
@@ -91,17 +91,17 @@ describe('in plan mode', () => {
     expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'A\n' }, agentItem('Good?')]);
   });
 
-  test('an empty message without a plan is one', async () => {
+  test('an empty message without a plan is shown', async () => {
     const server = await planned(message(''));
     expect(itemsOf(server, 'item/completed')).toEqual([agentItem('')]);
   });
 
-  test('a plan whose closing tag never comes is all that follows', async () => {
+  test('a plan without a closing tag goes on to the end', async () => {
     const server = await planned(message('So:\n<proposed_plan>\nopen end'));
     expect(itemsOf(server, 'item/completed')).toEqual([{ type: 'plan', id: ANY_ID, text: 'open end' }, agentItem('So:\n')]);
   });
 
-  test('two messages with a plan each have two plans', async () => {
+  test('two messages that each have a plan give two plans', async () => {
     const server = await planned([
       ...message('<proposed_plan>\nA\n</proposed_plan>', { id: 'a' }),
       ...message('<proposed_plan>\nB\n</proposed_plan>', { id: 'b' }),
@@ -111,7 +111,7 @@ describe('in plan mode', () => {
     expect(plans[0]?.id).not.toBe(plans[1]?.id);
   });
 
-  test('a plan that an interrupt cuts off is shown as far as it came', async () => {
+  test('a plan that an interrupt cuts off is shown with its text so far', async () => {
     const [begun, ...deltas] = message(PLAN, { deltas: ['Look: <proposed_plan>\n# Pl', 'an'] }).slice(0, 3);
     const server = await startServer({ model: new TestModel(response([begun, ...deltas] as ModelEvent[], [new Gate()])) });
     await server.client.request('thread/start', {});

@@ -41,7 +41,7 @@ const OUTPUT_OF: Partial<Record<ResponseItem['type'], ResponseItem['type']>> = {
   custom_tool_call: 'custom_tool_call_output',
 };
 
-test('in whatever history, calls are followed by their outputs in the same order, and no output stands alone', () => {
+test('for any history, calls are followed by their outputs in the same order, and every output has a call', () => {
   fc.assert(
     fc.property(fc.array(items, { maxLength: 20 }), (history) => {
       const prompt = promptItems(history);
@@ -61,14 +61,14 @@ test('in whatever history, calls are followed by their outputs in the same order
   );
 });
 
-test('calls of one answer stay together, calls of answers one after another do not', () => {
+test('calls of one response stay together, calls of successive responses do not', () => {
   const call = (callId: string) => calls('f', {}, { callId });
   const output = (call_id: string): ResponseItem => ({ type: 'function_call_output', call_id, output: call_id });
   const history = [asked('one'), call('a'), call('b'), output('b'), output('a'), call('c'), output('c')];
   expect(promptItems(history)).toEqual([asked('one'), call('a'), call('b'), output('a'), output('b'), call('c'), output('c')]);
 });
 
-test('of whatever history, no item has an id, none is one that only servers know, and no reasoning leads nowhere', () => {
+test('for any history, no item has an id or is for servers only, and no reasoning stands without a following item', () => {
   fc.assert(
     fc.property(fc.array(items, { maxLength: 20 }), (history) => {
       const prompt = promptItems(history);
@@ -84,7 +84,7 @@ test('of whatever history, no item has an id, none is one that only servers know
   );
 });
 
-test('a call id that a model gives again belongs to the later call, and each call keeps its own output', () => {
+test('an output with a reused call id belongs to the later call, and each call keeps its own output', () => {
   const exchange = (output: string): ResponseItem[] => [
     calls('f', { for: output }),
     { type: 'function_call_output', call_id: 'call_1', output },
@@ -93,7 +93,7 @@ test('a call id that a model gives again belongs to the later call, and each cal
   expect(promptItems(history)).toEqual(history);
 });
 
-test('calls of one id that were made together each have their own output, one after the other', () => {
+test('calls with one id that were made together get their own outputs, in order', () => {
   const call = (name: string) => calls(name, {});
   const output = (text: string): ResponseItem => ({ type: 'function_call_output', call_id: 'call_1', output: text });
   expect(promptItems([asked('one'), call('a'), call('b'), output('of a'), output('of b'), said('done')])).toEqual([
@@ -106,7 +106,7 @@ test('calls of one id that were made together each have their own output, one af
   ]);
 });
 
-test('a longer history begins with the prompt of a shorter one, wherever a turn had ended', () => {
+test('the prompt of a longer history begins with the prompt at the end of any earlier turn', () => {
   const turn = fc.constantFrom<ResponseItem[]>(
     [asked('one'), said('first')],
     [asked('two'), { type: 'reasoning', summary: [] }, said('second')],

@@ -12,7 +12,7 @@ import { startServer } from '../support/test-server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** A clock on which every wait of a script is over at once. */
+/** A clock on which every wait of a script ends at once. */
 class HurryingClock extends FakeClock {
   override setTimer(callback: () => void, ms: number): Timer {
     if (ms <= SCRIPT_WAIT_MS_MAX) setImmediate(() => this.advance(ms));
@@ -20,7 +20,7 @@ class HurryingClock extends FakeClock {
   }
 }
 
-/** The longest wait in the scripts here; what the server itself waits for is longer. */
+/** The longest wait in the scripts of this file. The server's own waits are longer. */
 const SCRIPT_WAIT_MS_MAX = 2_000;
 
 /** A thread whose model follows a script. */
@@ -33,7 +33,7 @@ async function following(script: string | ModelScript) {
   return { ...server, script: model };
 }
 
-/** A turn in lines: what a client sees in it, until it ends. It is interrupted when the model has said `until`. */
+/** A turn as lines: the messages that a client gets until it ends. It is interrupted after the model's text `until`. */
 async function play(client: TestClient, input: string, until: string | null = null): Promise<string[]> {
   const start = client.messages.length;
   const { turn } = await client.request('turn/start', { threadId: idOf(1), input: text(input) });
@@ -66,12 +66,12 @@ function itemLine(item: ThreadItem): string {
   return item.type;
 }
 
-describe('each script of docs/scripted-model.md runs as it stands', () => {
+describe('each script of docs/scripted-model.md runs as documented', () => {
   const docs = readFileSync(join(ROOT, 'docs/scripted-model.md'), 'utf8');
   const blocks = [...docs.matchAll(/^```yaml\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
   const done = 'completed';
 
-  /** What the user says, and what then is seen. */
+  /** The user's input, and the lines that follow. */
   const runs: [string, string[]][][] = [
     [
       ['hi', ['says: Hello! What can I do for you?', done]],
@@ -160,10 +160,10 @@ describe('each script of docs/scripted-model.md runs as it stands', () => {
     },
   );
 
-  describe('and what it shows of the first one going wrong is true', () => {
+  describe('and the documented failures of the first one happen', () => {
     const [refund = ''] = blocks;
 
-    test('a response that is left, and a request without one', async () => {
+    test('a response that is left over, and a request without a response', async () => {
       const { client, script } = await following(refund);
       await play(client, 'hi');
       const [failed = ''] = await play(client, 'I want a refnud');
@@ -173,7 +173,7 @@ describe('each script of docs/scripted-model.md runs as it stands', () => {
       expect(docs).toContain(`\n${report.slice(report.indexOf('1 response not used'))}\n`);
     });
 
-    test('a mistake in it', () => {
+    test('a mistake in the script', () => {
       const wrong = refund.replace('user: refund', 'usr: refund').replace('order: completed', 'order: done');
       let message = '';
       try {
@@ -186,7 +186,7 @@ describe('each script of docs/scripted-model.md runs as it stands', () => {
     });
   });
 
-  test('and there is none beside these', () => {
+  test('and there are no other scripts', () => {
     expect(blocks).toHaveLength(runs.length);
   });
 });
@@ -195,7 +195,7 @@ describe('a provider with a script', () => {
   const config = 'model_provider = "rehearsal"\n[model_providers.rehearsal]\nscript = "talk.yaml"\n';
   const files = (script: string) => ({ 'home/talk.yaml': script });
 
-  test('answers its threads, which share the script; a file beside config.toml is found', async () => {
+  test('serves its threads from one shared script; a file beside config.toml is found', async () => {
     const { client } = await startServer({ model: null, config, files: files('- one\n- two\n- three') });
     expect(await client.request('thread/start', {})).toMatchObject({ modelProvider: 'rehearsal', model: 'scripted' });
     await client.request('thread/start', {});
@@ -204,7 +204,7 @@ describe('a provider with a script', () => {
     expect(said).toMatchObject([[{ text: 'one' }], [{ text: 'two' }]]);
   });
 
-  test('threads that begin at the same time share one sequence', async () => {
+  test('threads that start at the same time share one sequence', async () => {
     const { client } = await startServer({ model: null, config, files: files('- one\n- two') });
     const threads = await Promise.all([client.request('thread/start', {}), client.request('thread/start', {})]);
     const turns = await Promise.all(threads.map(({ thread }) => client.turn(thread.id, 'hi')));
@@ -240,7 +240,7 @@ describe('a provider with a script', () => {
     expect((await client.refusal('thread/start', {})).message).toMatch(expected);
   });
 
-  test('a request of its own can bring the script', async () => {
+  test('a thread/start can name the script', async () => {
     const { client, home } = await startServer({ model: null, config: '', files: files('- one') });
     const { thread } = await client.request('thread/start', {
       modelProvider: 'mine',
@@ -250,7 +250,7 @@ describe('a provider with a script', () => {
   });
 });
 
-test('a request that no response matches fails its turn with what was expected and what came; the next is asked anew', async () => {
+test('a request that no response matches fails its turn and says what was expected; the next turn tries again', async () => {
   const { client, script, log } = await following('- { match: { user: hello }, reply: Hello. }');
   const expected = `The model script has no response for request 1 (thread 1, turn 1).
   expected response 1 (line 1)
@@ -271,7 +271,7 @@ test('steering takes one more response', async () => {
   script.assertFollowed();
 });
 
-test('the usage that a response tells is what clients see', async () => {
+test('clients see the usage of a scripted response', async () => {
   const { client } = await following([{ reply: 'x', usage: { input: 1200, cached: 1000, output: 80, reasoning: 16 } }]);
   await client.turn(idOf(1), 'hi');
   expect((await client.waitFor('thread/tokenUsage/updated')).tokenUsage.last).toMatchObject({

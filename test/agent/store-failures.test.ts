@@ -51,7 +51,7 @@ function workingTurn(): TestModel {
   );
 }
 
-/** How many writes that turn makes. */
+/** The number of writes of that turn. */
 const WRITES = 12;
 
 async function readTurns({ client }: Pick<TestServer, 'client'>) {
@@ -59,13 +59,13 @@ async function readTurns({ client }: Pick<TestServer, 'client'>) {
   return thread.turns;
 }
 
-/** The items that clients have seen complete in a turn. */
+/** The items that clients have seen completed in a turn. */
 function completedIn({ client }: TestServer, id: string): ThreadItem[] {
   return client.notifications('item/completed', ({ turnId }) => turnId === id).map(({ item }) => item);
 }
 
-describe('a store that fails when a turn is to begin', () => {
-  test('refuses turn/start with its text, nothing begins, and it works when the store does', async () => {
+describe('a store that fails when a turn begins', () => {
+  test('makes turn/start fail with its message; no turn begins until the store works again', async () => {
     const server = await withDisk(new TestModel(response(message('ok'))));
     server.disk.isFull = () => true;
     const refusal = await server.client.refusal('turn/start', { threadId: idOf(1), input: text('one'), model: 'other' });
@@ -82,40 +82,43 @@ describe('a store that fails when a turn is to begin', () => {
   });
 });
 
-describe('a store that fails from some write of a turn on', () => {
+describe('a store that fails during a turn', () => {
   const from = Array.from({ length: WRITES - 1 }, (_, index) => index + 2);
 
-  test('every write of a turn is tried here', async () => {
+  test('the tests below cover every write of a turn', async () => {
     const server = await withDisk(workingTurn());
     await server.client.turn(idOf(1), 'one');
     expect(server.disk.writes).toBe(WRITES);
   });
 
-  test.each(from)('write %i: the turn fails with the text, clients lose nothing, and all is written when it works again', async (first) => {
-    const server = await withDisk(workingTurn());
-    server.disk.isFull = (write) => write >= first;
-    const turn = await server.client.turn(idOf(1), 'one');
-    expect([turn.status, turn.error]).toEqual(['failed', errorOf(FULL)]);
-    expect(server.client.notifications('turn/completed')).toHaveLength(1);
-    const seen = completedIn(server, turn.id);
-    expect(await readTurns(server)).toMatchObject([{ id: turn.id, status: 'failed', error: errorOf(FULL) }]);
+  test.each(from)(
+    'from write %i on: the turn fails with the message, clients miss nothing, and all is stored when the store works again',
+    async (first) => {
+      const server = await withDisk(workingTurn());
+      server.disk.isFull = (write) => write >= first;
+      const turn = await server.client.turn(idOf(1), 'one');
+      expect([turn.status, turn.error]).toEqual(['failed', errorOf(FULL)]);
+      expect(server.client.notifications('turn/completed')).toHaveLength(1);
+      const seen = completedIn(server, turn.id);
+      expect(await readTurns(server)).toMatchObject([{ id: turn.id, status: 'failed', error: errorOf(FULL) }]);
 
-    server.disk.isFull = () => false;
-    server.model.clear();
-    server.model.push(response(message('works again')));
-    expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('works again')] });
-    const turns = await readTurns(server);
-    expect(turns.map(({ status, error }) => [status, error])).toEqual([
-      ['failed', errorOf(FULL)],
-      ['completed', null],
-    ]);
-    expect(turns[0]?.items.filter(({ id }) => seen.some((item) => item.id === id))).toEqual(seen);
+      server.disk.isFull = () => false;
+      server.model.clear();
+      server.model.push(response(message('works again')));
+      expect(await server.client.turn(idOf(1), 'two')).toMatchObject({ status: 'completed', items: [agentItem('works again')] });
+      const turns = await readTurns(server);
+      expect(turns.map(({ status, error }) => [status, error])).toEqual([
+        ['failed', errorOf(FULL)],
+        ['completed', null],
+      ]);
+      expect(turns[0]?.items.filter(({ id }) => seen.some((item) => item.id === id))).toEqual(seen);
 
-    const { client } = await server.restart();
-    expect(await readTurns({ client })).toEqual(turns);
-  });
+      const { client } = await server.restart();
+      expect(await readTurns({ client })).toEqual(turns);
+    },
+  );
 
-  test.each(from)('write %i alone: the turn ends once, and what clients were told is what is read', async (only) => {
+  test.each(from)('at write %i only: the turn ends once, and the store has what was announced', async (only) => {
     const server = await withDisk(workingTurn());
     server.disk.isFull = (write) => write === only;
     const turn = await server.client.turn(idOf(1), 'one');
@@ -131,7 +134,7 @@ describe('a store that fails from some write of a turn on', () => {
   });
 });
 
-test('a half-streamed message is shown as far as it came when the store failed, also after the next turn and a restart', async () => {
+test('a message that the failure cut off is shown with its text so far, also after the next turn and a restart', async () => {
   const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
   // The beginning of the second message.
   server.disk.isFull = (write) => write >= 4;
@@ -146,7 +149,7 @@ test('a half-streamed message is shown as far as it came when the store failed, 
   expect((await readTurns({ client }))[0]?.items.slice(0, 2)).toEqual(expected);
 });
 
-test('an interrupt while the store fails ends the turn; its end is told', async () => {
+test('an interrupt while the store fails ends the turn, and the end is announced', async () => {
   const server = await withDisk(new TestModel(response(messageBegun('par'), [new Gate()])));
   const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });
   await server.client.waitFor('item/agentMessage/delta');
@@ -162,7 +165,7 @@ test('an interrupt while the store fails ends the turn; its end is told', async 
   ]);
 });
 
-test('the end of a turn that could not be written is written when the server ends in an orderly way', async () => {
+test('an end of a turn that could not be stored is stored when the server closes', async () => {
   const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
   server.disk.isFull = (write) => write >= 4;
   const turn = await server.client.turn(idOf(1), 'one');
@@ -171,7 +174,7 @@ test('the end of a turn that could not be written is written when the server end
   expect(await readTurns({ client })).toMatchObject([{ id: turn.id, status: 'failed', error: errorOf(FULL) }]);
 });
 
-test('requests that write are refused with the text, those that read are answered', async () => {
+test('requests that write fail with the message, requests that read are answered', async () => {
   const server = await withDisk(new TestModel(response(message('ok'))));
   await server.client.turn(idOf(1), 'one');
   server.disk.isFull = () => true;
@@ -182,7 +185,7 @@ test('requests that write are refused with the text, those that read are answere
   expect(client.notifications('thread/name/updated')).toEqual([]);
 });
 
-test('a message whose end cannot be stored is there as far as it came, once the store works again', async () => {
+test('a message whose completion cannot be stored is shown with its text so far, when the store works again', async () => {
   const server = await startServer({
     model: new TestModel(response(message('Hello big world')), response(message('ok', { id: 'msg_2' }))),
     wrapStore: (store) =>

@@ -7,7 +7,7 @@ import { text } from '../support/test-client.ts';
 import { asked, calls, conversation, functionCall, message, response, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
-/** A turn in which the model first calls tools and then says that it is done. */
+/** A turn in which the model calls tools and then sends a final message. */
 async function turnWith(...events: ModelEvent[]): Promise<TestServer> {
   const server = await startServer({ model: new TestModel(response(events), response(message('done'))) });
   await server.client.request('thread/start', {});
@@ -16,7 +16,7 @@ async function turnWith(...events: ModelEvent[]): Promise<TestServer> {
   return server;
 }
 
-/** What the model read in its second request, behind what the user had said. */
+/** The items after the user's message in the second request. */
 function readBack({ model }: TestServer) {
   const [first, ...rest] = conversation(model.request(2));
   expect(first).toEqual(asked('hi'));
@@ -36,8 +36,8 @@ const PLAN = {
   ],
 };
 
-describe('what a tool cannot do goes back to the model, and the turn goes on', () => {
-  test('a tool that there is none of: the model is told which there are', async () => {
+describe('the model reads why a call is invalid, and the turn goes on', () => {
+  test('an unknown tool: the model reads which tools there are', async () => {
     const server = await turnWith(...functionCall('no_such_tool', { x: 1 }));
     expect(readBack(server)).toEqual([
       calls('no_such_tool', { x: 1 }),
@@ -70,7 +70,7 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
     }
   });
 
-  test('a call of a freeform tool that there is none of', async () => {
+  test('an unknown freeform tool', async () => {
     const call = { type: 'custom_tool_call' as const, call_id: 'c1', name: 'nobody', input: 'x' };
     const server = await turnWith({ type: 'itemCompleted', item: call });
     expect(readBack(server)).toEqual([
@@ -86,7 +86,7 @@ describe('what a tool cannot do goes back to the model, and the turn goes on', (
 });
 
 describe('update_plan', () => {
-  test('shows the plan to clients, and tells the model that it did', async () => {
+  test('announces the plan, and confirms it to the model', async () => {
     const server = await turnWith(...functionCall('update_plan', PLAN));
     const [turn] = server.client.notifications('turn/completed');
     expect(server.client.notifications('turn/plan/updated')).toEqual([
@@ -125,7 +125,7 @@ test('several calls in one response all get their outputs, in the order of the c
   ]);
 });
 
-test('the calls and their outputs are in the history over a restart', async () => {
+test('calls and their outputs are in the history after a restart', async () => {
   const server = await turnWith(...functionCall('update_plan', PLAN));
   const { client, model } = await server.restart();
   const { thread } = await client.request('thread/resume', { threadId: idOf(1) });
@@ -152,7 +152,7 @@ test('a model that never stops calling is stopped after 1000 requests, and the t
   expect(model.count).toBe(1000);
 });
 
-/** Calls a tool, whatever it is asked; it only counts how often. */
+/** Calls a tool in every response, and counts the requests. */
 class TirelessModel extends TestModel {
   count = 0;
 
@@ -163,7 +163,7 @@ class TirelessModel extends TestModel {
   }
 }
 
-test('a turn that is interrupted before its call runs does not leave half a call to the model', async () => {
+test('after an interrupt before a call runs, the model does not read a call without an output', async () => {
   const gate = new Gate();
   const server = await startServer({ model: new TestModel(response(functionCall('update_plan', PLAN), [gate])) });
   await server.client.request('thread/start', {});

@@ -18,17 +18,17 @@ async function threadWith(create: (deps: TurnPartDeps) => TurnPart, ...responses
   return server;
 }
 
-/** The outputs that the model's request of that number ends with. */
+/** The outputs in the model's request with this number. */
 function outputs({ model }: TestServer, request: number): unknown[] {
   return model.request(request).input.flatMap((item) => (item.type.endsWith('_output') && 'output' in item ? [item.output] : []));
 }
 
 const touch = (file: string) => functionCall('exec_command', { cmd: `touch ${file}`, login: false });
 
-/** Turns that a part began by itself, told from the user's by their opening message. */
+/** The message that marks the turns that a part began. */
 const QUEUED = 'the queue says: go on';
 
-test('a part refuses an action: nothing is begun, and the model reads why', async () => {
+test('an action that a part refuses does not begin, and the model reads why', async () => {
   const server = await threadWith(
     () => ({ beforeAction: async ({ kind }) => (kind === 'command' ? { refuse: 'no commands on Sundays' } : {}) }),
     response(touch('made')),
@@ -40,7 +40,7 @@ test('a part refuses an action: nothing is begun, and the model reads why', asyn
   expect(server.client.notifications('item/started').map(({ item }) => item.type)).toEqual(['userMessage', 'agentMessage']);
 });
 
-test('a part sees every kind of action, and lets pass what it does not refuse', async () => {
+test('a part checks every kind of action, and actions that it does not refuse are performed', async () => {
   const kinds: string[] = [];
   const patch = '*** Begin Patch\n*** Add File: added\n+text\n*** End Patch\n';
   const server = await threadWith(
@@ -62,7 +62,7 @@ test('a part sees every kind of action, and lets pass what it does not refuse', 
   for (const file of ['made', 'added']) expect(existsSync(join(server.cwd, file))).toBe(true);
 });
 
-test('a part that fails to check an action refuses it', async () => {
+test('an action is refused if a part throws while checking it', async () => {
   const server = await threadWith(
     () => ({
       beforeAction: async () => {
@@ -78,7 +78,7 @@ test('a part that fails to check an action refuses it', async () => {
   expect(server.log.takeErrors()).toEqual(['a part failed to check an action, so it is refused']);
 });
 
-test('a part that throws where it returns a step takes none, and the turn runs to its end', async () => {
+test('a part that throws instead of returning a step takes none, and the turn runs to its end', async () => {
   const broken = () => {
     throw new Error('the part is broken');
   };
@@ -90,7 +90,7 @@ test('a part that throws where it returns a step takes none, and the turn runs t
   expect(server.log.takeErrors()).toEqual(Array(4).fill('a part failed to take its step in a turn'));
 });
 
-test('a part adds a turn once the thread is idle, as often as it wants', async () => {
+test('a part can begin turns while the thread is idle', async () => {
   let left = 2;
   const due = () => {
     if (left === 0) return null;
@@ -108,7 +108,7 @@ test('a part adds a turn once the thread is idle, as often as it wants', async (
   expect(thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
 });
 
-test('a part takes part in a turn from its start to its end, and its steps are stored and announced with the turn', async () => {
+test('the moments of a part come in order, and its steps are stored and announced with the turn', async () => {
   const moments: string[] = [];
   const warning = (text: string) => ({ announce: [{ method: 'warning' as const, params: { threadId, message: text } }] });
   const at = <T>(moment: string, result: T): T => {

@@ -8,7 +8,7 @@ import { functionCall, response } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { type CommandItem, commandServer, completed, done, runs, says, THREAD, told } from '../tools/command-server.ts';
 
-/** Runs until the test writes to its pipe, and then says what was written. */
+/** Runs until the test writes to its pipe, and prints what was written. */
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
 
 /** A server whose store fails while the disk is full. */
@@ -29,8 +29,8 @@ async function commandsRead({ client }: Pick<TestServer, 'client'>): Promise<Com
   return thread.turns.flatMap(({ items }) => items).filter((item): item is CommandItem => item.type === 'commandExecution');
 }
 
-describe('a disk that is full when a command ends', () => {
-  test('the turn fails once, its command is told to have completed, and is stored when there is room', async () => {
+describe('if the disk is full when a command ends', () => {
+  test('the turn fails once, and its command is announced as completed and stored when there is room', async () => {
     const server = await withDisk([runs(WAITING)]);
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
     await says(server, 'up');
@@ -46,7 +46,7 @@ describe('a disk that is full when a command ends', () => {
     expect(await commandsRead(await server.restart())).toEqual(ended);
   });
 
-  test('one in the background is told to have completed, once, and is stored when there is room', async () => {
+  test('a background command is announced as completed once, and stored when there is room', async () => {
     const server = await withDisk([runs(WAITING), done]);
     const turn = server.client.turn(THREAD, 'go');
     await says(server, 'up');
@@ -65,7 +65,7 @@ describe('a disk that is full when a command ends', () => {
   });
 });
 
-test('an interrupt with a command of the user ends the command before the turn', async () => {
+test('an interrupt ends a user command before the turn', async () => {
   const server = await commandServer([runs('sleep 300')]);
   const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
   await server.client.waitFor('item/started', ({ item }) => item.type === 'commandExecution');
@@ -77,7 +77,7 @@ test('an interrupt with a command of the user ends the command before the turn',
   expect(await commandsRead(server)).toHaveLength(2);
 });
 
-test('of calls that wait for others, none begins once the turn is interrupted, and the model is told', async () => {
+test('calls that wait for others do not begin after an interrupt, and the model is told', async () => {
   const calls = [
     ...functionCall('exec_command', { cmd: 'echo up; sleep 300' }),
     ...functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+a\n*** End Patch' }, { callId: 'call_2' }),
@@ -94,7 +94,7 @@ test('of calls that wait for others, none begins once the turn is interrupted, a
   expect(told(server, 'call_3')).toBe('The turn was interrupted before this call began.');
 });
 
-test('a call id that a model gives again when the server was started anew is not that of the earlier item', async () => {
+test('a call id that the model reuses after a restart does not become the id of a second item', async () => {
   const server = await commandServer([runs('echo one'), done]);
   await server.client.turn(THREAD, 'go');
   const again = await server.restart();

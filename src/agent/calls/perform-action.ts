@@ -25,28 +25,23 @@ export interface ActionDeps {
  * begins, it is performed, its item completes. The item of an action that parts or policy refuse does not begin. Rejects if the store
  * fails or the action throws.
  */
-export async function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
-  try {
+export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+  const run = new ActionRun(action, turn, deps);
+  return run.take(async () => {
     const refusal = await deps.parts.beforeAction(action, turn);
     if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
     const judged = action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
-    const run = new ActionRun(action, turn, deps);
-    if ('run' in judged) return await run.perform(judged.run);
+    if ('run' in judged) return run.perform(judged.run);
     const verdict = await run.review(judged.ask);
-    return 'allow' in verdict ? await run.perform(verdict.allow) : await run.refuse(verdict.deny);
-  } finally {
-    await action.close?.();
-  }
+    return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
+  });
 }
 
-/** Performs an action of the user's, which needs no decision. */
-export async function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
-  try {
-    return await new ActionRun(action, turn, deps).perform(permit);
-  } finally {
-    await action.close?.();
-  }
+/** Performs a user's action, which needs no decision. */
+export function performUserAction(action: Action, permit: Permit, turn: ActiveTurn, deps: ActionDeps): Promise<ActionOutcome> {
+  const run = new ActionRun(action, turn, deps);
+  return run.take(() => run.perform(permit));
 }
 
 /** An action that is being reviewed or performed, with its item. */
@@ -55,6 +50,8 @@ class ActionRun {
   readonly #turn: ActiveTurn;
   readonly #deps: ActionDeps;
   #begun: Promise<OpenItem | null> | null = null;
+  /** The item has completed, or the action completes it later by itself. */
+  #isFinished = false;
   /** A reviewer has cancelled the turn. It is interrupted after the item has completed. */
   #isCancelled = false;
 
@@ -62,6 +59,18 @@ class ActionRun {
     this.#action = action;
     this.#turn = turn;
     this.#deps = deps;
+  }
+
+  /** Takes the steps, and closes the action. If a step throws, an item that has begun completes as failed. */
+  async take(steps: () => Promise<ActionOutcome>): Promise<ActionOutcome> {
+    try {
+      return await steps();
+    } catch (error) {
+      await this.#fail();
+      throw error;
+    } finally {
+      await this.#action.close?.();
+    }
   }
 
   /** Asks the reviewers, and keeps what their verdict allows beyond this action. */
@@ -76,18 +85,17 @@ class ActionRun {
 
   async perform(permit: Permit): Promise<ActionOutcome> {
     const open = await this.#show();
-    let outcome: ActionOutcome;
-    try {
-      outcome = await this.#action.perform(permit, open, this.#host());
-    } catch (error) {
-      if (open !== null && this.#action.item !== null) await open.complete(settleItem(this.#action.item));
-      throw error;
-    }
-    return this.#finish(outcome, open);
+    return this.#finish(await this.#action.perform(permit, open, this.#host()), open);
   }
 
   async refuse(denial: Denial): Promise<ActionOutcome> {
     return this.#finish(this.#action.refused(denial), await this.#show());
+  }
+
+  async #fail(): Promise<void> {
+    const { item } = this.#action;
+    const open = (await this.#begun?.catch(() => null)) ?? null;
+    if (open !== null && item !== null && !this.#isFinished) await open.complete(settleItem(item));
   }
 
   async #verdict(ask: Ask): Promise<Verdict> {
@@ -107,6 +115,7 @@ class ActionRun {
 
   async #finish(outcome: ActionOutcome, open: OpenItem | null): Promise<ActionOutcome> {
     const item = outcome.item ?? this.#action.item;
+    this.#isFinished = true;
     if (open !== null && item !== null && item !== 'runsOn') await open.complete(item);
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
     if (this.#isCancelled) this.#turn.interrupt('user');

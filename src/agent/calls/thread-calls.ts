@@ -54,7 +54,7 @@ export class ThreadCalls {
     return runToolCalls(calls, { tools, context, perform: (action) => performAction(action, turn, this.#actions), log }, turn.signal);
   }
 
-  /** Runs a command of the user's, and returns the message about it for the model. Rejects only with the store's error. */
+  /** Runs a user command, and returns the message about it for the model. Rejects only with the store's error. */
   async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
     const { agent, parts } = this.#deps;

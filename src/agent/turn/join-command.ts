@@ -12,14 +12,14 @@ interface JoinCommandDeps {
   agent: AgentDeps;
 }
 
-/** Runs a command of the user's in a turn of its own, and stores the message about it for the model. */
+/** Runs a user command in a turn of its own, and stores the message about it for the model. */
 export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<void> {
   const report = await calls.runUserCommand(turn, command);
   await outbox.commit({ entries: modelEntries(turn.id, [report]) });
 }
 
 /**
- * Returns the function that runs a command of the user's in a running turn, which does not end before the command does; null if the
+ * Returns the function that runs a user command in a running turn, which does not end before the command does; null if the
  * turn is closed to input. The model reads the message about it after its current response.
  */
 export function joinCommand(
@@ -33,6 +33,6 @@ export function joinCommand(
     const report = await calls.runUserCommand(turn, command);
     await outbox.commit({ entries: [{ kind: 'model', turnId: turn.id, item: report, deferred: true }] });
   };
-  const failed = (error: unknown) => agent.log.error({ err: error, threadId }, 'a command of the user failed inside the server');
+  const failed = (error: unknown) => agent.log.error({ err: error, threadId }, 'a user command failed inside the server');
   return () => void agent.keepAlive.during(run().catch(failed).finally(release));
 }

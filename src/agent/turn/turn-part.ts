@@ -9,7 +9,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
-/** What a turn began with: a client's input, a command of the user's, or the thread's goal. */
+/** What a turn began with: a client's input, a user command, or the thread's goal. */
 export type TurnKind = 'user' | 'shell' | 'goal';
 
 /** Whether the user interrupted a turn, or the server did so to close the thread. */
@@ -57,7 +57,7 @@ export interface TurnPart {
   /** The announcements for a client that resumes the thread. */
   resumed?(): Announcement[];
 
-  /** A client's input begins or joins a turn, or a command of the user's begins one. */
+  /** A client's input begins or joins a turn, or a user command begins one. */
   inputArrived?(): Step;
   /** The turn's start is stored. The step is committed with `turn/started`. */
   turnBegan?(turn: TurnContext): Step;

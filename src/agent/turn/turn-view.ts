@@ -25,7 +25,7 @@ export function turnView(turn: TurnFacts): Turn {
   };
 }
 
-/** Unix seconds of Unix milliseconds. */
+/** Converts Unix milliseconds to Unix seconds. */
 export function seconds<Ms extends number | null>(ms: Ms): Ms {
   return (ms === null ? null : Math.floor(ms / 1000)) as Ms;
 }

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { ClientQuestions } from '../../src/agent/calls/client-questions.ts';
+import { type ActionDeps, performAction } from '../../src/agent/calls/perform-action.ts';
+import type { Reviewer } from '../../src/agent/calls/reviewer.ts';
+import { ThreadItems } from '../../src/agent/items/thread-items.ts';
+import { Outbox } from '../../src/agent/outbox.ts';
+import { ActiveTurn } from '../../src/agent/turn/active-turn.ts';
+import { TurnParts } from '../../src/agent/turn/turn-parts.ts';
+import { Grants } from '../../src/policy/permissions/grants.ts';
+import type { Announcement } from '../../src/protocol/announcement.ts';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import type { ThreadSettings, ThreadWriter } from '../../src/store/thread-store.ts';
+import { type Action, type ActionOutcome, type Judgement, UNCONFINED } from '../../src/tools/action.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+
+const threadId = 't';
+const ITEM: ThreadItem = { type: 'fileChange', id: 'i', changes: [], status: 'inProgress' };
+
+const writer: ThreadWriter = {
+  threadId,
+  append: async () => {},
+  savePartial: async () => {},
+  dropPartials: async () => {},
+  close: async () => {},
+};
+
+/** Performs an action with an item. Returns its item notifications, and the message of the error if it rejects. */
+async function performed({
+  judged = { run: UNCONFINED },
+  perform,
+  reviewers = [],
+}: {
+  judged?: Judgement;
+  perform: () => ActionOutcome;
+  reviewers?: Reviewer[];
+}) {
+  const announced: Announcement[] = [];
+  const clock = new FakeClock();
+  const outbox = new Outbox({ writer, announce: (announcement) => announced.push(announcement), onAppended: () => {} });
+  const turn = new ActiveTurn({ id: 'u', kind: 'user', startedAtMs: 0, settings: {} as ThreadSettings, outputSchema: null });
+  let closed = 0;
+  const action: Action = {
+    kind: 'other',
+    item: ITEM,
+    judge: () => judged,
+    perform: async () => perform(),
+    refused: () => ({ output: 'refused', success: false, item: ITEM }),
+    close: async () => {
+      closed++;
+    },
+  };
+  const deps: ActionDeps = {
+    parts: new TurnParts([], { threadId, log: new RecordingLog() }),
+    reviewers,
+    questions: { answerMsMax: null } as ClientQuestions,
+    grants: new Grants(),
+    items: new ThreadItems({ threadId, clock, outbox, announce: (announcement) => announced.push(announcement), drained: () => null }),
+    outbox,
+  };
+  const error = await performAction(action, turn, deps).then(
+    () => null,
+    ({ message }: Error) => message,
+  );
+  expect(closed).toBe(1);
+  const shown = announced.map(({ method, params }) => [method, 'item' in params && 'status' in params.item ? params.item.status : null]);
+  return { error, shown };
+}
+
+const broken = () => {
+  throw new Error('broken');
+};
+const COMPLETED: ActionOutcome = { output: 'done', success: true, item: { ...ITEM, status: 'completed' } };
+const FAILED = {
+  error: 'broken',
+  shown: [
+    ['item/started', 'inProgress'],
+    ['item/completed', 'failed'],
+  ],
+};
+
+test('the item of an action that throws completes as failed', async () => {
+  expect(await performed({ perform: broken })).toEqual(FAILED);
+});
+
+test('the item completes as failed if keeping a verdict fails', async () => {
+  const reviewer: Reviewer = {
+    review: async (_ask, show) => {
+      await show();
+      return { allow: UNCONFINED, scope: 'always' };
+    },
+  };
+  const ask = { permit: UNCONFINED, askPerson: broken, keep: async () => broken() };
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual(FAILED);
+});
+
+test('an item that has not begun stays hidden if a reviewer fails', async () => {
+  const reviewer: Reviewer = { review: async () => broken() };
+  const ask = { permit: UNCONFINED, askPerson: broken };
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual({ error: 'broken', shown: [] });
+});
+
+test('an item completes once', async () => {
+  expect(await performed({ perform: () => COMPLETED })).toEqual({
+    error: null,
+    shown: [
+      ['item/started', 'inProgress'],
+      ['item/completed', 'completed'],
+    ],
+  });
+});
