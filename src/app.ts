@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
-import { TURN_PART_KINDS } from './agent/turn-part-kinds.ts';
+import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
 import { type Ids, systemIds } from './base/ids.ts';
@@ -109,7 +109,7 @@ export function createApp(options: AppParts): App {
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
-  const parts = [...TURN_PART_KINDS, ...partKinds];
+  const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, publisher: clients, processes, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({

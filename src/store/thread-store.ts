@@ -167,7 +167,10 @@ export interface StoredTurn {
   tokenUsage?: ThreadTokenUsage;
 }
 
-/** A page of a list. Cursors are opaque; a cursor is null if there is nothing more in its direction. */
+/**
+ * A page of a list. Cursors are opaque; a cursor is null if there is nothing more in its direction. In a history, a cursor names an
+ * entry: it stays valid in every history that has the entry, and once unfinished items are stored.
+ */
 export interface Page<T> {
   data: T[];
   /** Continues after this page, in the same direction. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldCase } from '../../src/store/sqlite/threads/fold-case.ts';
+import { foldCase } from '../../src/store/fold-case.ts';
 
 test('all letters of Unicode are the same in any case', () => {
   const letters = Array.from({ length: 0x1ffff }, (_, point) => String.fromCodePoint(point)).filter((letter) => /\p{L}/u.test(letter));

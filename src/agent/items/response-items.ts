@@ -5,8 +5,8 @@ import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
-import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
+import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
 
 /** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
@@ -242,13 +242,13 @@ export class ResponseItems {
     return { turnId: this.#options.turnId, item, startedAtMs, completedAtMs: null };
   }
 
-  /** Stores growing text at most once in PARTIAL_AGE_MS_MAX. */
+  /** Stores growing text at most once in SAVE_INTERVAL_MS. */
   #saveSoon(open: StreamedItem): void {
     open.unsaved = true;
     this.#timer ??= this.#options.clock.setTimer(() => {
       this.#timer = null;
       this.#save();
-    }, PARTIAL_AGE_MS_MAX);
+    }, SAVE_INTERVAL_MS);
   }
 
   #save(): void {

@@ -4,7 +4,7 @@ import type { ThreadItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
-import { PARTIAL_AGE_MS_MAX } from './partial-age-ms-max.ts';
+import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
 
 interface ThreadItemsDeps {
   threadId: string;
@@ -68,7 +68,7 @@ export class ThreadItems {
       startedMs,
       update(item, announcement) {
         begun.current = item;
-        timer ??= clock.setTimer(save, PARTIAL_AGE_MS_MAX);
+        timer ??= clock.setTimer(save, SAVE_INTERVAL_MS);
         if (announcement !== undefined) announce(announcement);
       },
       drained,

@@ -68,7 +68,10 @@ export interface TurnPart {
 
   /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Promise<{ tell?: ResponseItem[] }>;
-  /** Before policy judges an action. `refuse`: why the part refuses it, for the model. An error counts as a refusal. */
+  /**
+   * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. An error counts as
+   * a refusal. User commands do not come here, nor does an action that asks for more while it is performed.
+   */
   beforeAction?(action: Action, turn: TurnContext): Promise<{ refuse?: string }>;
 
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. An error is logged. */

@@ -1,6 +1,6 @@
+import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import { invalidCursor } from '../../store-error.ts';
 import type { Page, PageQuery } from '../../thread-store.ts';
-import { decodeCursor, encodeCursor } from '../encode-cursor.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
 import { ALL } from './log-rows.ts';
 

@@ -1,6 +1,6 @@
+import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
 import { invalidCursor } from '../../store-error.ts';
 import type { Page, ThreadQuery, ThreadRecord } from '../../thread-store.ts';
-import { decodeCursor, encodeCursor } from '../encode-cursor.ts';
 import { ALL } from '../history/log-rows.ts';
 import type { ThreadRows } from './thread-rows.ts';
 

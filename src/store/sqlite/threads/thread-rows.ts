@@ -1,9 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import { storable } from '../../fold-case.ts';
 import { threadNotFound } from '../../store-error.ts';
 import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
-import { defineFolded, storable } from './fold-case.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A row of the table of threads. */

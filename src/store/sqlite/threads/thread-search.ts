@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { foldCase } from './fold-case.ts';
+import { foldCase } from '../../fold-case.ts';
 
 /** If there are more hits than this, reading the list in its order finds a page of them faster than sorting them. */
 const HITS_MAX = 500;

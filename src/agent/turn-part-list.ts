@@ -4,7 +4,7 @@ import { GoalKeeper } from './goal/goal-keeper.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */
-export const TURN_PART_KINDS: readonly TurnPartKind[] = [
+export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new BuiltInTools(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

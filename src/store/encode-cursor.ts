@@ -1,4 +1,4 @@
-import { invalidCursor } from '../store-error.ts';
+import { invalidCursor } from './store-error.ts';
 
 type CursorPart = string | number;
 
