@@ -40,22 +40,22 @@ import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
 
 export interface AppParts {
-  /** Absolute: the folder of config.toml and of the database. Made when it is needed. */
+  /** The absolute path of the folder of config.toml and of the database. Created when it is needed. */
   home: string;
-  /** Absolute: the folder of threads that name none. */
+  /** The absolute working directory of threads that name none. */
   cwd: string;
   env: Env;
-  /** Settings over config.toml, as `key=value` texts. */
+  /** Settings that override config.toml, as `key=value` strings. */
   overrides?: readonly string[];
   log: Log;
   /** The server's own version. */
   version: string;
   platform: NodeJS.Platform;
-  /** Named in errors to whoever wants a thread that this process holds. */
+  /** This process's id. Errors name it to a process that wants a thread which this one holds. */
   pid: number;
   /** `process.kill`. */
   sendSignal: (pid: number, signal: NodeJS.Signals) => void;
-  /** What the process takes of the machine's memory, in bytes; without it, `server/diagnostics` does not say. */
+  /** The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer there is null. */
   residentMemoryBytes?: () => number;
   /** The folder of the database's migrations. */
   migrationsDir: string;
@@ -63,13 +63,13 @@ export interface AppParts {
   tempDir: string;
   clock?: Clock;
   ids?: Ids;
-  /** In place of the providers' own models: providers are then names, which need no definition and are not asked. */
+  /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
   model?: Model;
   /** The folder of the database, by default `home`. */
   storeDir?: string;
-  /** In place of the SQLite store. */
+  /** Replaces the SQLite store. */
   store?: ThreadStore;
-  /** Further parts of every thread's turns, behind the built-in ones. */
+  /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
@@ -77,23 +77,23 @@ export interface AppParts {
 
 export interface App {
   /**
-   * Serves a client; resolves when it is gone and every request it had sent has been answered, or when this server is
-   * closed. With `drain`, the turns that run when it closes its side end first, and it is told of them; none begins by
-   * itself any more.
+   * Serves a client. Resolves when the client is gone and all its requests are answered, or when this server is closed. With
+   * `drain`, turns that run when the client closes its side end first, and the client gets their events; no turn begins by itself
+   * any more.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
-  /** How many turns run now, or are being begun. */
+  /** The number of turns that run or are being begun. */
   readonly turnsRunning: number;
-  /** How many requests to clients wait for an answer. */
+  /** The number of requests to clients that wait for an answer. */
   readonly questionsOpen: number;
   /**
-   * Ends every turn, stores what there is to store and gives everything up. Resolves with the reports of models that
-   * check how they are used, as scripted ones do: none where all went as their scripts have it.
+   * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
+   * scripted ones. There are none if every script was followed.
    */
   close(): Promise<string[]>;
 }
 
-/** Puts the parts together. The only file that knows them all. */
+/** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
@@ -176,7 +176,7 @@ export function createApp(options: AppParts): App {
   };
 }
 
-/** The providers' models, or the one in their place, made when they are needed. */
+/** The models of the providers, created when they are needed, or the one that replaces them. */
 function createModels(given: Model | null, deps: ProviderModelDeps) {
   const models = new ModelPool(given, async (provider) => {
     const { createModel } = await import('./model/create-model.ts');
@@ -189,13 +189,13 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
   return { models, installedModels };
 }
 
-/** Resolves when the turns that run have ended. They wait for nobody who will not come any more. */
+/** Resolves when the running turns have ended. Their questions count as refused once no client can answer. */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();
 }
 
-/** Tells a connection what is wrong with the configuration, when that has been found out. */
+/** Sends a connection the warnings about the configuration. Never rejects. */
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
     const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
@@ -227,7 +227,7 @@ interface Parts {
 async function close({ threads, clients, processes, store, models }: Parts): Promise<string[]> {
   await threads.close();
   await processes.close();
-  // A client that does not read is waited for; whoever wants its threads need not.
+  // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
   return models.reports();
 }

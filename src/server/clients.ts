@@ -23,7 +23,7 @@ export class Clients implements Publisher {
     return this.#connections.size;
   }
 
-  /** How many requests to clients wait for an answer. */
+  /** The number of requests to clients that wait for an answer. */
   get pendingCount(): number {
     return this.#pending.count;
   }
@@ -36,7 +36,7 @@ export class Clients implements Publisher {
     this.#connections.set(connection.id, connection);
   }
 
-  /** Forgets a connection that is gone; gives the threads that nobody follows any more. */
+  /** Forgets a connection that is gone. Returns the threads that no connection follows any more. */
   remove(connection: Connection): string[] {
     this.#connections.delete(connection.id);
     const abandoned = [];
@@ -48,7 +48,7 @@ export class Clients implements Publisher {
     return abandoned;
   }
 
-  /** Lets a connection follow a thread. */
+  /** Makes a connection a follower of a thread. */
   subscribe(threadId: string, connectionId: number): void {
     const connection = this.#connections.get(connectionId);
     if (connection === undefined) return;
@@ -63,7 +63,7 @@ export class Clients implements Publisher {
     if (connection !== undefined) this.#pending.replay(threadId, connection);
   }
 
-  /** False when the connection did not follow the thread. */
+  /** Returns false if the connection did not follow the thread. */
   unsubscribe(threadId: string, connectionId: number): boolean {
     const connection = this.#connections.get(connectionId);
     const followers = this.#followers.get(threadId);
@@ -80,7 +80,7 @@ export class Clients implements Publisher {
     return this.#followers.has(threadId);
   }
 
-  /** Whether one of the connections that follow the thread can still say something. */
+  /** Whether a connection that follows the thread can still send something. */
   isAttended(threadId: string): boolean {
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
@@ -116,7 +116,7 @@ export class Clients implements Publisher {
     return waits.length === 0 ? null : Promise.all(waits).then(() => undefined);
   }
 
-  /** Ends every connection, once it has been sent what it is owed. */
+  /** Ends every connection once its last messages are written. */
   async close(): Promise<void> {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
   }

@@ -1,4 +1,4 @@
-/** What a transport calls while it is listened to. */
+/** The callbacks of a transport, from `listen` on. */
 export interface TransportEvents {
   /** The JSON text of one message, in the order in which they came. */
   onMessage(text: string): void;

@@ -9,7 +9,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { Outbox, Step } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
-/** What a turn began with: a client's input, a user command, or the thread's goal. */
+/** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
 export type TurnKind = 'user' | 'shell' | 'goal';
 
 /** Whether the user interrupted a turn, or the server did so to close the thread. */

@@ -1,6 +1,6 @@
 import { type ModeCall, SECCOMP_NUMBERS } from './seccomp-numbers.ts';
 
-/** What the filter depends on. */
+/** The choices that a filter is made with. */
 export interface SeccompOptions {
   /** The processor, as Node names it. */
   arch: string;
