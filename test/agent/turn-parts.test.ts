@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { TurnPart, TurnPartDeps } from '../../src/agent/turn/turn-part.ts';
 import { contextMessage } from '../../src/instructions/context-message.ts';
 import { idOf } from '../support/counting-ids.ts';
+import { text } from '../support/test-client.ts';
 import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
@@ -134,4 +135,18 @@ test('the moments of a part come in order, and its steps are stored and announce
   expect(methods.indexOf('warning')).toBe(methods.indexOf('turn/started') + 1);
   expect(methods.lastIndexOf('warning')).toBeLessThan(methods.indexOf('turn/completed'));
   expect((await server.store.getThread(threadId))?.memoryMode).toBe('enabled');
+});
+
+test.each<[string, TurnPart]>([
+  ['checks an action', { beforeAction: () => new Promise(() => {}) }],
+  ['is asked before a request', { beforeRequest: () => new Promise(() => {}) }],
+  ['lists its tools', { tools: () => new Promise(() => {}) }],
+])('an interrupt ends a turn whose part hangs while it %s', async (_, part) => {
+  const server = await threadWith(() => part, response(touch('made')), done);
+  const { turn } = await server.client.request('turn/start', { threadId, input: text('go') });
+  await server.client.waitFor('turn/started');
+  if ('beforeAction' in part) await server.model.asked(1);
+  await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
+  expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
+  expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });

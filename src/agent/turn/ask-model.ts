@@ -1,3 +1,4 @@
+import { orAborted } from '../../base/or-aborted.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
@@ -149,16 +150,4 @@ const KNOWN = new Set<ResponseItem['type']>(['message', 'reasoning', 'web_search
 
 function isKnown(item: ResponseItem): boolean {
   return KNOWN.has(item.type);
-}
-
-function orAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    signal.addEventListener('abort', done);
-    void promise.then(done);
-  });
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../base/log.ts';
+import { orAborted } from '../../base/or-aborted.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Action } from '../../tools/action.ts';
@@ -10,6 +11,8 @@ interface TurnPartsDeps {
   threadId: string;
   log: Log;
 }
+
+const INTERRUPTED = 'The turn was interrupted before this was done.';
 
 /** The parts of one thread's turns. At each moment they act in the order of the list. */
 export class TurnParts {
@@ -28,9 +31,10 @@ export class TurnParts {
     return part;
   }
 
+  /** The tools for one model request. None if the turn is interrupted meanwhile. */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    const lists = await Promise.all(this.#parts.map(async (part) => part.tools?.(signal) ?? []));
-    return lists.flat();
+    const lists = Promise.all(this.#parts.map(async (part) => part.tools?.(signal) ?? []));
+    return (await orAborted(lists, signal))?.flat() ?? [];
   }
 
   /** The first turn that a part wants to begin; null: none does. */
@@ -65,7 +69,10 @@ export class TurnParts {
   /** The messages that the model reads with its next request. */
   async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
     const messages: ResponseItem[] = [];
-    for (const part of this.#parts) messages.push(...((await part.beforeRequest?.(turn))?.tell ?? []));
+    for (const part of this.#parts) {
+      const told = part.beforeRequest?.(turn);
+      if (told !== undefined) messages.push(...((await orAborted(told, turn.signal))?.tell ?? []));
+    }
     return messages;
   }
 
@@ -73,8 +80,11 @@ export class TurnParts {
   async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
     for (const part of this.#parts) {
       try {
-        const refusal = (await part.beforeAction?.(action, turn))?.refuse ?? null;
-        if (refusal !== null) return refusal;
+        const check = part.beforeAction?.(action, turn);
+        if (check === undefined) continue;
+        const result = await orAborted(check, turn.signal);
+        if (result === null) return INTERRUPTED;
+        if (result.refuse !== undefined) return result.refuse;
       } catch (error) {
         this.#failed('a part failed to check an action, so it is refused', { err: error, turnId: turn.id, kind: action.kind });
         return 'Refused: a check of this action failed inside the server.';
