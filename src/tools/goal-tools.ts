@@ -46,7 +46,7 @@ export function goalTools(goal: GoalAccess): Tool[] {
   ];
 }
 
-const GET = "Returns the thread's goal: its objective, its status, and the tokens and time used so far. Returns null if there is no goal.";
+const GET = "Returns the thread's goal: its objective, its status, and the tokens and time used so far. The goal is null if there is none.";
 
 const CREATE =
   'Creates a goal that the thread then works towards over many turns. Call this only if the user or your instructions explicitly ask for a goal; an ordinary task is not a goal. Fails if the thread already has a goal that is not complete.';

@@ -10,7 +10,7 @@ const CONFIG = `${FREE_CONFIG}[features]
 exec_permission_approvals = true
 `;
 
-/** A configuration of commands that are confined to the thread's folder. */
+/** A configuration in which commands can write only in the thread's working directory. */
 function confined(approvalPolicy: string): string {
   const policy = CONFIG.replace('approval_policy = "never"', `approval_policy = ${approvalPolicy}`);
   return policy
@@ -20,7 +20,7 @@ function confined(approvalPolicy: string): string {
 
 const ON_REQUEST = confined('"on-request"');
 const OFF = ON_REQUEST.replace('approvals = true', 'approvals = false');
-/** Writes beside the thread's folder. */
+/** Writes outside the thread's working directory. */
 const WRITE = 'echo hi > ../beside/x';
 const WIDER = {
   sandbox_permissions: 'with_additional_permissions',
@@ -37,7 +37,7 @@ function questions({ client }: TestServer): number {
   return client.messages.filter(({ method }) => method === METHOD).length;
 }
 
-test('a command asks for permissions of its own: the question shows them, and they hold for that run alone', async () => {
+test('a command asks for additional permissions: the request shows them, and they apply to that run only', async () => {
   const later = 'echo hi > ../beside/z';
   const server = await commandServer([runs(WRITE, WIDER), runs(later, {}, 'b'), done], { config: ON_REQUEST, files: FILES });
   const beside = join(server.folder, 'beside');
@@ -61,7 +61,7 @@ test('a command asks for permissions of its own: the question shows them, and th
   expect(questions(server)).toBe(1);
 });
 
-test('accepted for the session, the same command runs with the same permissions; with others it is asked about', async () => {
+test('acceptForSession covers the same command with the same permissions, and not with others', async () => {
   const other = { ...WIDER, additional_permissions: { ...WIDER.additional_permissions, network: { enabled: true } } };
   const server = await commandServer([runs(WRITE, WIDER), runs(WRITE, WIDER, 'b'), runs(WRITE, other, 'c'), done], {
     config: ON_REQUEST,
@@ -80,7 +80,7 @@ test('accepted for the session, the same command runs with the same permissions;
   ]);
 });
 
-test('what the sandbox allows already is not asked about', async () => {
+test('permissions that the sandbox already allows need no approval', async () => {
   const within = { ...WIDER, additional_permissions: { file_system: { read: ['/usr'], write: ['.'] } } };
   const server = await commandServer([runs('echo hi > x', within), done], { config: ON_REQUEST });
   await started(server);
@@ -89,7 +89,7 @@ test('what the sandbox allows already is not asked about', async () => {
   expect(questions(server)).toBe(0);
 });
 
-test('without a sandbox there is nothing to widen, and nobody is asked', async () => {
+test('without a sandbox, additional permissions need no approval', async () => {
   const server = await commandServer([runs(WRITE, WIDER), done], { config: CONFIG, files: FILES });
   await started(server);
   await server.client.waitFor('turn/completed');
@@ -97,7 +97,7 @@ test('without a sandbox there is nothing to widen, and nobody is asked', async (
   expect(questions(server)).toBe(0);
 });
 
-describe('is refused to the model, without an item and without a question', () => {
+describe('a call is refused without an item and without a request', () => {
   const granular = '{ granular = { sandbox_approval = false, rules = true, mcp_elicitations = true } }';
   test.each<[string, object, RegExp, string?]>([
     ['under never', WIDER, /approval policy never/, confined('"never"')],
@@ -118,7 +118,7 @@ describe('is refused to the model, without an item and without a question', () =
   });
 });
 
-test('the model is told of it where it can be asked for, and only there', async () => {
+test('the parameter is offered only if the configuration allows it', async () => {
   const offered = async (config: string) => {
     const server = await commandServer([done], { config });
     await started(server);

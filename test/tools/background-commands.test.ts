@@ -7,7 +7,7 @@ import { functionCall, message, response, type ScriptedResponse } from '../suppo
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, done, runs, says, THREAD, told, writes } from './command-server.ts';
 
-/** Runs until the test writes to its pipe, and then says what was written. */
+/** Runs until the test writes to its pipe, and then prints what was written. */
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
 
 /** A server with a command in the background, whose turn has ended. */
@@ -17,7 +17,7 @@ async function background(...responses: ScriptedResponse[]): Promise<TestServer>
   return server;
 }
 
-/** Lets the time pass in which the model waits for the command. */
+/** Advances the clock past the model's wait for the command. */
 async function yielded(server: TestServer): Promise<void> {
   const turn = server.client.turn(THREAD, 'go');
   await says(server, 'up');
@@ -32,7 +32,7 @@ async function commandsOfTurns({ client }: TestServer): Promise<Partial<ThreadIt
 }
 
 describe('a command that outlives its wait', () => {
-  test('goes on when its turn has ended, and is shown as far as it came', async () => {
+  test('continues after the end of its turn, and its item shows the output so far', async () => {
     const server = await background();
     expect(told(server)).toMatch(
       /^Wall time: 10\.0000 seconds\nProcess running with session ID \d+\nOriginal token count: 1\nOutput:\nup\n$/,
@@ -46,7 +46,7 @@ describe('a command that outlives its wait', () => {
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
   });
 
-  test('ends between turns: its item completes in its own turn, once, and stays so after a restart', async () => {
+  test('that ends between turns completes its item once, in its own turn, also after a restart', async () => {
     const server = await background();
     await writeFile(join(server.cwd, 'p'), 'it\n');
     const { turnId } = await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
@@ -56,7 +56,7 @@ describe('a command that outlives its wait', () => {
     expect(await commandsOfTurns(await server.restart())).toMatchObject(whole);
   });
 
-  test('ends in a later turn, in which the model asks for it: its item is not of that turn', async () => {
+  test('that ends in a later turn, which polls it, completes its item in its own turn', async () => {
     const server = await background(writes(''), done, writes('', {}, 'call_3'), done);
     const turn = server.client.turn(THREAD, 'and?');
     await server.model.asked(3);
@@ -68,13 +68,13 @@ describe('a command that outlives its wait', () => {
     expect(told(server, 'call_3')).toMatch(/^write_stdin: session \d+ does not exist, or has ended\.$/);
   });
 
-  test('is cut off by the death of the server: it has failed, as far as it came', async () => {
+  test('that runs when the server is killed has failed, with the output so far', async () => {
     const server = await background();
     const restarted = await server.restart();
     expect(await commandsOfTurns(restarted)).toMatchObject([[{ id: 'call_1', status: 'failed', aggregatedOutput: 'up\n' }]]);
   });
 
-  test('a fork has it as failed, and later as what it has become in its source', async () => {
+  test('is failed in a fork made while it runs; a fork made later has its end', async () => {
     const server = await background();
     const fork = await server.client.request('thread/fork', { threadId: THREAD });
     expect(fork.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', aggregatedOutput: 'up\n' }]);
@@ -83,7 +83,7 @@ describe('a command that outlives its wait', () => {
     expect(later.thread.turns[0]?.items).toMatchObject([{}, {}, { status: 'failed', exitCode: 137 }]);
   });
 
-  test('is not killed by the interrupt of a later turn, nor by that of its own', async () => {
+  test('is not killed by an interrupt of a later turn or of its own turn', async () => {
     const slow: ScriptedResponse = (_request, signal) => waiting(signal);
     const server = await commandServer([runs(WAITING), slow]);
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: [] });
@@ -108,7 +108,7 @@ async function* waiting(signal: AbortSignal) {
 }
 
 describe('write_stdin', () => {
-  test('without a terminal there is nothing to write to', async () => {
+  test('refuses input for a command without a terminal', async () => {
     const server = await background(writes('hello\n'), done);
     await server.client.turn(THREAD, 'write');
     expect(told(server, 'call_2')).toMatch(
@@ -117,7 +117,7 @@ describe('write_stdin', () => {
     expect(server.client.notifications('item/commandExecution/terminalInteraction')).toEqual([]);
   });
 
-  test('an interrupt character ends one without a terminal, and clients hear of it', async () => {
+  test('ends a command without a terminal by an interrupt character, and clients are notified', async () => {
     const server = await background(writes('\u0003'), done);
     await server.client.turn(THREAD, 'stop');
     const [item] = completed(server);
@@ -141,7 +141,7 @@ describe('write_stdin', () => {
 });
 
 describe('thread/backgroundTerminals', () => {
-  test('list has what runs, in pages, the latest first; terminate ends one of them, clean all', async () => {
+  test('list returns pages of the running commands, latest first; terminate kills one, clean kills all', async () => {
     const server = await commandServer([
       runs('echo up; exec sleep 1000'),
       runs('echo up; exec sleep 1000', {}, 'call_2'),
@@ -174,7 +174,7 @@ describe('thread/backgroundTerminals', () => {
     expect(await server.client.request('thread/backgroundTerminals/list', { threadId: THREAD })).toEqual({ data: [], nextCursor: null });
   });
 
-  test('a page goes on behind the last one though what that ended with has ended', async () => {
+  test('a cursor stays valid when the command that it names has ended', async () => {
     const commands = ['call_1', 'call_2', 'call_3'].flatMap((callId) =>
       functionCall('exec_command', { cmd: 'exec sleep 1000' }, { callId }),
     );
@@ -192,7 +192,7 @@ describe('thread/backgroundTerminals', () => {
     await server.client.request('thread/backgroundTerminals/clean', { threadId: THREAD });
   });
 
-  test('an unknown thread, and a cursor that is none', async () => {
+  test('an unknown thread and an invalid cursor are refused', async () => {
     const server = await commandServer([]);
     for (const method of ['list', 'clean']) {
       const refused = await server.client.refusal(`thread/backgroundTerminals/${method}`, { threadId: idOf(9) });

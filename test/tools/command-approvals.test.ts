@@ -6,10 +6,10 @@ import type { Message } from '../support/test-client.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { commandServer, completed, done, FREE_CONFIG, runs, says, THREAD, told, writes } from './command-server.ts';
 
-/** Everything that is not known to be harmless is asked about; what is accepted runs unconfined. */
+/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 
-/** Starts a turn and gives the first question. */
+/** Starts a turn and returns the first request for approval. */
 async function question(server: TestServer, nth = 1): Promise<{ id: Message['id']; params: CommandExecutionRequestApprovalParams }> {
   if (nth === 1) await server.client.request('turn/start', { threadId: THREAD, input: [] });
   const asked = () => server.client.messages.filter(({ method }) => method === 'item/commandExecution/requestApproval');
@@ -22,7 +22,7 @@ function answer(server: TestServer, id: Message['id'], decision: CommandExecutio
   server.client.send(JSON.stringify({ id, result: { decision } }));
 }
 
-test('a command that is asked about: its item, the question, the answer, its end', async () => {
+test('a command that needs approval: item/started, the request, the answer, item/completed', async () => {
   const server = await commandServer([runs('touch x'), done], { config: ASKING });
   const { id, params } = await question(server);
   expect(params).toEqual({
@@ -66,8 +66,8 @@ test('a command that is asked about: its item, the question, the answer, its end
   expect(order.filter((method) => method === 'item/started')).toHaveLength(2);
 });
 
-describe('what is answered', () => {
-  test('decline: the item is declined, the model is told, and the turn goes on', async () => {
+describe('an answer', () => {
+  test('decline: the item is declined, the model is told, and the turn continues', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
     answer(server, (await question(server)).id, 'decline');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('completed');
@@ -76,7 +76,7 @@ describe('what is answered', () => {
     expect(existsSync(join(server.cwd, 'x'))).toBe(false);
   });
 
-  test('cancel: the item is declined, and the turn interrupted', async () => {
+  test('cancel: the item is declined, and the turn is interrupted', async () => {
     const server = await commandServer([runs('touch x')], { config: ASKING });
     answer(server, (await question(server)).id, 'cancel');
     expect((await server.client.waitFor('turn/completed')).turn.status).toBe('interrupted');
@@ -84,7 +84,7 @@ describe('what is answered', () => {
     expect(server.model.requests).toHaveLength(1);
   });
 
-  test('acceptForSession: the same command is not asked about again, another is', async () => {
+  test('acceptForSession: the same command needs no approval again, another one does', async () => {
     const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), runs('touch y', {}, 'c'), done], { config: ASKING });
     answer(server, (await question(server)).id, 'acceptForSession');
     const second = await question(server, 2);
@@ -98,7 +98,7 @@ describe('what is answered', () => {
     ]);
   });
 
-  test('acceptWithExecpolicyAmendment: what begins so is allowed from then on', async () => {
+  test('acceptWithExecpolicyAmendment: commands with that prefix are allowed from then on', async () => {
     const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), done], { config: ASKING });
     const { id, params } = await question(server);
     answer(server, id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: params.proposedExecpolicyAmendment ?? [] } });
@@ -109,7 +109,7 @@ describe('what is answered', () => {
     );
   });
 
-  test('an amendment without words allows nothing but this command', async () => {
+  test('an empty amendment allows only this command', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
     answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } });
     await server.client.waitFor('turn/completed');
@@ -117,7 +117,7 @@ describe('what is answered', () => {
     expect(existsSync(join(server.home, 'rules'))).toBe(false);
   });
 
-  test('an amendment that cannot be stored: the command runs, and clients are warned', async () => {
+  test('an amendment that cannot be stored: the command runs, and clients get a warning', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING, files: { 'home/rules': 'no folder' } });
     answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['touch'] } });
     await server.client.waitFor('turn/completed');
@@ -125,7 +125,7 @@ describe('what is answered', () => {
     expect(server.client.notifications('warning')).toMatchObject([{ message: expect.stringMatching(/^The rule could not be stored/) }]);
   });
 
-  test('a host that is denied, and an error: the command does not run', async () => {
+  test('a denied host or an error: the command does not run', async () => {
     const server = await commandServer([runs('touch x'), runs('touch y', {}, 'b'), done], { config: ASKING });
     const deny = { host: 'example.org', action: 'deny' as const };
     answer(server, (await question(server)).id, { applyNetworkPolicyAmendment: { network_policy_amendment: deny } });
@@ -135,7 +135,7 @@ describe('what is answered', () => {
     expect(completed(server)).toMatchObject([{ status: 'declined' }, { status: 'declined' }]);
   });
 
-  test('nothing, since the turn is interrupted: the item is declined, and the command never runs', async () => {
+  test('none before the turn is interrupted: the item is declined, and the command never runs', async () => {
     const server = await commandServer([runs('touch x')], { config: ASKING });
     const { id, params } = await question(server);
     await server.client.request('turn/interrupt', { threadId: THREAD, turnId: params.turnId });
@@ -147,7 +147,7 @@ describe('what is answered', () => {
   });
 });
 
-test('what a rule forbids is refused to the model, under any policy, without an item', async () => {
+test('a command that a rule forbids is refused under any policy, without an item', async () => {
   const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden", justification="Not here.")\n' };
   const server = await commandServer([runs('touch x'), done], { files });
   await server.client.turn(THREAD, 'go');
@@ -156,7 +156,7 @@ test('what a rule forbids is refused to the model, under any policy, without an 
   expect(existsSync(join(server.cwd, 'x'))).toBe(false);
 });
 
-test('what a rule forbids is not typed into a running shell either', async () => {
+test('a command that a rule forbids cannot be written to a running shell', async () => {
   const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
   const responses = [runs('echo up; exec sh', { tty: true }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
   const server = await commandServer(responses, { files });

@@ -4,7 +4,7 @@ import { commandServer, completed, done, FREE_CONFIG, runs, THREAD } from './com
 const KEYS = `${FREE_CONFIG}env_key = "PROVIDER_VARIABLE"\nenv_http_headers = { "X-A" = "HEADER_VARIABLE" }\n`;
 const ENV = { PROVIDER_VARIABLE: 'p', HEADER_VARIABLE: 'h', GITHUB_TOKEN: 't', PLAIN: 'plain' };
 
-test('a command finds no keys and nothing that looks secret, and the model is told which names were withheld', async () => {
+test('a command gets no variables that look secret, and the model is told their names', async () => {
   const server = await commandServer([runs('echo "$PROVIDER_VARIABLE$HEADER_VARIABLE$GITHUB_TOKEN$PLAIN"'), done], {
     config: KEYS,
     env: ENV,
@@ -16,7 +16,7 @@ test('a command finds no keys and nothing that looks secret, and the model is to
   );
 });
 
-test('shell_environment_policy decides what a command finds, of secrets too', async () => {
+test('shell_environment_policy sets the environment of commands, secrets included', async () => {
   const config = `${KEYS}[shell_environment_policy]\nignore_default_excludes = true\nexclude = ["PLAIN"]\nset = { TERM = "vt100" }\n`;
   const server = await commandServer([runs('echo "$PROVIDER_VARIABLE-$GITHUB_TOKEN-$PLAIN-$TERM"'), done], { config, env: ENV });
   await server.client.turn(THREAD, 'go');
@@ -35,7 +35,7 @@ test.each([
   expect(refused).toMatchObject({ code: -32600, message: expect.stringContaining(key), data: { code: 'config_invalid' } });
 });
 
-test('a TMPDIR that is no absolute path is nothing that commands could write in, and keeps none from running', async () => {
+test('a relative TMPDIR is not writable, and commands still run', async () => {
   const server = await commandServer([runs('echo hi'), done], {
     config: FREE_CONFIG.replace('danger-full-access', 'workspace-write'),
     env: { TMPDIR: 'tmp' },

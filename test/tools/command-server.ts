@@ -3,7 +3,7 @@ import { idOf } from '../support/counting-ids.ts';
 import { functionCall, message, response, type ScriptedResponse, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
 
-/** A configuration under which commands run unasked and unconfined. */
+/** A configuration in which commands run without approval and without a sandbox. */
 export const FREE_CONFIG = `model = "test-model"
 model_provider = "test"
 sandbox_mode = "danger-full-access"
@@ -14,14 +14,14 @@ base_url = "http://127.0.0.1:9"
 
 export type CommandItem = Extract<ThreadItem, { type: 'commandExecution' }>;
 
-/** A server with a thread whose model gives these responses. */
+/** A server with a thread whose model returns these responses. */
 export async function commandServer(responses: ScriptedResponse[], options: TestServerOptions = {}): Promise<TestServer> {
   const server = await startServer({ config: FREE_CONFIG, model: new TestModel(...responses), ...options });
   await server.client.request('thread/start', {});
   return server;
 }
 
-/** The id of its thread. */
+/** The id of the server's thread. */
 export const THREAD = idOf(1);
 
 /** A response that runs a command. */
@@ -29,7 +29,7 @@ export function runs(cmd: string, args: object = {}, callId = 'call_1'): Scripte
   return response(functionCall('exec_command', { cmd, ...args }, { callId }));
 }
 
-/** A response that writes to the session that the model was told of last, or only asks it. */
+/** A response that writes to the latest session in the model's input. Empty `chars` only poll it. */
 export function writes(chars: string, args: object = {}, callId = 'call_2'): ScriptedResponse {
   return (request) => {
     const told =
@@ -50,14 +50,14 @@ export function completed({ client }: TestServer): CommandItem[] {
     .filter((item): item is CommandItem => item.type === 'commandExecution');
 }
 
-/** What the model read of a call, in its last request. */
+/** The output of a call in the last model request. */
 export function told({ model }: TestServer, callId = 'call_1'): string {
   const output = model.request(model.requests.length).input.find((item) => item.type === 'function_call_output' && item.call_id === callId);
   if (output?.type !== 'function_call_output' || typeof output.output !== 'string') throw new Error(`the model read nothing of ${callId}`);
   return output.output;
 }
 
-/** Resolves when a command has said something. */
+/** Resolves when the commands have printed `text`. */
 export async function says(server: TestServer, text: string): Promise<void> {
   const heard = () => server.client.notifications('item/commandExecution/outputDelta').map(({ delta }) => delta);
   await server.client.waitFor('item/commandExecution/outputDelta', () => heard().join('').includes(text));

@@ -3,7 +3,7 @@ import { functionCall, response } from '../support/test-model.ts';
 import { commandServer, completed, done, runs, says, THREAD, told } from './command-server.ts';
 
 describe('a command', () => {
-  test('is an item from its start to its end, and the model reads its output', async () => {
+  test('has an item from its start to its end, and the model reads its output', async () => {
     const server = await commandServer([runs('echo out; echo err >&2; exit 3'), done]);
     const turn = await server.client.turn(THREAD, 'go');
     const item = {
@@ -44,7 +44,7 @@ describe('a command', () => {
     expect(thread.turns[0]?.items.filter(({ type }) => type === 'commandExecution')).toEqual([ended]);
   });
 
-  test('with text that is cut inside a character reads whole', async () => {
+  test('whose output is split inside a character is decoded correctly', async () => {
     const server = await commandServer([runs("printf '\\342\\202'; printf '\\254'; printf '\\377'"), done]);
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]).toMatchObject({ aggregatedOutput: '€\uFFFD' });
@@ -52,25 +52,25 @@ describe('a command', () => {
     expect(deltas.join('')).toBe('€\uFFFD');
   });
 
-  test('runs in the folder that it names, from the folder of the thread', async () => {
+  test('runs in its workdir, relative to the working directory of the thread', async () => {
     const server = await commandServer([runs('pwd', { workdir: 'inner' }), done], { files: { 'work/inner/file': '' } });
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]).toMatchObject({ cwd: `${server.cwd}/inner`, aggregatedOutput: `${server.cwd}/inner\n` });
   });
 
-  test('that a shell does not read a profile for: login false', async () => {
+  test('with login false runs in a shell that reads no profile', async () => {
     const server = await commandServer([runs('true', { login: false }), done]);
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]?.command).toBe('/bin/sh -c true');
   });
 
-  test('finds no terminal, no pager and no colours', async () => {
+  test('has no terminal, no pager and no colours', async () => {
     const server = await commandServer([runs('test -t 1 || echo "$TERM $PAGER $NO_COLOR"; cat'), done]);
     await server.client.turn(THREAD, 'go');
     expect(completed(server)[0]?.aggregatedOutput).toBe('dumb cat 1\n');
   });
 
-  test('of which there are two at once', async () => {
+  test('runs beside another one', async () => {
     const both = response(
       functionCall('exec_command', { cmd: 'mkfifo p; cat p; echo one' }, { callId: 'a' }),
       functionCall('exec_command', { cmd: 'while ! test -p p; do :; done; echo two > p' }, { callId: 'b' }),
@@ -81,7 +81,7 @@ describe('a command', () => {
     expect(completed(server)).toContainEqual(expect.objectContaining({ id: 'b', status: 'completed', aggregatedOutput: null }));
   });
 
-  test('that comes under an id that an earlier one had is an item of its own', async () => {
+  test('with the call id of an earlier one has its own item id', async () => {
     const server = await commandServer([runs('echo 1'), runs('echo 2'), done]);
     await server.client.turn(THREAD, 'go');
     const [first, second] = completed(server);
@@ -92,7 +92,7 @@ describe('a command', () => {
   });
 });
 
-describe('what the model knows by other names', () => {
+describe('other names of the tool', () => {
   test.each([
     ['shell_command', { command: 'echo hi' }, "/bin/sh -lc 'echo hi'"],
     ['shell', { command: ['echo', 'hi'] }, 'echo hi'],
@@ -110,7 +110,7 @@ describe('what the model knows by other names', () => {
     });
   });
 
-  test('a shell call of an older model is answered like that of a function', async () => {
+  test('a local_shell_call is answered like a function call', async () => {
     const action = { type: 'exec' as const, command: ['sh', '-c', 'pwd; echo hi'], working_directory: '/', timeout_ms: 5_000 };
     const call = { type: 'local_shell_call' as const, call_id: 'call_1', status: 'completed' as const, action };
     const server = await commandServer([response([{ type: 'itemCompleted', item: call }]), done]);
@@ -120,7 +120,7 @@ describe('what the model knows by other names', () => {
     expect(server.model.request(2).input).toContainEqual(call);
   });
 
-  test('one of them that takes too long is killed, and the model is told so', async () => {
+  test('a command over its timeout is killed, and the model is told', async () => {
     const server = await commandServer([
       response(functionCall('shell', { command: ['sh', '-c', 'echo up; exec sleep 1000'], timeout_ms: 700 })),
       done,
@@ -135,7 +135,7 @@ describe('what the model knows by other names', () => {
   });
 });
 
-describe('what cannot be run is told to the model, and leaves no item', () => {
+describe('invalid arguments are reported to the model, without an item', () => {
   test.each([
     [{}, '`cmd` is missing: pass the command as a string.'],
     [{ cmd: 5 }, '`cmd` must be a string.'],
@@ -155,13 +155,13 @@ describe('what cannot be run is told to the model, and leaves no item', () => {
     expect(completed(server)).toEqual([]);
   });
 
-  test('a login shell where the configuration has none', async () => {
+  test('a login shell that the configuration does not allow', async () => {
     const server = await commandServer([runs('ls', { login: true }), done], { overrides: ['allow_login_shell=false'] });
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toBe('exec_command: `login`: the configuration does not allow login shells (allow_login_shell).');
   });
 
-  test('any, where features.shell_tool is false', async () => {
+  test('any call if features.shell_tool is false', async () => {
     const server = await commandServer([runs('ls'), done], { overrides: ['features.shell_tool=false'] });
     await server.client.turn(THREAD, 'go');
     expect(told(server)).toMatch(/^There is no tool named exec_command\./);
@@ -169,7 +169,7 @@ describe('what cannot be run is told to the model, and leaves no item', () => {
 });
 
 describe('much output', () => {
-  test('is told in full to a client that reads, and kept as its two ends', async () => {
+  test('is sent in full to a client that reads, and stored without its middle', async () => {
     const server = await commandServer([runs('seq 1 300000', { yield_time_ms: 30_000 }), done]);
     const turn = server.client.turn(THREAD, 'go');
     await says(server, '\n');
@@ -186,7 +186,7 @@ describe('much output', () => {
     expect(told(server).length).toBeLessThan(10_300);
   });
 
-  test('is cut to what the model asks for, and to no more than the configuration allows', async () => {
+  test('is truncated to what the model asks for, and to the limit of the configuration', async () => {
     const calls = [runs('seq 1 9000', { max_output_tokens: 100 }), runs('seq 1 9000', { max_output_tokens: 1_000_000 }, 'call_2'), done];
     const server = await commandServer(calls, { overrides: ['tool_output_token_limit=500'] });
     await server.client.turn(THREAD, 'go');
@@ -197,7 +197,7 @@ describe('much output', () => {
 });
 
 describe('an interrupt', () => {
-  test('kills what runs, and the item ends before the turn', async () => {
+  test('kills the running command, and its item completes before the turn', async () => {
     const server = await commandServer([runs('echo $$; exec sleep 1000')]);
     const { turn } = await server.client.request('turn/start', {
       threadId: THREAD,
@@ -215,7 +215,7 @@ describe('an interrupt', () => {
     expect(at('item/completed')).toBeLessThan(at('turn/completed'));
   });
 
-  test('does not wait for a client that reads nothing of what a command says', async () => {
+  test('does not wait for a client that does not read the output', async () => {
     const server = await commandServer([runs('exec yes')]);
     const deaf = await server.connect({ reading: false, handshake: false });
     const hello = { clientInfo: { name: 'deaf', version: '1' }, capabilities: null };

@@ -9,7 +9,7 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-test('a command whose sandbox cannot be had does not run: its item has failed, and item and model say why', async () => {
+test('a command whose sandbox is unavailable does not run: its item fails, and the item and the model get the reason', async () => {
   const clock = new FakeClock();
   const asked: ProcessSpec[] = [];
   const processes = {
@@ -67,7 +67,7 @@ test('a command whose sandbox cannot be had does not run: its item has failed, a
     success: false,
     item: expect.objectContaining({ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }),
   });
-  // The bounds are those of the thread's folder, wherever the command runs.
+  // The bounds are those of the thread's working directory, wherever the command runs.
   expect(asked).toMatchObject([
     {
       cwd: '/tmp/inner',

@@ -42,7 +42,7 @@ async function answered(server: Asking, result: unknown): Promise<unknown> {
   return JSON.parse(told(server));
 }
 
-test('the user is asked with absolute paths, links followed, and the model is told what was granted', async () => {
+test('the request has absolute paths with links resolved, and the model is told what was granted', async () => {
   const permissions = {
     file_system: { read: ['~/notes', 'link/x'], write: ['.', '../shared', 'dir/../new', 'dangling'] },
     network: { enabled: true },
@@ -77,7 +77,7 @@ test('the user is asked with absolute paths, links followed, and the model is to
 
 const ASK = { permissions: { file_system: { read: ['dir'], write: ['../shared'] } } };
 
-test('no more is granted than was asked for', async () => {
+test('an answer grants at most what was asked for', async () => {
   const server = await asking(ASK);
   const { cwd, folder } = server;
   const shared = join(folder, 'shared');
@@ -139,7 +139,7 @@ test.each<[string, object, RegExp]>([
   ['no network', { permissions: { network: { enabled: false } } }, /at least one permission/],
   ['no paths', { permissions: { file_system: { write: [7] } } }, /lists of paths/],
   ['too much', { permissions: { file_system: { read: Array.from({ length: 65 }, (_, index) => `${index}`) } } }, /at most 64 paths/],
-  ['what is protected', { permissions: { file_system: { write: ['dir/.git/hooks'] } } }, /\.git is protected/],
+  ['a protected path', { permissions: { file_system: { write: ['dir/.git/hooks'] } } }, /\.git is protected/],
   ["the server's files", { permissions: { file_system: { write: ['../home/config.toml'] } } }, /server's home/],
   ['the home', { permissions: { file_system: { write: ['../home'] } } }, /server's home/],
 ])('the model is told what is wrong when it asks for %s', async (_, args, problem) => {
@@ -149,7 +149,7 @@ test.each<[string, object, RegExp]>([
   expect(server.client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 
-test('what is granted for the session is told at the next turn, and for the turn it is not', async () => {
+test('the next turn names the permissions of the session, and not those of the last turn', async () => {
   for (const [scope, isTold] of [
     ['session', true],
     ['turn', false],
@@ -167,14 +167,14 @@ test('what is granted for the session is told at the next turn, and for the turn
   }
 });
 
-test('without the feature there is no such tool', async () => {
+test('without the feature the tool does not exist', async () => {
   const server = await startServer({ model: new TestModel(response(message('ok'))) });
   await server.client.request('thread/start', {});
   await server.client.turn(idOf(1), 'go');
   expect(server.model.request(1).tools.map(({ name }) => name)).not.toContain('request_permissions');
 });
 
-test('an answer opens nothing that is protected, though it lies in what was asked for', async () => {
+test('an answer grants no protected path, even below a path that was asked for', async () => {
   const server = await asking({ permissions: { file_system: { write: ['..'] } } });
   const write = [join(server.cwd, '.git'), join(server.home, 'rules'), server.home, join(server.folder, 'shared')];
   expect(await answered(server, { permissions: { fileSystem: { write } } })).toEqual({

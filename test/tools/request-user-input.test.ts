@@ -14,13 +14,13 @@ async function asking(args: object = QUESTIONS, overrides: object = PLAN_MODE): 
   return { ...server, turnId: turn.id };
 }
 
-/** What the model read of its call. */
+/** The output of the call for the model. */
 function told({ model }: TestServer): string {
   const output = model.request(2).input.find((item) => item.type === 'function_call_output');
   return output?.type === 'function_call_output' ? String(output.output) : '';
 }
 
-test('in plan mode the user is asked, the thread waits meanwhile, and the model reads the answers', async () => {
+test('in plan mode the user is asked, the thread is shown as waiting, and the model reads the answers', async () => {
   const server = await asking();
   const { client, turnId } = server;
   const asked = await question(client, METHOD);
@@ -71,7 +71,7 @@ test.each([
 
 const [ONE] = QUESTIONS.questions;
 
-test('an answer that the model calls a secret is asked for as one', async () => {
+test('a secret question is shown to clients as secret', async () => {
   const { client } = await asking({ questions: [{ ...ONE, isSecret: true }] });
   expect((await question(client, METHOD)).params).toMatchObject({ questions: [{ ...ONE, isSecret: true }] });
 });

@@ -6,12 +6,12 @@ import { commandServer, completed, done, runs, says, THREAD, told, writes } from
 
 const WAIT_MS = 250;
 
-/** A command in a terminal that yields after a moment. */
+/** A command in a terminal that soon continues in the background. */
 function inTerminal(cmd: string): ScriptedResponse {
   return runs(cmd, { tty: true, login: false, yield_time_ms: WAIT_MS });
 }
 
-/** A turn of calls that each yield when their command has said this. */
+/** A turn of calls that each stop waiting when their command has printed this. */
 async function turnOf(server: TestServer, yieldAfter: string[]): Promise<void> {
   const turn = server.client.turn(THREAD, 'go');
   for (const text of yieldAfter) {
@@ -23,7 +23,7 @@ async function turnOf(server: TestServer, yieldAfter: string[]): Promise<void> {
 }
 
 describe('a command in a terminal', () => {
-  test('is an interactive program that is written to', async () => {
+  test('is interactive and can be written to', async () => {
     const program = 'stty -echo; printf "name? "; read name; printf "hello %s, age? " "$name"; read age; echo "so $age"';
     const server = await commandServer([
       inTerminal(program),
@@ -44,7 +44,7 @@ describe('a command in a terminal', () => {
     ]);
   });
 
-  test('is interrupted by ctrl-C, and hears of it', async () => {
+  test('receives SIGINT from ctrl-C', async () => {
     const server = await commandServer([
       inTerminal('trap "echo caught; exit 7" INT; echo up; while :; do sleep 0.1; done'),
       writes('\u0003'),
@@ -60,7 +60,7 @@ describe('a command in a terminal', () => {
     expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0, aggregatedOutput: 'up\r\nlast\r\nlast\r\nover\r\n' }]);
   });
 
-  test('that has ended is not written to: the model is told how, once, and then that there is none', async () => {
+  test('that has ended cannot be written to: the model is told its end once, and then that it does not exist', async () => {
     const server = await commandServer([
       inTerminal('echo up; read x; exit 3'),
       done,
@@ -82,7 +82,7 @@ describe('a command in a terminal', () => {
   });
 });
 
-test('64 commands of a thread can run in the background, and the model is told which when it wants one more', async () => {
+test('64 commands of a thread can run in the background; a 65th is refused with the list of sessions', async () => {
   const calls = Array.from({ length: 65 }, (_, index) =>
     functionCall(
       'exec_command',
@@ -102,7 +102,7 @@ test('64 commands of a thread can run in the background, and the model is told w
   expect(completed(server)).toHaveLength(64);
 }, 30_000);
 
-test('50 interrupts of turns with a tree of processes leave none', async () => {
+test('50 interrupted turns with trees of processes leave no process', async () => {
   const sleep = uniqueSleep();
   const tree = `${sleep} & (setsid sh -c '${sleep} & env -i ${sleep}' &) ; echo up; ${sleep}`;
   const server = await commandServer(Array.from({ length: 50 }, (_, index) => runs(tree, { login: false }, `call_${index}`)));

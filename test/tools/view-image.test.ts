@@ -18,7 +18,7 @@ interface Setting {
   env?: Record<string, string>;
 }
 
-/** What the model reads of a call, and the server. */
+/** The server, and the output of a call for the model. */
 async function viewing(args: object, { prepare = () => {}, sandboxPolicy, env = {} }: Setting = {}) {
   const server = await startServer({
     env,
@@ -34,7 +34,7 @@ async function viewing(args: object, { prepare = () => {}, sandboxPolicy, env = 
 
 const shown = (url: string) => [{ type: 'input_image', image_url: url, detail: 'high' }];
 
-test('the model gets the picture, and clients see which', async () => {
+test('the model gets the image, and clients see its path', async () => {
   const { server, output } = await viewing({ path: 'p.png' }, { prepare: ({ cwd }) => writeFiles(cwd, { 'p.png': PNG }) });
   expect(output).toEqual(shown(URL));
   const item = { type: 'imageView', id: 'c1', path: join(server.cwd, 'p.png') };
@@ -87,7 +87,7 @@ describe('within the bounds of the sandbox', () => {
   const refused = expect.stringMatching(/may not be read/);
   const outside = ({ folder }: TestServer) => writeFiles(folder, { 'outside/p.png': PNG });
 
-  test('pictures of the workspace are shown, and others only where they may be read', async () => {
+  test('images in the workspace are shown, others only if the sandbox allows them to be read', async () => {
     const inside = ({ cwd }: TestServer) => writeFiles(cwd, { 'p.png': PNG });
     expect((await viewing({ path: 'p.png' }, { prepare: inside, sandboxPolicy: restricted() })).output).toEqual(shown(URL));
     expect((await viewing({ path: '../outside/p.png' }, { prepare: outside, sandboxPolicy: restricted() })).output).toEqual(refused);
@@ -96,7 +96,7 @@ describe('within the bounds of the sandbox', () => {
     );
   });
 
-  test('pictures in $TMPDIR are shown where commands can write there', async () => {
+  test('images in $TMPDIR are shown if commands can write there', async () => {
     const tmp = tempFolder();
     writeFiles(tmp, { 'p.png': PNG });
     const policy = (excludeTmpdirEnvVar: boolean): SandboxPolicy => ({
@@ -110,7 +110,7 @@ describe('within the bounds of the sandbox', () => {
     expect((await look(true)).output).toEqual(refused);
   });
 
-  test('a link out of them, also in a folder on the way, leads nowhere', async () => {
+  test('a link to an image outside is refused, also a link in its path', async () => {
     const prepare = (server: TestServer) => {
       outside(server);
       symlinkSync('../outside/p.png', join(server.cwd, 'link.png'));

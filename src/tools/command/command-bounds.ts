@@ -27,7 +27,7 @@ export function readOnlyBounds({ context, deps }: CommandBoundsDeps): SandboxBou
   return sandboxBounds(readingOnly(context.settings.sandboxPolicy), sandboxFolders(context.settings, deps));
 }
 
-/** The permissions that a command asks for. Returns null if its sandbox already allows all of them. */
+/** The permissions that a command asks for. Returns null if it needs none beyond its sandbox, or has no sandbox. */
 export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermissions | null): GrantedPermissions | null {
   if (asked === null) return null;
   const named = commandBounds(deps, null);

@@ -7,7 +7,7 @@ import { type PlannedChange, planPatch } from '../../../src/tools/apply-patch/pl
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 
-/** A folder with these files; their modes are 0644. */
+/** Makes a folder with these files, with mode 0644. */
 export function folderWith(files: Record<string, string | Buffer>): string {
   const folder = join(tempFolder(), 'work');
   mkdirSync(folder);
@@ -23,7 +23,7 @@ export function patchOf(...lines: string[]): string {
   return ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 }
 
-/** Plans and writes a patch; what happens in between is the test's. Gives what failed, or null. */
+/** Plans and writes a patch, and calls `between` after the plan. Returns the failure, or null. */
 export async function apply(cwd: string, patch: string, between: (changes: PlannedChange[]) => void = () => {}): Promise<string | null> {
   const folders = new PinnedFolders();
   try {
@@ -35,7 +35,7 @@ export async function apply(cwd: string, patch: string, between: (changes: Plann
   }
 }
 
-/** All that lies below a folder: content of files, where links lead, null for empty folders. */
+/** Everything below a folder: the content of files, the targets of links, null for empty folders. */
 export function tree(folder: string): Record<string, string | null> {
   const entries = readdirSync(folder).flatMap((name): [string, string | null][] => {
     const path = join(folder, name);

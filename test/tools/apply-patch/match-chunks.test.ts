@@ -5,15 +5,15 @@ import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { applyChunks } from '../../../src/tools/apply-patch/apply-chunks.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 
-/** The text that a file has after an update by these lines. */
+/** The content of a file after an update with these lines. */
 async function changed(text: string, ...lines: string[]): Promise<string> {
   const [operation] = parsePatch(['*** Begin Patch', '*** Update File: f', ...lines, '*** End Patch'].join('\n'));
   if (operation?.type !== 'update') throw new Error('the test needs an update');
   return applyChunks(text, operation.chunks, { path: '/w/f', breaks: new EventLoopYield() });
 }
 
-describe('looking for the lines', () => {
-  test('blanks at the end, then around a line, then typographic punctuation may differ', async () => {
+describe('searching for the lines', () => {
+  test('whitespace at the end, then around a line, then typographic punctuation may differ', async () => {
     expect(await changed('a  \nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
     expect(await changed('\t a\nb\n', '@@', '-a', '+A')).toBe('A\nb\n');
     expect(await changed('“it’s” – here\u00a0\n', '@@', `-"it's" - here`, '+A')).toBe('A\n');
@@ -32,11 +32,11 @@ describe('looking for the lines', () => {
     expect(await changed(' a\nx\na\n', '@@', '-a', '+A')).toBe(' a\nx\nA\n');
   });
 
-  test('lines that stay keep the text of the file', async () => {
+  test('kept lines keep the text of the file', async () => {
     expect(await changed('  a\nb\n', '@@', ' a', '-b', '+B')).toBe('  a\nB\n');
   });
 
-  test('what is not found is told with the lines that were looked for', async () => {
+  test('the error shows the lines that were not found', async () => {
     await expect(changed('a\n', '@@', ' x', '-y', '+z')).rejects.toThrow('Failed to find expected lines in /w/f:\nx\ny');
   });
 
@@ -46,17 +46,17 @@ describe('looking for the lines', () => {
     await expect(changed('a\nb\nc\n', '@@', '-a', ' b', '@@', ' b', '-c')).rejects.toThrow(/Failed to find/);
   });
 
-  test('an anchor names a whole line, and the search goes on behind it', async () => {
+  test('an anchor is a whole line, and the search continues after it', async () => {
     expect(await changed('x\na\n  y\na\n', '@@ y', '-a', '+A')).toBe('x\na\n  y\nA\n');
     await expect(changed('yes\na\n', '@@ y', '-a')).rejects.toThrow("Failed to find the line 'y' in /w/f");
   });
 
-  test('after End of File only the end of the file counts', async () => {
+  test('a chunk with End of File matches only at the end of the file', async () => {
     expect(await changed('a\nb\na\n', '@@', '-a', '+A', '*** End of File')).toBe('a\nb\nA\n');
     await expect(changed('a\nb\n', '@@', '-a', '*** End of File')).rejects.toThrow(/Failed to find/);
   });
 
-  test('lines that are only put in go to the end of the file, wherever their chunk stands', async () => {
+  test('a chunk that only adds lines adds them at the end of the file, wherever it stands', async () => {
     expect(await changed('a\nb\n', '@@', '+x', '@@', '-a', '+A')).toBe('A\nb\nx\n');
     expect(await changed('a\nb\nc\n', '@@ a', '+x', '@@', '-b', '+B')).toBe('a\nB\nc\nx\n');
     expect(await changed('', '@@', '+x')).toBe('x\n');
@@ -77,7 +77,7 @@ describe('bytes', () => {
     expect(await changed('a\n', '@@', '-a')).toBe('');
   });
 
-  test('the first line end of the file is that of new lines; others keep theirs', async () => {
+  test('new lines get the first line end of the file; kept lines keep theirs', async () => {
     expect(await changed('a\r\nb\nc\r\n', '@@', '-b', '+B')).toBe('a\r\nB\r\nc\r\n');
     expect(await changed('a\nb\r\nc\r\n', '@@', '-a', '+A')).toBe('A\nb\r\nc\r\n');
   });
@@ -86,7 +86,7 @@ describe('bytes', () => {
     expect(await changed('a\rb\nc\n', '@@', '-c', '+C')).toBe('a\rb\nC\n');
   });
 
-  test('a byte order mark stays, whatever becomes of the first line', async () => {
+  test('a byte order mark stays, also if the first line changes', async () => {
     expect(await changed('\ufeffa\nb\n', '@@', '-a', '+A')).toBe('\ufeffA\nb\n');
     expect(await changed('\ufeffa\nb\n', '@@', '-\ufeffa', '+\ufeffA')).toBe('\ufeffA\nb\n');
     expect(await changed('\ufeffa\nb\n', '@@', ' a', '-b')).toBe('\ufeffa\n');
@@ -97,7 +97,7 @@ describe('bytes', () => {
   });
 });
 
-test('a patch made of two random files makes the second of the first', async () => {
+test('a patch between two random files makes the second from the first', async () => {
   const line = fc.constantFrom('a', 'b', ' a', 'a ', '', '\t', '- x', '+', '@@', '*** End Patch', '“q”', '"q"');
   const file = fc.array(line, { maxLength: 30 }).map((lines) => lines.map((text) => `${text}\n`).join(''));
   await fc.assert(
@@ -125,13 +125,13 @@ describe('size', () => {
     expect((await changed(`${many.join('\n')}\n`, ...chunks)).match(/^changed$/gm)).toHaveLength(10_000);
   });
 
-  test('lines that nearly fit everywhere take no longer than the file is long', async () => {
+  test('lines that match partly everywhere take linear time', async () => {
     const text = 'a\n'.repeat(200_000);
     await expect(changed(text, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-b')).rejects.toThrow(/Failed to find/);
     await expect(changed(`${text}b\n`, '@@', ...Array.from({ length: 100_000 }, () => ' a'), '-c', '-b')).rejects.toThrow(/Failed to find/);
   });
 
-  test('more changes of loose lines than can be looked for are refused', async () => {
+  test('a patch that needs too many comparisons is refused', async () => {
     const chunks = Array.from({ length: 1_100 }, () => ['@@', '-a', '+A']).flat();
     const loose = `a\n${'a \n'.repeat(200_000)}`;
     await expect(changed(loose, ...chunks)).rejects.toThrow('the patch has too many changes for a file of this size');

@@ -81,7 +81,7 @@ describe('the envelope', () => {
   });
 });
 
-describe('a line that is wrong is named', () => {
+describe('an error names the invalid line', () => {
   test.each([
     ['an unknown header', patch('*** Frob File: x'), /^invalid patch, line 2: '\*\*\* Frob File: x' is not a file header/],
     ['an empty path', patch('*** Add File:  '), /line 2: the path is empty or contains a NUL character/],
@@ -109,11 +109,11 @@ test('the first chunk may lack its @@, and blank lines may stand before it', () 
   expect(parsePatch(update('', '@@', '-a'))).toMatchObject([{ chunks: [chunk] }]);
 });
 
-test('a unified header is taken for a line to look for', () => {
+test('a unified diff header is read as an anchor', () => {
   expect(parsePatch(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([{ chunks: [{ anchor: '-1,3 +1,3 @@' }] }]);
 });
 
-test('a header with a blank before it belongs to the change that it stands in', () => {
+test('a header after a space is a line of the current change', () => {
   const lines = [{ kind: ' ', text: '*** Delete File: g' }];
   expect(parsePatch(update('@@', ' *** Delete File: g'))).toMatchObject([{ chunks: [{ lines }] }]);
 });

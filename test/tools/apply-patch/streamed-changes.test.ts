@@ -15,7 +15,7 @@ const PATCH = `*** Begin Patch
 *** End Patch
 `;
 
-test('what is written so far, by whole lines', () => {
+test('the changes in the complete lines so far', () => {
   expect(streamedChanges('*** Begin Patch\n*** Add File: n')).toEqual([]);
   expect(streamedChanges('*** Begin Patch\n*** Add File: n\n+one\n+tw')).toEqual([{ path: 'n', kind: { type: 'add' }, diff: 'one\n' }]);
   expect(streamedChanges(PATCH)).toEqual([
@@ -25,7 +25,7 @@ test('what is written so far, by whole lines', () => {
   ]);
 });
 
-test('the input of arguments, cut off anywhere, is the start of the whole', () => {
+test('the input in truncated arguments is a prefix of the whole input', () => {
   const input = `${PATCH}"quoted" \\ \u00e9 \u{1f600}`;
   fc.assert(
     fc.property(fc.boolean(), fc.nat(400), (spaced, length) => {
@@ -36,7 +36,7 @@ test('the input of arguments, cut off anywhere, is the start of the whole', () =
   );
 });
 
-test('arguments without an input give nothing', () => {
+test('arguments without an input give an empty string', () => {
   expect(streamedInput('')).toBe('');
   expect(streamedInput('{"other": "x"')).toBe('');
   expect(streamedInput('{"input": "\\q')).toBe('');

@@ -10,7 +10,7 @@ import { planPatch } from '../../../src/tools/apply-patch/plan-patch.ts';
 import { writePlan } from '../../../src/tools/apply-patch/write-plan.ts';
 import { folderWith, patchOf, tree } from './apply-to-files.ts';
 
-/** Applies patches one after the other and gives the diff of all; git makes the same files of it. */
+/** Applies patches in order and returns their diff, after checking that git makes the same files from it. */
 async function diffOf(files: Record<string, string>, ...patches: string[][]): Promise<string> {
   const cwd = folderWith(files);
   const copy = join(cwd, '..', 'copy');
@@ -41,7 +41,7 @@ function update(path: string, from: string, to: string, moveTo?: string): string
   return [`*** Update File: ${path}`, ...(moveTo === undefined ? [] : [`*** Move to: ${moveTo}`]), '@@', `-${from}`, `+${to}`];
 }
 
-test('files that come, change and go, in the form of git', async () => {
+test("added, updated and deleted files in git's format", async () => {
   const diff = await diffOf({ 'del.txt': 'gone\n', 'up.txt': 'a\nb\nc\n' }, [
     '*** Add File: new.txt',
     '+one',
@@ -74,7 +74,7 @@ index de980441c3ab03a8c07dda1ad27b8a11f39deb1e..7be73ce3c1b1cdaea86e8168dfee8575
 `);
 });
 
-test('a rename names both', async () => {
+test('a rename shows both paths', async () => {
   const diff = await diffOf({ 'a.txt': 'x\ny\n' }, update('a.txt', 'x', 'X', 'to/b.txt'));
   expect(diff).toBe(
     `diff --git a/a.txt b/to/b.txt
@@ -91,20 +91,20 @@ index 80a84af..5cbd0dc
   );
 });
 
-test('steps in between are not in it', async () => {
+test('intermediate states are not shown', async () => {
   const diff = await diffOf({ a: '0\n' }, update('a', '0', '1'), update('a', '1', '2'));
   expect(diff).toContain('-0\n+2\n');
   expect(diff).not.toContain('1\n+');
 });
 
-test('what comes to nothing in the end is not in it', async () => {
+test('changes that were undone are not shown', async () => {
   expect(await diffOf({ a: '0\n' }, update('a', '0', '1'), update('a', '1', '0'))).toBe('');
   expect(await diffOf({}, ['*** Add File: n', '+x'], ['*** Delete File: n'])).toBe('');
   expect(await diffOf({ a: '0\n' }, ['*** Delete File: a'], ['*** Add File: a', '+0'])).toBe('');
   expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '0', 'a'))).toBe('');
 });
 
-test('renames go on from where a file was at first, also in a circle and over others', async () => {
+test('renames start from the first path of a file, also in a circle and over other files', async () => {
   expect(await diffOf({ a: '0\n' }, update('a', '0', '1', 'b'), update('b', '1', '2', 'c'))).toMatch(
     /^diff --git a\/a b\/c\nrename from a\n/,
   );
@@ -113,11 +113,11 @@ test('renames go on from where a file was at first, also in a circle and over ot
   expect(await diffOf({ a: 'A\n' }, update('a', 'A', 'x', 'b'), ['*** Add File: a', '+new'])).not.toContain('rename');
 });
 
-test('an executable file says so', async () => {
+test('a missing line end at the end of a file is marked', async () => {
   expect(await diffOf({ a: 'A' }, ['*** Delete File: a'])).toContain('\\ No newline at end of file\n');
 });
 
-test('a new file at a name that a renamed file had for a while is no rename', async () => {
+test('a new file at an intermediate path of a renamed file is not a rename', async () => {
   const diff = await diffOf({ a: 'A\n' }, update('a', 'A', 'A1', 'b'), update('b', 'A1', 'A2', 'c'), ['*** Add File: b', '+new']);
   expect(diff.match(/^(diff|rename|new|deleted).*/gm)).toEqual([
     'diff --git a/b b/b',
@@ -128,7 +128,7 @@ test('a new file at a name that a renamed file had for a while is no rename', as
   ]);
 });
 
-test('a program that goes is shown with its mode', async () => {
+test('a deleted executable file has mode 100755', async () => {
   const cwd = folderWith({ run: 'x\n' });
   chmodSync(join(cwd, 'run'), 0o755);
   const folders = new PinnedFolders();

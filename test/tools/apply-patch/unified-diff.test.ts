@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { unifiedDiff } from '../../../src/tools/apply-patch/diff/unified-diff.ts';
 
-test('a change with the three lines on each side of it', async () => {
+test('a change has three context lines on each side', async () => {
   const before = Array.from({ length: 20 }, (_, index) => `${index + 1}\n`);
   const after = before.toSpliced(9, 1, 'ten\n', 'more\n').toSpliced(0, 1);
   expect(await unifiedDiff(before.join(''), after.join(''), new EventLoopYield())).toBe(
@@ -25,7 +25,7 @@ test.each([
   expect(await unifiedDiff(before, after, new EventLoopYield())).toBe(diff);
 });
 
-test('what it says makes the second text of the first', async () => {
+test('applying the diff to the first text gives the second', async () => {
   const line = fc.constantFrom('a\n', 'b\n', 'c\n', '\n', 'a\r\n', '-\n', '+ x\n', '@@\n');
   const text = fc.tuple(fc.array(line, { maxLength: 40 }), fc.constantFrom('', '', 'end')).map(([lines, end]) => lines.join('') + end);
   await fc.assert(
@@ -38,14 +38,14 @@ test('what it says makes the second text of the first', async () => {
   );
 });
 
-test('texts that take too long to compare still give a diff that is right', async () => {
+test('texts that take too long to compare still give a correct diff', async () => {
   const random = (seed: number) => Array.from({ length: 60_000 }, (_, index) => `${(index * seed) % 7919}\n`).join('');
   const [before, after] = [`first\n${random(31)}last\n`, `first\n${random(57)}last\n`];
   const diff = await unifiedDiff(before, after, new EventLoopYield());
   expect(applyPatch(before, `--- a\n+++ b\n${diff}`)).toBe(after);
 });
 
-test('ten thousand changes in a large file are told apart, and others get their turn meanwhile', async () => {
+test('ten thousand changes in a large file are separate hunks, and other work goes on meanwhile', async () => {
   const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index}\n`);
   const after = lines.map((line, index) => (index % 10 === 5 ? `new ${index}\n` : line)).join('');
   let turns = 0;

@@ -19,7 +19,7 @@ function modeOf(path: string): number {
 }
 
 describe('operations', () => {
-  test('files are added, with their folders, changed, renamed and deleted; emptied folders stay', async () => {
+  test('add files with their folders, update, rename and delete them; empty folders stay', async () => {
     const folder = folderWith({ 'up.txt': 'a\nb\n', 'old/name.txt': 'x\n', 'gone/del.txt': 'bye\n' });
     const patch = patchOf(
       ...update('up.txt', 'b', 'B'),
@@ -32,7 +32,7 @@ describe('operations', () => {
     expect(tree(folder)).toEqual({ 'up.txt': 'a\nB\n', 'new/deep/n.txt': 'one\n', 'to/there.txt': 'y\n', 'old/': null, 'gone/': null });
   });
 
-  test('a patch that does not fit in one place changes nothing anywhere', async () => {
+  test('a patch that does not match in one place changes nothing', async () => {
     const folder = folderWith({ 'a.txt': 'a\n' });
     const before = tree(folder);
     for (const wrong of [
@@ -47,7 +47,7 @@ describe('operations', () => {
     }
   });
 
-  test('what cannot be written fails; what was written before stays', async () => {
+  test('a change that cannot be written fails; earlier changes stay', async () => {
     const folder = folderWith({ 'a.txt': 'a\n', 'dir/x': 'x\n' });
     expect(await apply(folder, patchOf('*** Add File: n1', '+n', '*** Add File: dir', '+n', '*** Add File: n2', '+n'))).toBe(
       `Failed to write ${join(folder, 'dir')}: a directory is in the way`,
@@ -58,7 +58,7 @@ describe('operations', () => {
     expect(tree(folder)).toEqual({ 'a.txt': 'a\n', 'dir/x': 'x\n', n1: 'n\n', n3: 'n\n' });
   });
 
-  test('what is not UTF-8 can be replaced, and neither changed nor deleted', async () => {
+  test('a file that is not UTF-8 can be replaced, but not updated or deleted', async () => {
     const folder = folderWith({ bin: Buffer.from([0x61, 0xff, 0x0a]) });
     await expect(apply(folder, patchOf(...update('bin', 'a', 'b')))).rejects.toThrow(`${join(folder, 'bin')} is not UTF-8 text`);
     await expect(apply(folder, patchOf('*** Delete File: bin'))).rejects.toThrow(/is not UTF-8 text/);
@@ -66,7 +66,7 @@ describe('operations', () => {
     expect(tree(folder)).toEqual({ bin: 'text\n' });
   });
 
-  test('a pipe is not waited for', async () => {
+  test('do not wait for a pipe', async () => {
     const folder = folderWith({});
     symlinkSync('/dev/null', join(folder, 'null'));
     await expect(apply(folder, patchOf(...update('null', 'a', 'b')))).rejects.toThrow(`${join(folder, 'null')} is not a regular file`);
@@ -88,7 +88,7 @@ describe('renames', () => {
     expect(tree(folder)).toEqual({ a: 'was b\n', b: 'was a\n' });
   });
 
-  test('go round, and along a chain, in any order', async () => {
+  test('work in a circle and along a chain, in any order', async () => {
     const folder = folderWith({ a: 'A\n', b: 'B\n', c: 'C\n' });
     const chain = patchOf(...move('a', 'b', 'A', 'a1'), ...move('b', 'c', 'B', 'b1'), ...move('c', 'd', 'C', 'c1'));
     expect(await apply(folder, chain)).toBeNull();
@@ -116,7 +116,7 @@ describe('renames', () => {
     expect(tree(folder)).toEqual({ b: 'x\n' });
   });
 
-  test('onto itself, by whatever spelling, is a change in place', async () => {
+  test('of a file onto itself, by any spelling, are updates', async () => {
     const folder = folderWith({ 'd/a': 'A\n' });
     symlinkSync('d', join(folder, 'e'));
     expect(await apply(folder, patchOf(...move('d/a', './d/../d/a', 'A', 'B')))).toBeNull();
@@ -163,8 +163,8 @@ describe('more than one operation for one file is refused', () => {
   });
 });
 
-describe('what a file keeps', () => {
-  test('its mode, when it is changed or replaced; without the rights of its owner for others', async () => {
+describe('a file keeps', () => {
+  test('its mode when it is updated or replaced, without set-user-id', async () => {
     const folder = folderWith({ a: 'A\n', b: 'B\n', c: 'C\n' });
     chmodSync(join(folder, 'a'), 0o755);
     chmodSync(join(folder, 'b'), 0o600);
@@ -173,7 +173,7 @@ describe('what a file keeps', () => {
     expect(['a', 'b', 'c'].map((name) => modeOf(join(folder, name)))).toEqual([0o755, 0o600, 0o755]);
   });
 
-  test('its symbolic link, to wherever it leads', async () => {
+  test('its symbolic link', async () => {
     const folder = folderWith({ 'real/a': 'A\n' });
     symlinkSync('real/a', join(folder, 'link'));
     expect(await apply(folder, patchOf(...update('link', 'A', 'x')))).toBeNull();
@@ -181,7 +181,7 @@ describe('what a file keeps', () => {
     expect(tree(folder)).toEqual({ 'real/a': 'y\n', link: '-> real/a' });
   });
 
-  test('its symbolic link, also to where nothing is yet; one in a circle is refused', async () => {
+  test('its dangling symbolic link; a link in a loop is refused', async () => {
     const folder = folderWith({});
     symlinkSync('new', join(folder, 'link'));
     symlinkSync('circle', join(folder, 'circle'));
@@ -200,7 +200,7 @@ describe('what a file keeps', () => {
     expect(lstatSync(join(folder, 'a')).ino).toBe(lstatSync(join(folder, 'b')).ino);
   });
 
-  test('a link is deleted and renamed, not what it leads to', async () => {
+  test('its target when a link to it is deleted or renamed', async () => {
     const folder = folderWith({ a: 'A\n' });
     symlinkSync('a', join(folder, 'l'));
     symlinkSync('a', join(folder, 'm'));
@@ -208,21 +208,21 @@ describe('what a file keeps', () => {
     expect(tree(folder)).toEqual({ a: 'A\n', n: 'x\n' });
   });
 
-  test('no other file is left beside it', async () => {
+  test('no draft beside it', async () => {
     const folder = folderWith({ a: 'A\n' });
     expect(await apply(folder, patchOf(...update('a', 'A', 'B')))).toBeNull();
     expect(tree(folder)).toEqual({ a: 'B\n' });
   });
 });
 
-describe('between the check and the writing', () => {
+describe('between verifying and writing', () => {
   function secret(): string {
     const outside = tempFolder();
     writeFileSync(join(outside, 'a'), 'secret\n');
     return outside;
   }
 
-  test('a folder that becomes a link leads nowhere', async () => {
+  test('a folder that becomes a link is not followed', async () => {
     for (const lines of [update('d/a', 'A', 'x'), ['*** Add File: d/n', '+x'], ['*** Add File: d/e/n', '+x'], ['*** Delete File: d/a']]) {
       const folder = folderWith({ 'd/a': 'A\n' });
       const outside = secret();
@@ -235,7 +235,7 @@ describe('between the check and the writing', () => {
     }
   });
 
-  test('a folder above that becomes a link leads nowhere', async () => {
+  test('a parent folder that becomes a link is not followed', async () => {
     const folder = folderWith({ 'x/y/a': 'A\n' });
     const outside = secret();
     mkdirSync(join(outside, 'y'));
@@ -247,7 +247,7 @@ describe('between the check and the writing', () => {
     expect(tree(outside)).toEqual({ a: 'secret\n', 'y/a': 'A\n' });
   });
 
-  test('a new folder that somebody makes a link first leads nowhere', async () => {
+  test('a link that another process puts in the place of a new folder is not followed', async () => {
     const folder = folderWith({});
     const outside = secret();
     const failure = await apply(folder, patchOf('*** Add File: n/a', '+x'), () => symlinkSync(outside, join(folder, 'n')));
@@ -276,7 +276,7 @@ describe('between the check and the writing', () => {
     expect(tree(folder)).toEqual({ a: 'other\n', other: 'other\n' });
   });
 
-  test('what somebody else writes is not lost', async () => {
+  test('changes by another process are not lost', async () => {
     const folder = folderWith({ a: 'A\n' });
     expect(
       await apply(folder, patchOf(...update('a', 'A', 'x')), () => {
@@ -291,7 +291,7 @@ describe('between the check and the writing', () => {
   });
 });
 
-test('what is written beside a file has the name of a draft, so that nobody who watches the folder is told', async () => {
+test('the file that is written beside a file has the name of a draft, which watches of the folder ignore', async () => {
   const folder = folderWith({ a: 'A\n' });
   const draft = await writeDraft(join(folder, 'a'), null, { fill: async () => 0, mode: null });
   expect(isDraftName(draft)).toBe(true);

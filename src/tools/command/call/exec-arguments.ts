@@ -33,33 +33,33 @@ export class ArgumentProblem extends Error {}
 
 /** Reads the arguments of `exec_command`. Throws an ArgumentProblem. */
 export function execArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
-  const fields = table(args, 'cmd');
-  const script = text(fields, 'cmd');
+  const fields = requireObject(args, 'cmd');
+  const script = stringField(fields, 'cmd');
   if (script === null) throw new ArgumentProblem('`cmd` is missing: pass the command as a string.');
   return {
     argv: scriptArgv(fields, script, deps),
     script,
-    ...common(fields, deps),
-    tty: flag(fields, 'tty') ?? false,
+    ...commonArguments(fields, deps),
+    tty: booleanField(fields, 'tty') ?? false,
     yields: true,
-    waitMs: within(number(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
+    waitMs: clamp(numberField(fields, 'yield_time_ms') ?? YIELD_MS_DEFAULT, YIELD_MS_MIN, YIELD_MS_MAX),
   };
 }
 
 /** Reads the arguments of `shell_command` and `shell`, whose command is a string or a list of strings. Throws an ArgumentProblem. */
 export function shellArguments(args: JsonValue, deps: ArgumentDeps): CommandCall {
-  const fields = table(args, 'command');
+  const fields = requireObject(args, 'command');
   const { command } = fields;
-  const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : words(fields, 'command');
+  const argv = typeof command === 'string' ? scriptArgv(fields, command, deps) : stringListField(fields, 'command');
   if (argv === null || argv.length === 0) throw new ArgumentProblem('`command` is missing: pass a string or a list of strings.');
   checkNoNul(argv);
   return {
     argv,
     script: typeof command === 'string' ? command : scriptOf(argv),
-    ...common(fields, deps),
+    ...commonArguments(fields, deps),
     tty: false,
     yields: false,
-    waitMs: within(number(fields, 'timeout_ms') ?? number(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
+    waitMs: clamp(numberField(fields, 'timeout_ms') ?? numberField(fields, 'timeout') ?? TIMEOUT_MS_DEFAULT, 1, TIMEOUT_MS_MAX),
   };
 }
 
@@ -68,18 +68,18 @@ export function writeArguments(
   args: JsonValue,
   { tokensMax, pollMsMax }: { tokensMax: number; pollMsMax: number },
 ): { number: number; chars: string; waitMs: number; tokensMax: number } {
-  const fields = table(args, 'session_id');
-  const session = number(fields, 'session_id');
+  const fields = requireObject(args, 'session_id');
+  const session = numberField(fields, 'session_id');
   if (session === null) throw new ArgumentProblem('`session_id` is missing: pass the number that exec_command returned.');
-  const chars = text(fields, 'chars') ?? '';
-  const waitMs = number(fields, 'yield_time_ms');
+  const chars = stringField(fields, 'chars') ?? '';
+  const waitMs = numberField(fields, 'yield_time_ms');
   return {
     number: session,
     chars,
     waitMs:
       chars === ''
-        ? within(waitMs ?? POLL_MS_MIN, Math.min(POLL_MS_MIN, pollMsMax), pollMsMax)
-        : within(waitMs ?? YIELD_MS_MIN, YIELD_MS_MIN, YIELD_MS_MAX),
+        ? clamp(waitMs ?? POLL_MS_MIN, Math.min(POLL_MS_MIN, pollMsMax), pollMsMax)
+        : clamp(waitMs ?? YIELD_MS_MIN, YIELD_MS_MIN, YIELD_MS_MAX),
     tokensMax: outputTokens(fields, tokensMax),
   };
 }
@@ -90,23 +90,23 @@ function scriptOf([shell = '', option, script, ...others]: readonly string[]): s
   return isShell ? (script ?? null) : null;
 }
 
-function common(fields: JsonObject, deps: ArgumentDeps) {
-  const justification = text(fields, 'justification');
+function commonArguments(fields: JsonObject, deps: ArgumentDeps) {
+  const justification = stringField(fields, 'justification');
   const cwd = workdir(fields, deps.cwd);
   return {
     cwd,
     tokensMax: outputTokens(fields, deps.limits.tokensMax),
-    ...beyondSandbox(fields, { ...deps, cwd }),
+    ...sandboxRequest(fields, { ...deps, cwd }),
     justification: justification === null ? null : cutText(justification, JUSTIFICATION_CHARS_MAX),
-    prefixRule: words(fields, 'prefix_rule'),
+    prefixRule: stringListField(fields, 'prefix_rule'),
   };
 }
 
 function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginShell } }: ArgumentDeps): string[] {
-  const wanted = text(fields, 'shell');
+  const wanted = stringField(fields, 'shell');
   const shell = wanted === null ? userShell(env) : findShell(wanted, env);
   if (shell === null) throw new ArgumentProblem(`\`shell\`: ${wanted} is not available; use bash, zsh or sh.`);
-  const login = flag(fields, 'login');
+  const login = booleanField(fields, 'login');
   if (login === true && !loginShell)
     throw new ArgumentProblem('`login`: the configuration does not allow login shells (allow_login_shell).');
   const argv = shellArgv(shell, script, { login: login ?? loginShell });
@@ -115,22 +115,22 @@ function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginSh
 }
 
 function workdir(fields: JsonObject, cwd: string): string {
-  const folder = resolve(cwd, text(fields, 'workdir') ?? text(fields, 'working_directory') ?? '');
+  const folder = resolve(cwd, stringField(fields, 'workdir') ?? stringField(fields, 'working_directory') ?? '');
   checkNoNul([folder]);
   if (!isFolder(folder)) throw new ArgumentProblem(`\`workdir\`: ${folder} is not an existing directory.`);
   return folder;
 }
 
-function beyondSandbox(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
+function sandboxRequest(fields: JsonObject, deps: ArgumentDeps): Pick<CommandCall, 'escalates' | 'permissions'> {
   const wanted = fields.additional_permissions ?? null;
-  const asked = text(fields, 'sandbox_permissions') ?? 'use_default';
+  const asked = stringField(fields, 'sandbox_permissions') ?? 'use_default';
   switch (asked) {
     case 'require_escalated':
       return { escalates: true, permissions: null };
     case 'with_additional_permissions':
       return { escalates: false, permissions: additionalPermissions(wanted, deps) };
     case 'use_default':
-      if (flag(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
+      if (booleanField(fields, 'with_escalated_permissions') === true) return { escalates: true, permissions: null };
       return { escalates: false, permissions: wanted === null ? null : additionalPermissions(wanted, deps) };
     default: {
       const others = deps.limits.permissions ? '"use_default", "with_additional_permissions"' : '"use_default"';
@@ -150,41 +150,41 @@ function additionalPermissions(wanted: JsonValue, { cwd, env, home, limits }: Ar
 }
 
 function outputTokens(fields: JsonObject, tokensMax: number): number {
-  return within(number(fields, 'max_output_tokens') ?? OUTPUT_TOKENS_DEFAULT, 1, tokensMax);
+  return clamp(numberField(fields, 'max_output_tokens') ?? OUTPUT_TOKENS_DEFAULT, 1, tokensMax);
 }
 
 function checkNoNul(texts: readonly string[]): void {
   if (texts.some((one) => one.includes('\0'))) throw new ArgumentProblem('the command and `workdir` must not contain NUL characters.');
 }
 
-function within(value: number, min: number, max: number): number {
+function clamp(value: number, min: number, max: number): number {
   return Math.min(Math.max(Math.round(value), min), max);
 }
 
-function table(args: JsonValue, needed: string): JsonObject {
+function requireObject(args: JsonValue, needed: string): JsonObject {
   if (!isObject(args)) throw new ArgumentProblem(`expected an object with \`${needed}\`.`);
   return args;
 }
 
-function text(fields: JsonObject, name: string): string | null {
+function stringField(fields: JsonObject, name: string): string | null {
   const { [name]: value = null } = fields;
   if (value !== null && typeof value !== 'string') throw new ArgumentProblem(`\`${name}\` must be a string.`);
   return value;
 }
 
-function number(fields: JsonObject, name: string): number | null {
+function numberField(fields: JsonObject, name: string): number | null {
   const { [name]: value = null } = fields;
   if (value !== null && (typeof value !== 'number' || !Number.isFinite(value))) throw new ArgumentProblem(`\`${name}\` must be a number.`);
   return value;
 }
 
-function flag(fields: JsonObject, name: string): boolean | null {
+function booleanField(fields: JsonObject, name: string): boolean | null {
   const { [name]: value = null } = fields;
   if (value !== null && typeof value !== 'boolean') throw new ArgumentProblem(`\`${name}\` must be true or false.`);
   return value;
 }
 
-function words(fields: JsonObject, name: string): string[] | null {
+function stringListField(fields: JsonObject, name: string): string[] | null {
   const { [name]: value = null } = fields;
   if (value === null) return null;
   const texts = Array.isArray(value) ? value.filter((word) => typeof word === 'string') : [];
