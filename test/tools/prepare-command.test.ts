@@ -9,7 +9,17 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-test('a command whose sandbox is unavailable does not run: its item fails, and the item and the model get the reason', async () => {
+const open: OpenItem = { startedMs: 0, update: () => {}, drained: () => null, complete: async () => {} };
+const host: ActionHost = {
+  requestMore: async () => ({ deny: { by: 'declined' } }),
+  askUser: async () => ({ type: 'aborted' }),
+  answerMsMax: null,
+  emit: async () => {},
+  signal: new AbortController().signal,
+};
+
+/** Prepares `touch x` in /tmp/inner, on processes that record what is to start and then fail. */
+async function prepared() {
   const clock = new FakeClock();
   const asked: ProcessSpec[] = [];
   const processes = {
@@ -19,14 +29,6 @@ test('a command whose sandbox is unavailable does not run: its item fails, and t
     },
     killOwned: async () => {},
     close: async () => {},
-  };
-  const open: OpenItem = { startedMs: 0, update: () => {}, drained: () => null, complete: async () => {} };
-  const host: ActionHost = {
-    requestMore: async () => ({ deny: { by: 'declined' } }),
-    askUser: async () => ({ type: 'aborted' }),
-    answerMsMax: null,
-    emit: async () => {},
-    signal: new AbortController().signal,
   };
   const context: CallContext = {
     threadId: 'thread',
@@ -62,7 +64,12 @@ test('a command whose sandbox is unavailable does not run: its item fails, and t
   if (!('perform' in action)) throw new Error('nothing was prepared');
   const judged = action.judge(context.settings, context.grants);
   if (!('run' in judged)) throw new Error('the command may run without a question');
-  expect(await action.perform(judged.run, open, host)).toEqual({
+  return { run: (performed: ActionHost) => action.perform(judged.run, open, performed), asked, home };
+}
+
+test('a command whose sandbox is unavailable does not run: its item fails, and the item and the model get the reason', async () => {
+  const { run, asked, home } = await prepared();
+  expect(await run(host)).toEqual({
     output: 'bubblewrap is missing: install it',
     success: false,
     item: expect.objectContaining({ status: 'failed', exitCode: null, aggregatedOutput: 'bubblewrap is missing: install it' }),
@@ -76,4 +83,14 @@ test('a command whose sandbox is unavailable does not run: its item fails, and t
       owner: ['thread', 'turn', expect.any(String)],
     },
   ]);
+});
+
+test('a command whose turn is interrupted before it starts does not run, and the model is told', async () => {
+  const { run, asked } = await prepared();
+  expect(await run({ ...host, signal: AbortSignal.abort() })).toEqual({
+    output: 'The turn was interrupted before the command started.',
+    success: false,
+    item: expect.objectContaining({ status: 'failed', exitCode: null, durationMs: null }),
+  });
+  expect(asked).toEqual([]);
 });

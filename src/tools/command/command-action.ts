@@ -104,6 +104,8 @@ export class CommandAction implements Action {
       case 'notStarted':
         shown.note(outcome.problem);
         return { output: outcome.problem, success: false, item: shown.ended({}) };
+      case 'notBegun':
+        return { output: NOT_BEGUN, success: false, item: shown.ended({ ran: false }) };
       case 'yielded': {
         const { session } = outcome;
         void session.ended.then(() => session.complete());
@@ -120,7 +122,7 @@ export class CommandAction implements Action {
       }
       case 'interrupted': {
         const { exitCode } = outcome;
-        const item = shown.ended({ status: 'failed', exitCode, ran: exitCode !== null });
+        const item = shown.ended({ status: 'failed', exitCode });
         const output = `${report({ exitCode: exitCode ?? EXIT_CODE.killed })}\nThe turn was interrupted, so the command was killed.`;
         return { output, success: false, item };
       }
@@ -130,6 +132,7 @@ export class CommandAction implements Action {
   }
 }
 
+const NOT_BEGUN = 'The turn was interrupted before the command started.';
 const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
 function tooMany({ sessions }: CommandDeps): string {

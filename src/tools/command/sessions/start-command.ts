@@ -11,8 +11,11 @@ const TERMINAL = { rows: 24, cols: 80 };
 /** The state of a command when its call stops waiting for it. */
 export type CommandOutcome =
   | { state: 'notStarted'; problem: string }
+  /** The turn was interrupted before the command started. */
+  | { state: 'notBegun' }
   | { state: 'ended'; exitCode: number }
   | { state: 'timedOut' }
+  /** `exitCode` is null if the killed command did not end in time. */
   | { state: 'interrupted'; exitCode: number | null }
   | { state: 'yielded'; session: CommandSession };
 
@@ -25,7 +28,7 @@ export async function startCommand(
   { shown, permit }: { shown: ShownCommand; permit: Permit },
   signal: AbortSignal,
 ): Promise<CommandOutcome> {
-  if (signal.aborted) return { state: 'interrupted', exitCode: null };
+  if (signal.aborted) return { state: 'notBegun' };
   const program = await startProcess(run, { shown, permit });
   if ('problem' in program) return { state: 'notStarted', problem: program.problem };
   shown.readFrom(program);
