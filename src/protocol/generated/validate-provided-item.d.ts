@@ -1,11 +1,11 @@
 // Generated from schema/ by `npm run generate`. Do not edit.
-/** Whether a value fits; when not, `errors` says why, until the next call. */
+/** Whether a value is valid. If not, `errors` says why, until the next call. */
 export interface Validator {
   (value: unknown): boolean;
   errors?: ValidationError[] | null;
 }
 
-/** What ajv says of a mismatch. `instancePath` is a JSON pointer; `params` depend on the keyword. */
+/** An error of ajv. `instancePath` is a JSON pointer; `params` depend on the keyword. */
 export interface ValidationError {
   instancePath: string;
   keyword: string;
