@@ -1,8 +1,8 @@
 # docker build -t heddle .
 # docker run --init -i -v heddle:/var/lib/heddle -v "$PWD:/workspace" heddle
-# Commands are sandboxed in it as well where it may make namespaces: --security-opt seccomp=unconfined
-# --security-opt apparmor=unconfined --security-opt systempaths=unconfined; else those that need a sandbox are refused.
-# The container's stdin and stdout are the protocol's. The project to work on is /workspace; state is in the volume.
+# To sandbox commands, the container must be able to create namespaces: --security-opt seccomp=unconfined
+# --security-opt apparmor=unconfined --security-opt systempaths=unconfined. Without it, commands that need a sandbox are refused.
+# The container's stdin and stdout carry the protocol. The project is in /workspace, and the state is in the volume.
 
 FROM node:22-bookworm-slim AS build
 RUN apt-get update \

@@ -1,5 +1,5 @@
-// Makes dist/types, the declarations of what package.json exports. It takes seconds and only users of the package need
-// them, so the setup leaves it out; `npm pack` runs it.
+// Makes dist/types, the type declarations of the package's exports. `npm pack` runs it. The setup does not, because it takes
+// seconds and only users of the package need the declarations.
 const { spawnSync } = require('node:child_process');
 const { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { dirname, join, relative, resolve } = require('node:path');
@@ -10,7 +10,7 @@ const all = `${folder}.${process.pid}.all`;
 const fresh = `${folder}.${process.pid}`;
 const RELATIVE = /\bfrom '(\.[^']+)\.ts'/g;
 const ENTRIES = ['index.d.ts', 'client/index.d.ts'];
-/** A project whose settings name no types has Node's all the same: streams and the like are part of what is declared. */
+/** Loads Node's types even in projects whose settings do not: the declarations refer to streams and others. */
 const NODE_TYPES = '/// <reference types="node" />\n';
 
 function main() {
@@ -29,8 +29,8 @@ function main() {
 }
 
 /**
- * The compiler writes declarations of the whole server; users need those that the entries lead to. It leaves `.ts` in
- * imports, which not every compiler finds.
+ * Copies a declaration file and the files that it imports: the compiler writes declarations of the whole server, and users
+ * only need those that the entries import. Replaces `.ts` in imports, which not every compiler resolves.
  */
 function take(file, taken) {
   if (taken.has(file)) return;

@@ -9,21 +9,21 @@ const { version } = require('../package.json');
 const root = join(__dirname, '..');
 const dist = join(root, 'dist');
 
-/** Builds the executable's bundle and the library. Throws when the sources do not build. */
+/** Builds the executable's bundle and the library. Rejects if the sources do not build. */
 async function build() {
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
 
 /**
- * The validators of requests and of a provider's items, each a script of its own. The first answer needs the handshake's
- * alone, which is in the bundle; all are more than a quarter of the code.
+ * The validators of requests and of a provider's items, which become separate scripts: together they are more than a quarter of
+ * the code. The first response only needs the handshake's validator, which is in the bundle.
  */
 const VALIDATORS = ['validate-params', 'validate-provided-item'];
 
 /**
- * Bundles src/main.ts and what it imports into dist/heddle.cjs, but for the validators, which are scripts of their own.
- * Packages stay outside that are native or bring files of their own, and yaml, which few need. What is imported with
- * `import()` runs at its first use.
+ * Bundles src/main.ts and its imports into dist/heddle.cjs, except for the validators, which are separate scripts. Leaves out
+ * packages that are native or have other files, and yaml, which few users need. Modules that are imported with `import()` run
+ * at their first use.
  */
 async function buildExecutable() {
   const { outputFiles } = await esbuild.build({
@@ -38,16 +38,16 @@ async function buildExecutable() {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // yaml is loaded for skills and model scripts alone.
+    // yaml is only loaded for skills and model scripts.
     external: ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter', 'tree-sitter-bash'],
-    // Imported lazily all the same: as `require` at the first use, which code loaded through node:vm can do.
+    // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
     minifySyntax: true,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    // What finds files of packages asks relative to its own file, which CommonJS names so.
+    // Code that finds files of packages needs the path of its own file. CommonJS calls it __filename.
     define: { HEDDLE_VERSION: JSON.stringify(version), 'import.meta.url': '__filename' },
     plugins: [lateCrypto, validatorsApart],
     logLevel: 'warning',
@@ -59,8 +59,8 @@ async function buildExecutable() {
 }
 
 /**
- * Makes dist/lib of what package.json exports: ES modules, the packages outside, what both entries need in files of its
- * own. It is made whole in another folder, which then takes the place of the old one.
+ * Makes dist/lib, the package's exports, as ES modules without the packages that they import. Code that both entries need is in
+ * shared files. Builds in another folder, which then replaces the old one.
  */
 async function buildLibrary() {
   const folder = join(dist, 'lib');
@@ -85,8 +85,8 @@ async function buildLibrary() {
 }
 
 /**
- * Loads Node's crypto module at its first use. Its many parts took a tenth of the time to the answer to `initialize`,
- * which needs none of them.
+ * Loads Node's crypto module at its first use. Loading it took a tenth of the time until the response to `initialize`, which
+ * does not need it.
  */
 const lateCrypto = {
   name: 'late-crypto',
@@ -102,7 +102,7 @@ const lateCrypto = {
   },
 };
 
-/** Lets the bundle load the validators as bin/load-main.js gives them to it. */
+/** Makes the bundle load the validators at run time, with the `require` of bin/load-main.js. */
 const validatorsApart = {
   name: 'validators-apart',
   setup({ onResolve }) {
@@ -112,14 +112,14 @@ const validatorsApart = {
   },
 };
 
-/** With the mark that bin/load-main.js knows the compiled code of this very text by. */
+/** Appends the hash by which bin/load-main.js finds the compiled code of exactly this source. */
 function signed(text) {
   return `${text}// build ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n`;
 }
 
 /**
- * Lets the server answer `initialize`, so that V8 keeps what it compiles for that, and refuse one more request, for which
- * it loads the validators. What else later requests need stays out: a larger cache takes longer to load than it saves.
+ * Runs the server, so that V8 caches the code that it compiles for `initialize`, and for an invalid request, which loads the
+ * validators. Code for other requests is not cached: a larger cache takes longer to load than it saves.
  */
 function makeCodeCache() {
   for (const name of readdirSync(dist)) if (name.endsWith('.cache')) rmSync(join(dist, name));
@@ -140,7 +140,7 @@ function makeCodeCache() {
   }
 }
 
-/** Whoever runs the old file goes on with it whole. */
+/** Replaces a file atomically: processes that run the old file keep reading the old contents. */
 function replaceFile(path, contents) {
   const temporary = join(path, '..', `.${basename(path)}.${process.pid}`);
   writeFileSync(temporary, contents);

@@ -1,6 +1,6 @@
-// Run it after changing a dependency (`npm run lockfile`). A package with binaries depends on one package per platform,
-// all but one left out at installation. Where the registry lacks some, npm leaves them out of the lockfile too, and
-// `npm ci` then refuses the whole lockfile. This adds them: the name tells the platform.
+// Run it after changing a dependency (`npm run lockfile`). A package with binaries depends on one package per platform, and npm
+// installs only one of these. npm leaves a package that the registry does not have out of the lockfile, and `npm ci` then
+// refuses the whole lockfile. This script adds such packages. It reads the platform from the name.
 const { readFileSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 
@@ -22,7 +22,7 @@ function entry({ name, version, dev }) {
   const words = name.split('/').at(-1).split('-');
   const os = words.find((word) => SYSTEMS.includes(word));
   const cpu = words.find((word) => PROCESSORS.includes(word));
-  if (!os || !/^\d/.test(version)) throw new Error(`${name}@${version} tells no platform: add it to package-lock.json by hand`);
+  if (!os || !/^\d/.test(version)) throw new Error(`${name}@${version} does not name a platform: add it to package-lock.json by hand`);
   return { version, ...(cpu && { cpu: [cpu] }), ...(dev && { dev }), ...libc(words), optional: true, os: [os] };
 }
 

@@ -5,27 +5,27 @@ const { Script } = require('node:vm');
 
 const dist = join(__dirname, '..', 'dist');
 
-/** What has been loaded, by name: the script, the file of its compiled code, and its exports. */
+/** The loaded scripts, by name: each with the file of its compiled code, and its exports. */
 const loaded = new Map();
 
 /** Runs the bundle. */
 function loadMain() {
   if (!existsSync(join(dist, 'heddle.cjs'))) {
-    process.stderr.write(`heddle: ${join(dist, 'heddle.cjs')} is missing; 'npm run build' makes it\n`);
+    process.stderr.write(`heddle: ${join(dist, 'heddle.cjs')} is missing: run 'npm run build'\n`);
     process.exit(1);
   }
   load('heddle.cjs');
 }
 
 /**
- * Runs a script of ours and gives its exports, with what V8 compiled of it when it was built: compiling it anew takes
- * longer than all the rest of the start.
+ * Runs one of the built scripts and returns its exports. Uses the code that V8 compiled at build time: compiling it again takes
+ * longer than the rest of the start.
  */
 function load(name) {
   const known = loaded.get(name);
   if (known !== undefined) return known.module.exports;
   const file = join(dist, name);
-  // Our scripts are ASCII, which is read fastest as Latin-1.
+  // The scripts are ASCII, and Latin-1 is the fastest to decode.
   const source = readFileSync(file, 'latin1');
   const codeCache = codeCacheOf(file, source);
   const cachedData = existsSync(codeCache) ? readFileSync(codeCache) : undefined;
@@ -38,7 +38,7 @@ function load(name) {
   return module.exports;
 }
 
-/** V8 checks a source by its length alone, and refuses the code of other versions: so both are in the name. */
+/** V8 compares only the length of the source, and refuses code of other versions. So the name has the source's hash and V8's version. */
 function codeCacheOf(file, source) {
   const [, build = ''] = /\/\/ build (\w+)\n$/.exec(source.slice(-64)) ?? [];
   return `${file}.${build}-${process.arch}-${process.versions.v8}.cache`;

@@ -1,4 +1,4 @@
-// Runs the server and keeps what V8 has compiled when it ends; bin/build.js gives it a first session to serve.
+// Runs the server, and stores the code that V8 has compiled when the server ends. bin/build.js sends it a short session.
 const { renameSync, writeFileSync } = require('node:fs');
 const { loaded, loadMain } = require('./load-main.js');
 

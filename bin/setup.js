@@ -1,5 +1,5 @@
-// Sets up what is missing on a fresh clone, and no more: system packages, npm packages, the build. It needs nothing but
-// Node itself. When all is in place it only looks, in a few milliseconds, and says nothing.
+// Sets up a fresh clone: installs missing system packages and npm packages, and builds. It only needs Node. If nothing is
+// missing, it prints nothing and ends after a few milliseconds.
 const { spawnSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
 const { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
@@ -9,10 +9,10 @@ const root = join(__dirname, '..');
 const isWindows = process.platform === 'win32';
 const NODE_MIN = [20, 19];
 const LOCK_POLL_MS = 200;
-/** By the command, the Debian package. */
+/** The Debian package of each command. */
 const PACKAGES = { git: 'git', bwrap: 'bubblewrap', python3: 'python3', make: 'make', 'g++': 'g++' };
 const COMMANDS = ['git'];
-/** Commands are run in it; without it, those that need a sandbox are refused. */
+/** The server runs commands in it. Without it, the server refuses commands that need a sandbox. */
 const SANDBOX_COMMANDS = process.platform === 'linux' ? ['bwrap'] : [];
 const COMPILER_COMMANDS = ['python3', 'make', 'g++'];
 const BUILD_INPUTS = ['bin', 'package.json', 'package-lock.json', 'tsconfig.json', 'src', 'schema/bundle.ts'];
@@ -57,8 +57,9 @@ function canRun(file) {
 function installSystemPackages(commands) {
   if (commands.length === 0) return;
   const names = commands.map((command) => PACKAGES[command]);
-  if (!existsSync('/etc/debian_version')) fail(`missing on this system: ${names.join(' ')}; install it and run this again`);
-  if (process.getuid() !== 0) fail(`missing on this system; run: sudo ${aptLine(names)}`);
+  if (!existsSync('/etc/debian_version'))
+    fail(`missing on this system: ${names.join(' ')}; install these packages and run the setup again`);
+  if (process.getuid() !== 0) fail(`system packages are missing; run: sudo ${aptLine(names)}`);
   if (!aptInstall(names)) fail(`apt-get could not install ${names.join(' ')}`);
 }
 
@@ -74,16 +75,16 @@ function aptInstall(names) {
   );
 }
 
-/** Also where it was said once what to run: whoever does not want it is not told each time. */
+/** Also true if the setup has already printed the command for installing the sandbox, so that it prints it only once. */
 function sandboxIsReady() {
   return missing(SANDBOX_COMMANDS).length === 0 || existsSync(sandboxStamp);
 }
 
-/** The rest works without it, so nothing here ends the setup. */
+/** Everything else works without a sandbox, so a failure does not end the setup. */
 function bringSandbox() {
   const isDebian = existsSync('/etc/debian_version');
   if (isDebian && process.getuid() === 0 && aptInstall(['bubblewrap'])) return;
-  say(`commands are refused until there is bubblewrap to run them in; run: sudo ${isDebian ? aptLine(['bubblewrap']) : foreignLine()}`);
+  say(`sandboxed commands are refused until bubblewrap is installed; run: sudo ${isDebian ? aptLine(['bubblewrap']) : foreignLine()}`);
   writeFileSync(sandboxStamp, '');
 }
 
@@ -93,7 +94,7 @@ function foreignLine() {
   return lines[manager] || 'YOUR-PACKAGE-MANAGER install bubblewrap';
 }
 
-/** Packages are ready for one lockfile under one kind of Node: better-sqlite3 is compiled for it. */
+/** Identifies the lockfile, and the kind of Node that better-sqlite3 is compiled for. */
 function packagesKey() {
   const { platform, arch, versions } = process;
   return digest((hash) => hash.update(`${platform} ${arch} ${versions.modules}\n`).update(readFileSync(join(root, 'package-lock.json'))));
@@ -107,14 +108,14 @@ function installPackages() {
   if (!packagesMatchLock()) {
     say('installing the npm packages');
     rmSync(packagesStamp, { force: true });
-    // Only better-sqlite3 has an install script that is needed; it runs below.
+    // Only the install script of better-sqlite3 is needed. It runs below.
     if (!npm(['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'])) fail('npm ci failed');
   }
   if (!nativePackageLoads()) compileNativePackage();
   writeFileSync(packagesStamp, packagesKey());
 }
 
-/** Whether node_modules, as npm wrote down that it left it, has what the lockfile asks for. */
+/** Whether node_modules has the packages of the lockfile, according to npm's own record in node_modules. */
 function packagesMatchLock() {
   const text = read(join(root, 'node_modules', '.package-lock.json'));
   if (text === null) return false;
@@ -130,7 +131,7 @@ function nativePackageLoads() {
 }
 
 function compileNativePackage() {
-  say(`installing better-sqlite3 for Node ${process.versions.node}; where it must be compiled, this takes two minutes`);
+  say(`installing better-sqlite3 for Node ${process.versions.node} (two minutes if it must be compiled)`);
   const rebuild = (stdio) => npm(['rebuild', 'better-sqlite3', '--loglevel=error'], stdio);
   const tools = missing(COMPILER_COMMANDS);
   if (tools.length === 0) rebuild(['ignore', 2, 2]);
@@ -141,16 +142,16 @@ function compileNativePackage() {
   if (!nativePackageLoads()) fail('better-sqlite3 could not be installed');
 }
 
-/** On Windows npm is a script, which only a shell starts. */
+/** On Windows npm is a script, which only a shell can run. */
 function npm(args, stdio) {
   const bin = dirname(process.execPath);
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-  // Headers beside Node itself spare the compiler's download of them, and are the right ones.
+  // With the headers of this Node, if it has them, the compiler need not download any.
   if (existsSync(join(bin, '..', 'include', 'node', 'node_version.h'))) env.npm_config_nodedir = join(bin, '..');
   return run('npm', args, { env, stdio, shell: isWindows });
 }
 
-/** The build holds code compiled by this Node's V8. */
+/** Identifies the sources and V8, since the build contains code that this V8 has compiled. */
 function buildKey() {
   return digest((hash) => {
     hash.update(`${process.arch} ${process.versions.v8}\n`);
@@ -181,10 +182,10 @@ async function build() {
   }
 }
 
-/** Runs `work` while no other setup of this folder does. A lock whose process is gone does not count. */
+/** Runs `work` while no other setup runs in this folder. Ignores a lock whose process has ended. */
 function alone(work) {
   for (let waits = 0; !takeLock(); waits += 1) {
-    if (waits === 1) say(`waiting for another setup of this folder (if there is none, remove ${lockFile})`);
+    if (waits === 1) say(`waiting for another setup in this folder to end (if there is none, remove ${lockFile})`);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
   }
   process.on('exit', () => rmSync(lockFile, { force: true }));
@@ -211,7 +212,7 @@ function isAlive(pid) {
   }
 }
 
-/** What a command prints goes to stderr: stdout is for whatever comes after the setup. */
+/** Runs a command, with its output on stderr: stdout belongs to the program that runs after the setup. */
 function run(command, args, { env, stdio = ['ignore', 2, 2], shell = false }) {
   return spawnSync(command, args, { cwd: root, env, stdio, shell }).status === 0;
 }

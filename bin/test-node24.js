@@ -1,5 +1,5 @@
-// Runs the tests on Node 24, from the npm package of that name: in a copy of the project, since better-sqlite3 is
-// compiled for one major version of Node. The copy keeps its packages for the next run.
+// Runs the tests on Node 24, from the npm package `node`. Uses a copy of the project, since better-sqlite3 is compiled for one
+// major version of Node. The copy keeps its packages for the next run.
 const { execFileSync, spawnSync } = require('node:child_process');
 const { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } = require('node:fs');
 const { delimiter, dirname, join } = require('node:path');
@@ -17,7 +17,7 @@ function main() {
   process.exitCode = run(['bin/setup.js']) || run(['node_modules/vitest/vitest.mjs', 'run', ...process.argv.slice(2)]);
 }
 
-/** The folder that has the headers beside the binary: better-sqlite3 is compiled with them. */
+/** The binary in the package that also has the headers, which are needed to compile better-sqlite3. */
 function node24() {
   const packages = join(cache, 'node_modules', 'node', 'node_modules');
   if (!existsSync(packages)) {
@@ -33,7 +33,7 @@ function node24() {
     .find(existsSync);
 }
 
-/** What git would commit, as it is in the tree now. */
+/** Copies all files that git does not ignore, with their current contents in the working tree. */
 function copyProject() {
   mkdirSync(copy, { recursive: true });
   for (const name of readdirSync(copy)) if (!KEPT.includes(name)) rmSync(join(copy, name), { recursive: true });

@@ -1,4 +1,4 @@
-// Asks on the terminal before the agent runs a command, changes files or is allowed more than its sandbox.
+// Asks on the terminal before the agent runs a command, changes files or gets permissions in addition to its sandbox.
 //
 // In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its tsconfig.json:
 //   npm install heddle && npm install --save-dev tsx typescript @types/node
@@ -11,15 +11,15 @@ const client = spawnServer(command === undefined ? {} : { command, args });
 const terminal = createInterface({ input: process.stdin, output: process.stdout });
 const items = new Map<string, ThreadItem>();
 
-/** What each key answers. */
+/** The decision for each key. */
 const DECISIONS = { y: 'accept', a: 'acceptForSession', n: 'decline', c: 'cancel' } as const;
 
-/** Settles when what is asked now is answered; null: nothing is asked. */
+/** Settles when the last question has been answered. Null: no question is open. */
 let lastAnswer: Promise<unknown> | null = null;
 
 /**
- * Asks when what was asked before is answered: several questions may be open at once. Resolves with the decision; rejects when
- * the question is void meanwhile, since somebody else answered, the time for it passed or the turn ended.
+ * Asks a question after all earlier ones have been answered: several can be open at once. Resolves with the decision. Rejects if
+ * no answer is needed any more, because another client has answered, the question has timed out or the turn has ended.
  */
 function ask(question: string, signal: AbortSignal) {
   const answer = lastAnswer === null ? prompt(question, signal) : lastAnswer.then(() => prompt(question, signal));
@@ -44,7 +44,7 @@ async function prompt(question: string, signal: AbortSignal) {
   }
 }
 
-// An approval names the item that it is about. The item tells what is to be done.
+// An approval request has the id of an item, which describes the action.
 client.on('item/started', ({ item }) => items.set(item.id, item));
 
 client.handle('item/commandExecution/requestApproval', async (params, { signal }) => {
@@ -62,7 +62,7 @@ client.handle('item/fileChange/requestApproval', async ({ itemId, reason }, { si
   return { decision: await ask(`${reason ?? 'The agent wants to change files.'}\n${list}`, signal) };
 });
 
-// There is no item for this: the question says all. What is granted may be less than what is asked for, never more.
+// This request has no item: it contains everything. The client can grant the requested permissions or fewer, never more.
 client.handle('item/permissions/requestApproval', async ({ threadId, turnId, permissions, reason }, { signal }) => {
   const { fileSystem, network } = permissions;
   const wanted = [
@@ -70,7 +70,7 @@ client.handle('item/permissions/requestApproval', async ({ threadId, turnId, per
     ...(fileSystem?.write ?? []).map((path) => `  write ${path}`),
     ...(network?.enabled ? ['  reach the network'] : []),
   ];
-  const decision = await ask(`${reason ?? 'The agent asks for permissions.'}\n${wanted.join('\n')}`, signal);
+  const decision = await ask(`${reason ?? 'The agent requests permissions.'}\n${wanted.join('\n')}`, signal);
   if (decision === 'cancel') await client.request('turn/interrupt', { threadId, turnId });
   const isGranted = decision === 'accept' || decision === 'acceptForSession';
   return { permissions: isGranted ? permissions : {}, scope: decision === 'acceptForSession' ? 'session' : 'turn' };

@@ -1,4 +1,4 @@
-// A client: one turn in a new thread, its answer printed as it comes. In a project with `"type": "module"` in its
+// A client that runs one turn in a new thread, and prints the answer as it streams. In a project with `"type": "module"` in its
 // package.json: npm install heddle tsx && npx tsx client.ts "What is here?"
 // To check its types: npm install --save-dev typescript @types/node, and "types": ["node"] in tsconfig.json.
 import { RequestError, spawnServer } from 'heddle/client';
@@ -13,7 +13,7 @@ try {
   const { thread, model } = await client.request('thread/start', { cwd: process.cwd() });
   console.error(`thread ${thread.id}, model ${model}`);
 
-  // The first Ctrl-C interrupts the turn, which then ends as such.
+  // The first Ctrl-C interrupts the turn, which then ends with the status `interrupted`.
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort());
 
@@ -29,7 +29,7 @@ try {
       case 'error':
         console.error(params.error.message);
         break;
-      default: // Of the rest, this client shows nothing.
+      default: // This client ignores all other notifications.
     }
   }
   const { turn } = await run.result;

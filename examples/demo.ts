@@ -1,5 +1,5 @@
-// A conversation with heddle from end to end, with a `kill -9` in the middle. Run it with `npm run demo`; `npm run demo --
-// --wire` shows every message too. It checks what it shows, and fails where something is not as it should be.
+// A complete conversation with heddle, with a `kill -9` in the middle. Run it with `npm run demo`. `npm run demo -- --wire` also
+// shows every message. The demo checks everything that it shows, and fails if something is wrong.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import type { Thread, ThreadItem, Turn } from 'heddle/client';
 import { Editor, type SeenTurn } from './editor.ts';
 import { Screen } from './screen.ts';
 
-/** Text still streaming is saved every half second: this long into a message, there is something to find again. */
+/** Streaming text is saved every half second, so after this time a part of the message has been saved. */
 const KILL_AFTER_MS = 2000;
 const HEADLINE_CHARS_MAX = 70;
-/** How a refusal begins where this system has no sandbox. It goes on with what to do. */
+/** The beginning of the output of a command that is refused because this system has no sandbox. The rest says what to do. */
 const NO_SANDBOX = 'Commands cannot be sandboxed';
 
-/** Without a key the embedded model answers, and does what the lines of a message ask for. */
+/** Without a key, the embedded model answers. It follows the instructions in the lines of a message. */
 const EMBEDDED = !process.env.OPENAI_API_KEY;
 const DEMO_MS_MAX = EMBEDDED ? 60_000 : 300_000;
 const TEXTS = EMBEDDED
@@ -25,16 +25,16 @@ const TEXTS = EMBEDDED
       first: [
         'think A plan first, then a greeting.',
         'call update_plan {"plan":[{"step":"greet","status":"completed"},{"step":"be killed","status":"in_progress"},{"step":"come back","status":"pending"}]}',
-        'say Good day! This text comes word by word, as a model writes it.',
+        'say Good day! This text arrives word by word, as a model writes it.',
       ].join('\n'),
-      long: 'say This message is whole before the kill.\nrepeat 1000000 tick',
-      source: 'say Here I am again, in another process.',
+      long: 'say This message is complete before the kill.\nrepeat 1000000 tick',
+      source: 'say I am back, in another process.',
       fork: 'Who are you?',
       hands: [
         'call exec_command {"cmd":"cat hello.txt","login":false}',
         'call apply_patch {"input":"*** Begin Patch\\n*** Update File: hello.txt\\n@@\\n-Hello.\\n+Hello, heddle.\\n*** End Patch\\n"}',
-        'call exec_command {"cmd":"cp hello.txt ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"The copy belongs outside the project. May it leave the sandbox?"}',
-        'say The greeting is changed, and its copy lies outside.',
+        'call exec_command {"cmd":"cp hello.txt ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"May the copy be written outside the project?"}',
+        'say I changed the greeting, and copied it out of the project.',
       ].join('\n'),
     }
   : {
@@ -71,25 +71,25 @@ function makeProject(): { sha: string } {
   return { sha: git('rev-parse', 'HEAD') };
 }
 
-/** A turn from the user's text to its end, checked. */
+/** Sends the user's text, waits until the turn has ended, and checks the turn. */
 async function runTurn(editor: Editor, threadId: string, text: string): Promise<SeenTurn & { id: string }> {
   const turn = await editor.say(threadId, text);
   await editor.until(() => turn.end !== null);
   assert.ok(turn.end?.status === 'completed', `the turn ended ${turn.end?.status}: ${turn.end?.error?.message}`);
   const messages = turn.completed.filter((item) => item.type === 'agentMessage');
   assert.ok(messages.length > 0, 'a turn has an answer');
-  for (const { id, text: whole } of messages) assert.equal(turn.streamed.get(id), whole, 'the deltas make the message');
+  for (const { id, text: whole } of messages) assert.equal(turn.streamed.get(id), whole, 'the deltas add up to the message');
   return turn;
 }
 
-/** History says of a turn what its clients were told. */
+/** Checks that the history has the items of a turn as they were announced. */
 function assertKept(turn: Turn | undefined, seen: SeenTurn & { id: string }): void {
   assert.equal(turn?.id, seen.id);
   for (const item of seen.completed)
     assert.deepEqual(
       turn.items.find(({ id }) => id === item.id),
       item,
-      'what was completed is kept',
+      'completed items are kept',
     );
 }
 
@@ -122,7 +122,7 @@ async function firstProcess(sha: string) {
 }
 
 async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof firstProcess>>) {
-  screen.heading('3. A new process takes the thread up again');
+  screen.heading('3. A new process resumes the thread');
   const editor = startServer();
   await editor.shakeHands();
   const { thread } = await editor.client.request('thread/resume', { threadId });
@@ -135,11 +135,11 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   assertKept(thread.turns[1], cut);
   assertPartKept(thread.turns[1]?.items.at(-1), cut);
 
-  screen.heading('4. A fork at the first turn, and a turn on each');
+  screen.heading('4. A fork after the first turn, and a turn in each thread');
   const { thread: fork } = await editor.client.request('thread/fork', { threadId, lastTurnId: first.id });
   showHistory('thread/fork', fork);
   assert.equal(fork.forkedFromId, threadId);
-  assert.deepEqual(fork.turns, thread.turns.slice(0, 1), 'a fork has the history that it was made from');
+  assert.deepEqual(fork.turns, thread.turns.slice(0, 1), 'a fork has the history of its source');
   const onSource = await runTurn(editor, threadId, TEXTS.source);
   const onFork = await runTurn(editor, fork.id, TEXTS.fork);
   await assertTurnIds(editor, threadId, [first.id, cut.id, onSource.id]);
@@ -148,7 +148,7 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   screen.heading('5. A command, a patch, and an approval');
   const refusal = await useHands(editor);
 
-  screen.heading('6. What there is now');
+  screen.heading('6. The list of threads');
   const { data } = await editor.client.request('thread/list', {});
   screen.note(`thread/list: ${data.length} threads, the newest first`);
   for (const { id, status, forkedFromId, preview } of data) {
@@ -163,11 +163,11 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
     ],
   );
   await editor.client.close();
-  assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits in good order when its stdin ends');
+  assert.deepEqual(await editor.client.exit, { code: 0, signal: null }, 'the server exits cleanly when its stdin ends');
   return refusal;
 }
 
-/** The agent reads a file, changes it, and asks before it leaves its sandbox. Gives why there is no sandbox, where there is none. */
+/** The agent reads a file, changes it, and asks before it leaves its sandbox. Returns the reason if there is no sandbox, else null. */
 async function useHands(editor: Editor): Promise<string | null> {
   const { thread } = await editor.client.request('thread/start', {
     cwd: project,
@@ -179,15 +179,15 @@ async function useHands(editor: Editor): Promise<string | null> {
   const commands = completed.filter((item) => item.type === 'commandExecution');
   const refusal = commands.find(({ aggregatedOutput }) => aggregatedOutput?.startsWith(NO_SANDBOX))?.aggregatedOutput ?? null;
   assert.ok(
-    // A login shell may have said something first.
+    // A login shell can print something first.
     refusal !== null || commands.some(({ exitCode, aggregatedOutput }) => exitCode === 0 && aggregatedOutput?.endsWith('Hello.\n')),
-    `the first command shows the file, inside the sandbox: ${commands[0]?.aggregatedOutput ?? 'none was run'}`,
+    `the first command shows the file, inside the sandbox: ${commands[0]?.aggregatedOutput ?? 'no command ran'}`,
   );
   assert.ok(
     completed.some((item) => item.type === 'fileChange' && item.status === 'completed'),
     'the patch is applied',
   );
-  assert.equal(allowed.length, 1, 'leaving the sandbox is asked about');
+  assert.equal(allowed.length, 1, 'the agent asks before it leaves the sandbox');
   for (const file of [join(project, 'hello.txt'), join(folder, 'outside.txt')])
     assert.equal(readFileSync(file, 'utf8'), 'Hello, heddle.\n');
   return refusal;
@@ -198,17 +198,17 @@ async function assertTurnIds(editor: Editor, threadId: string, expected: string[
   assert.deepEqual(
     thread.turns.map(({ id }) => id),
     expected,
-    'each thread goes on by itself',
+    'each thread continues on its own',
   );
 }
 
-/** The message that the kill cut off is there as far as it was saved. */
+/** Checks that the saved part of the message that the kill cut off is there. */
 function assertPartKept(item: ThreadItem | undefined, cut: SeenTurn): void {
-  assert.ok(item?.type === 'agentMessage' && item.text !== '', 'the text of the message that was cut off is kept');
+  assert.ok(item?.type === 'agentMessage' && item.text !== '', 'a part of the message that was cut off is kept');
   const seen = cut.streamed.get(item.id) ?? '';
-  assert.ok(seen.startsWith(item.text) || item.text.startsWith(seen), 'what is kept is what was streamed');
+  assert.ok(seen.startsWith(item.text) || item.text.startsWith(seen), 'the kept text matches the streamed text');
   screen.note(
-    `(of the message that was cut off, ${item.text.length.toLocaleString('en')} of ${seen.length.toLocaleString('en')} characters)`,
+    `(${item.text.length.toLocaleString('en')} of ${seen.length.toLocaleString('en')} characters of the message that was cut off are kept)`,
   );
 }
 
@@ -220,7 +220,7 @@ function showHistory(method: string, { id, turns }: Thread): void {
   }
 }
 
-/** Who, and the beginning of what. */
+/** The author of an item, and the beginning of its text. */
 function headline(item: ThreadItem): [who: string, text: string] {
   switch (item.type) {
     case 'userMessage':
@@ -245,10 +245,10 @@ function short(id: string): string {
 
 async function tooLong(signal: AbortSignal): Promise<never> {
   await sleep(DEMO_MS_MAX, undefined, { signal });
-  throw new Error(`not done after ${DEMO_MS_MAX / 1000} s`);
+  throw new Error(`the demo did not end within ${DEMO_MS_MAX / 1000} s`);
 }
 
-/** However it ends, nothing is left behind. */
+/** Kills all servers and removes all files, however the demo ends. */
 function cleanUp(): void {
   for (const { client } of editors) void client.kill();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -261,13 +261,13 @@ async function demo(): Promise<string | null> {
 
 process.on('exit', cleanUp);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
-process.stdout.once('error', () => process.exit(1)); // Whoever reads this has had enough.
+process.stdout.once('error', () => process.exit(1)); // The reader of the output has closed it.
 const watch = new AbortController();
 try {
   const refusal = await Promise.race([demo(), tooLong(watch.signal)]);
   const command = refusal === null ? ' a command,' : '';
   screen.heading(
-    `ok: checked the handshake, streaming, what a kill leaves, resume, fork, a turn on each,${command} a patch, an approval, the list, and the exit`,
+    `ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread,${command} a patch, an approval, the list, and the exit`,
   );
   if (refusal !== null) screen.heading(`NOT checked: a command in the sandbox. ${refusal.trim()}`);
 } catch (error) {

@@ -9,15 +9,15 @@ import {
 } from 'heddle/client';
 import type { Screen } from './screen.ts';
 
-/** A turn as far as it has been seen. */
+/** The part of a turn that has been received so far. */
 export interface SeenTurn {
   /** Items that were announced as completed. */
   completed: ThreadItem[];
-  /** The text of agent messages as it streamed in, by item. */
+  /** The streamed text of agent messages, by item id. */
   streamed: Map<string, string>;
   deltas: number;
   usage: ThreadTokenUsage | null;
-  /** What the user was asked, and agreed to. */
+  /** The commands that the user was asked about and accepted. */
   allowed: string[];
   /** Null until `turn/completed`. */
   end: Turn | null;
@@ -29,7 +29,7 @@ export interface EditorOptions {
   screen: Screen;
 }
 
-/** An editor's side of one server process: it shows what the server tells, and remembers it. */
+/** The client of one server process. It shows and remembers the server's notifications. */
 export class Editor {
   readonly client: SpawnedClient;
   readonly warnings: string[] = [];
@@ -47,7 +47,7 @@ export class Editor {
       onMessage: ({ direction, line }) => screen.wire(direction, line),
     });
     this.client.handle('item/commandExecution/requestApproval', ({ turnId, command, reason }) => {
-      this.#screen.says('asks', `${reason ?? 'May this run?'}\n$ ${command}`);
+      this.#screen.says('asks', `${reason ?? 'May this command run?'}\n$ ${command}`);
       this.#screen.says('you', 'accept');
       this.#turn(turnId).allowed.push(command ?? '');
       return { decision: 'accept' };
@@ -59,14 +59,14 @@ export class Editor {
     return this.client.initialize({ clientInfo: { name: 'heddle-demo', title: 'The demo of heddle', version: '1.0.0' } });
   }
 
-  /** Sends the user's text; resolves when the turn has been accepted. */
+  /** Sends the user's text. Resolves when the server has accepted the turn. */
   async say(threadId: string, text: string): Promise<SeenTurn & { id: string }> {
     this.#screen.says('you', text);
     const { turn } = await this.client.request('turn/start', { threadId, input: [{ type: 'text', text }] });
     return Object.assign(this.#turn(turn.id), { id: turn.id });
   }
 
-  /** Resolves as soon as `holds` does, looking after each notification; rejects when the server ends before. */
+  /** Resolves when `holds` returns true, which is checked after each notification. Rejects if the server ends before. */
   until(holds: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -76,13 +76,11 @@ export class Editor {
       };
       this.#looks.add(look);
       look();
-      void this.client.exit.then(({ code, signal }) =>
-        reject(new Error(`the server exited (${signal ?? code}) in the middle of something`)),
-      );
+      void this.client.exit.then(({ code, signal }) => reject(new Error(`the server exited (${signal ?? code}) too early`)));
     });
   }
 
-  /** Notifications of a turn can come together with the answer that names it, so whichever is first makes the record. */
+  /** The record of a turn. Created by the turn's first notification or by the response to `turn/start`, whichever comes first. */
   #turn(id: string): SeenTurn {
     const turn = this.#turns.get(id) ?? { completed: [], streamed: new Map(), deltas: 0, usage: null, allowed: [], end: null };
     this.#turns.set(id, turn);
@@ -118,7 +116,7 @@ export class Editor {
       case 'turn/completed':
         this.#turn(params.turn.id).end = params.turn;
         break;
-      default: // Nothing that is asked for later.
+      default: // Other notifications are not needed later.
     }
   }
 
@@ -140,12 +138,12 @@ export class Editor {
         this.#screen.says('plans', params.plan.map(planLine).join('\n'));
         break;
       case 'error':
-        this.#screen.says('error', `${params.error.message}${params.willRetry ? ' (It is tried again.)' : ''}`);
+        this.#screen.says('error', `${params.error.message}${params.willRetry ? ' (The request is repeated.)' : ''}`);
         break;
       case 'turn/completed':
         this.#showEnd(params.turn);
         break;
-      default: // Nothing that this editor shows.
+      default: // Other notifications are not shown.
     }
   }
 
@@ -163,7 +161,7 @@ export class Editor {
       case 'fileChange':
         for (const { path, diff } of item.changes) this.#screen.says('edits', `${path}\n${diff.trimEnd()}`);
         break;
-      default: // Nothing that this editor shows.
+      default: // Other items are not shown.
     }
   }
 

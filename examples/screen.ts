@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
-/** How much of one message is shown. */
+/** The maximum number of characters of a message that are shown. */
 const MESSAGE_CHARS_MAX = 360;
 const CONVERSATION_COLUMNS = 92;
-/** The conversation keeps to the left when the wire is shown beside it. */
+/** The width of the conversation if the wire is shown to its right. */
 const CONVERSATION_COLUMNS_BESIDE = 58;
 const WIRE_COLUMNS_MIN = 60;
 const PAGE_COLUMNS = 180;
@@ -14,11 +14,11 @@ export interface ScreenOptions {
   /** Shows every message on the wire to the right of the conversation. */
   wire: boolean;
   colours: boolean;
-  /** The terminal's width; none: there is no terminal. */
+  /** The width of the terminal. Absent: there is no terminal. */
   columns?: number | undefined;
 }
 
-/** Shows a conversation as it comes in, for a person to read. */
+/** Shows a conversation, as it arrives, for a person to read. */
 export class Screen {
   readonly #output: Writable;
   readonly #options: ScreenOptions;
@@ -44,7 +44,7 @@ export class Screen {
     this.#line(`  ${text}`);
   }
 
-  /** A whole message under the name of who says it. */
+  /** Shows a complete message with the name of its author. */
   says(who: string, text: string): void {
     this.begins(who);
     this.adds(text);
@@ -58,7 +58,7 @@ export class Screen {
     this.#write(`  ${who}`.padEnd(INDENT.length), '36');
   }
 
-  /** More of the message that has begun. */
+  /** Adds text to the message that has begun. */
   adds(text: string): void {
     const room = MESSAGE_CHARS_MAX - this.#shownOfMessage;
     if (room <= 0) return;
@@ -75,7 +75,7 @@ export class Screen {
     this.#freshLine();
   }
 
-  /** One message on the wire. Deltas of one kind in a row are one line. */
+  /** Shows a message on the wire. Consecutive deltas of one method become one line. */
   wire(direction: 'sent' | 'received', line: string): void {
     if (!this.#options.wire) return;
     const delta = direction === 'received' ? /^\{"method":"([^"]*[dD]elta)"/.exec(line)?.[1] : undefined;

@@ -1,4 +1,4 @@
-// Tests of code that talks to an agent: the server runs in the tests' own process, and its model answers by a script.
+// Tests of code that uses an agent. The server runs in the tests' process, and its model answers from a script.
 //
 // In a project with `"type": "module"` in its package.json, and `"types": ["node"]` in its tsconfig.json:
 //   npm install heddle && npm install --save-dev tsx typescript @types/node
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { type AppServer, createAppServer, createScriptedModel, type ScriptedModel } from 'heddle';
 import type { Client } from 'heddle/client';
 
-/** What is tested: asks the agent whether a change is fine, and takes no other word than `yes` for a yes. */
+/** The code under test: asks the agent whether a change is fine. Only `yes` counts as a yes. */
 async function isFine(client: Client, diff: string): Promise<boolean> {
   const { thread } = await client.request('thread/start', { ephemeral: true });
   const { turn, text } = await client.turn({ threadId: thread.id, input: `Is this change fine? Answer yes or no.\n${diff}` }).result;
@@ -23,7 +23,7 @@ let home: string;
 let model: ScriptedModel | undefined;
 let server: AppServer | undefined;
 
-/** A client of a server whose model answers by this script. */
+/** Starts a server whose model answers from this script, and returns a client of it. */
 async function clientOf(script: string): Promise<Client> {
   model = createScriptedModel(script);
   server = createAppServer({ home, model });
@@ -39,7 +39,7 @@ beforeEach(() => {
 afterEach(async () => {
   await server?.close();
   rmSync(home, { recursive: true });
-  // A request that nothing in the script was for, or a response that nothing asked for, fails the test.
+  // A request without a response in the script, or an unused response, fails the test.
   model?.assertFollowed();
 });
 

@@ -22,7 +22,7 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
-  /** The member that tells the variants of `oneOf` apart. */
+  /** The property that distinguishes the variants of `oneOf`. */
   discriminator?: { propertyName: string };
   definitions?: Definitions;
   /** The field needs the experimental API. A string is the field's name in the error. */
@@ -109,7 +109,7 @@ function withLocalRef(node: Schema, owners: Map<string, string>): Schema {
   return { ...node, $ref: local };
 }
 
-/** The schema without limits on an array's length. Those are for clients: the handler checks them, with messages of its own. */
+/** The schema without limits on an array's length, which are for clients: the handler checks them and has its own messages. */
 export function withoutLengths(node: Schema): Schema {
   if (node.minItems === undefined) return node;
   const { minItems, maxItems, ...list } = node;

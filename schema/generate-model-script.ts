@@ -3,7 +3,7 @@ import { mapDefinitions, mapSchema, type Schema } from './bundle.ts';
 
 const BANNER = '// Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.\n';
 
-/** The types of a model script, `ModelScript` and its parts, and the schema as the server checks scripts by it. */
+/** The types of a model script (`ModelScript` and its parts), and the schema that the server validates scripts with. */
 export async function generateModelScript(schema: Schema): Promise<string> {
   const checked = `/** The schema without notes for readers. */\nexport const modelScriptSchema = ${JSON.stringify(withoutNotes(schema))};`;
   return `${BANNER}\n${await generateTypes(schema)}\n${checked}\n`;

@@ -19,8 +19,8 @@ const RANGES: Record<string, { minimum: number; maximum: number }> = {
 export type Exports = Record<string, string | Record<string, string>>;
 
 /**
- * The validators of params, which clients send, and of the items in them: that of the handshake apart, since the server's
- * start waits for it and for nothing else.
+ * The validators of params, which clients send, and of the items in them. The handshake has a separate one, since the server
+ * needs only this one to start.
  */
 export function paramsExports(methods: MethodTable): { handshake: Exports; others: Exports } {
   const params: Record<string, string> = {};
@@ -54,7 +54,7 @@ export async function generateValidators(definitions: Definitions, exports: Expo
     discriminator: true,
     inlineRefs: false,
     messages: false,
-    // Counts lengths without ajv's runtime, which suffices for minLength 1. No other length is in use.
+    // Without ajv's runtime, lengths count UTF-16 units. That is correct for minLength 1, and no other length is in use.
     unicode: false,
     code: { source: true, esm: true },
   });
@@ -92,8 +92,8 @@ ${names.join('')}`;
 }
 
 /**
- * The same definitions in the form that ajv compiles best: number formats as ranges, tagged unions with a list of their tags
- * first, and a definition of its own for each "X or null", so that an error is about X and not about both.
+ * The same definitions in the form that ajv compiles best. Number formats become ranges, tagged unions begin with a list of
+ * their tags, and each "X or null" gets its own definition, so that an error is about X and not about both.
  */
 function forAjv(definitions: Definitions): Definitions {
   const orNull: Definitions = {};

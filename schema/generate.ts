@@ -16,7 +16,7 @@ const methods = readMethodTable(schemaFolder);
 const params = paramsExports(methods);
 const answers = answerExports(methods);
 const sent = sentExports(methods);
-// By reference only: ajv compiles an exported definition apart from the same definition inside params.
+// A reference, because ajv compiles an exported definition separately from the same definition inside params.
 const itemAlone = { allOf: [{ $ref: '#/definitions/ResponseItem' }] };
 const provided = providedItems(definitions);
 const providedItemTypes = { validateProvidedItem: Object.fromEntries(Object.keys(provided).map((type) => [type, type])) };

@@ -1,7 +1,7 @@
 import { type Definitions, definitionName, type Schema } from './bundle.ts';
 
 /**
- * The fields that the server reads of an item that a provider sends, by type of item. `needed` fields must be there; the
+ * The fields that the server reads of an item that a provider sends, by type of item. `needed` fields are required; the
  * others may be absent or null. Nothing else is checked, so that items of newer providers pass.
  */
 const READ_FIELDS: Record<string, { needed: string[]; optional: string[] }> = {
@@ -19,7 +19,7 @@ const PART_FIELD = 'text';
 
 /**
  * The definitions of the items that providers send, by type of item: `ResponseItem` reduced to the fields that the server
- * reads, with any string for an enum and any type of part. An item whose type is not here is not checked.
+ * reads. An enum accepts any string, and a part can have any type. Items of other types are not checked.
  */
 export function providedItems(definitions: Definitions): Definitions {
   const variants = definitions.ResponseItem?.oneOf ?? [];

@@ -1,5 +1,5 @@
-// Measures the built server, and beside it a Node program that does the least, in turns. Run it with `npm run bench`;
-// `-- --quick` measures less, `-- --only NAME` one workload. docs/performance.md says what the rows mean.
+// Measures the built server, and for comparison a minimal Node program, in alternation. Run it with `npm run bench`.
+// `-- --quick` measures less, and `-- --only NAME` only one workload. docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ const FLOOR: Subject = {
 
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
 
-/** Subjects take turns, and who goes first changes, so that what else the machine does meets both. */
+/** Subjects alternate, and so does their order, so that other load on the machine affects both. */
 async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
   const rows = new Map<string, Row>();
   const subjects = [HEDDLE, FLOOR].filter(({ stores }) => stores || !workload.needsStore);
@@ -38,7 +38,7 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
 
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
-  if (chosen.length === 0) throw new Error(`--only: there are ${workloads.map(({ name }) => name).join(', ')}`);
+  if (chosen.length === 0) throw new Error(`--only: expected one of ${workloads.map(({ name }) => name).join(', ')}`);
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
   const model = await MockModel.listen();
   try {

@@ -6,12 +6,12 @@ import { idOf, settings, threadRecord, turnEntries } from '../store/samples.ts';
 const WORDS =
   'please look at the next file and say whether anything in it wants attention rename parser stream reader config error test'.split(' ');
 
-/** In the preview of one thread of a hundred. */
+/** A word in the preview of one in a hundred threads. */
 export const RARE_WORD = 'quixotic';
-/** In the preview of most threads. */
+/** A word in the preview of most threads. */
 export const COMMON_WORD = 'parser';
 
-/** Stores threads of one turn each in a home that has none, as a server would have. */
+/** Stores threads of one turn each, as a server would, in a home that has no threads. */
 export async function fillThreads(home: string, count: number): Promise<void> {
   const ignore = () => {};
   const store = createSqliteStore({
@@ -31,7 +31,7 @@ export async function fillThreads(home: string, count: number): Promise<void> {
 }
 
 function previewOf(number: number): string {
-  // Steps through the words at a pace of its own for each thread, so that no two begin alike.
+  // The step through the words differs between threads, so that previews begin differently.
   const words = Array.from({ length: 20 }, (_, index) => WORDS[(number * (index + 1) + (number >> 3) * index) % WORDS.length]);
   return [...words, ...(number % 100 === 50 ? [RARE_WORD] : []), number].join(' ');
 }

@@ -1,5 +1,6 @@
-// The least that Node can do for a turn over a pipe: it asks the model and hands on what streams in. It checks nothing,
-// keeps nothing on disk, runs what the model calls for without a thought and knows no error. What a server takes longer than this is the price of what it does.
+// The minimum that a Node program must do for a turn over a pipe: it sends the model request and forwards the stream. It
+// validates nothing, stores nothing, runs the model's commands without any check and handles no errors. The additional time
+// that a server takes is the cost of its features.
 import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
 

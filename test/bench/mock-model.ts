@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a request is answered with: the body of a stream of events. */
+/** The response to a request: the body of an event stream. */
 type Answer = Buffer | (() => Buffer);
 
-/** A provider of the Responses API on loopback. It answers every request with prepared bytes and looks at none. */
+/** A provider of the Responses API on loopback. It answers every request with prepared bytes and does not read requests. */
 export class MockModel {
-  /** What the next requests are answered with. */
+  /** The response to the next requests. */
   answer: Answer = messageStream(['Done.']);
   readonly #server: Server;
 
@@ -38,7 +38,7 @@ export class MockModel {
   }
 }
 
-/** One message, a delta for each text. */
+/** A stream with one message, with these deltas. */
 export function messageStream(deltas: readonly string[]): Buffer {
   const item = (text: string) => ({ type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text }] });
   return stream([
@@ -48,7 +48,7 @@ export function messageStream(deltas: readonly string[]): Buffer {
   ]);
 }
 
-/** One call of a tool. */
+/** A stream with one tool call. */
 export function callStream(callId: string, name: string, args: object): Buffer {
   const item = { type: 'function_call', id: `fc_${callId}`, call_id: callId, name, arguments: JSON.stringify(args) };
   return stream([

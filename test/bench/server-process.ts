@@ -9,16 +9,16 @@ const LINE_FEED = 10;
 
 export interface Timed<Result> {
   result: Result;
-  /** From the writing of the request to the arrival of the answer's last byte, before anything is parsed. */
+  /** Milliseconds from writing the request to the arrival of the response's last byte, before parsing. */
   ms: number;
-  /** When the answer's last byte arrived. */
+  /** The time when the response's last byte arrived. */
   at: number;
 }
 
-/** Told of whole lines as they arrive; gives true when it has seen enough. */
+/** Called with complete lines as they arrive. Returns true when it needs no more. */
 type Watch = (lines: Buffer, at: number) => boolean;
 
-/** A server under measurement. Times are taken when bytes arrive. */
+/** A server that is measured. Times are taken when bytes arrive. */
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #spawnedAt = performance.now();
@@ -36,7 +36,7 @@ export class ServerProcess {
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk, performance.now()));
   }
 
-  /** Milliseconds from spawning to the answer. */
+  /** Performs the handshake. Resolves with the milliseconds from spawning to the response. */
   async initialize(): Promise<number> {
     const { at } = await this.request('initialize', {
       clientInfo: { name: 'bench', version: '1' },
@@ -72,7 +72,7 @@ export class ServerProcess {
     return result.thread.id;
   }
 
-  /** Milliseconds from the writing of `turn/start` to the arrival of `turn/completed`. */
+  /** Runs a turn. Resolves with the milliseconds from writing `turn/start` to the arrival of `turn/completed`. */
   async turn(threadId: string, text: string): Promise<number> {
     const completed = this.watch((lines) => lines.includes('{"method":"turn/completed"'));
     const sentAt = performance.now();
@@ -84,7 +84,7 @@ export class ServerProcess {
     this.#child.stdin.write(text);
   }
 
-  /** Resolves with the time at which `watch` had seen enough; rejects when the server ends, or after a long time. */
+  /** Resolves with the time when `watch` returned true. Rejects if the server ends first, or after `msMax`. */
   watch(watch: Watch, msMax = ANSWER_MS_MAX): Promise<number> {
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -97,7 +97,7 @@ export class ServerProcess {
         reject(new Error(`${text}\n${this.#stderr}`));
       };
       const onClose = () => fail('the server has ended');
-      const timer = setTimeout(() => fail(`nothing for ${msMax} ms`), msMax);
+      const timer = setTimeout(() => fail(`timed out after ${msMax} ms`), msMax);
       const watcher: Watch = (lines, at) => {
         if (!watch(lines, at)) return false;
         stop();
@@ -109,7 +109,7 @@ export class ServerProcess {
     });
   }
 
-  /** Resident memory in MiB, now and at its highest; NaN where the system has no /proc. */
+  /** The current and the highest resident memory, in MiB. NaN if the system has no /proc. */
   memory(): { now: number; peak: number } {
     const status = readStatus(this.#child.pid ?? 0);
     const mib = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024;

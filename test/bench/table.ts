@@ -1,11 +1,11 @@
-/** Measured values of one row, by subject. */
+/** The measured values of one row, by subject. */
 export interface Row {
   name: string;
   unit: string;
   values: Record<string, number[]>;
 }
 
-/** A Markdown table: of each subject the median with its range, and how many times the floor's the first one's is. */
+/** Returns a Markdown table: the median and range of each subject, and the ratio of the first subject's median to the floor's. */
 export function table(rows: Row[], [subject, floor]: [string, string]): string {
   const cells = rows.map(({ name, unit, values }) => {
     const own = values[subject] ?? [];
@@ -20,14 +20,14 @@ export function table(rows: Row[], [subject, floor]: [string, string]): string {
   return [head, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...body].join('\n');
 }
 
-/** NaN of no values. */
+/** Returns NaN if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
 }
 
-/** NaN of no values. */
+/** Returns NaN if there are no values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
@@ -39,7 +39,7 @@ function spread(values: readonly number[]): string {
   return low === high ? figure(low) : `${figure(median(values))} (${figure(low)}–${figure(high)})`;
 }
 
-/** Three digits that matter. */
+/** Three significant digits; no decimals from 100 on. */
 function figure(value: number): string {
   if (value === 0 || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');
   return value.toPrecision(3);

@@ -8,18 +8,18 @@ import { callStream, type MockModel, messageStream } from './mock-model.ts';
 import { ServerProcess } from './server-process.ts';
 import { median, quantile } from './table.ts';
 
-/** What a workload found out, by the name of the row; each with its unit. */
+/** The values that a workload measured, with their units, by the name of the row. */
 export type Sample = Record<string, { value: number; unit: string }>;
 
 export interface Subject {
   name: string;
   command: [string, ...string[]];
-  /** Whether it keeps threads. */
+  /** Whether it stores threads. */
   stores: boolean;
 }
 
 export interface Bench {
-  /** A folder for homes, gone at the end. */
+  /** A folder for homes, which is removed at the end. */
   folder: string;
   model: MockModel;
   quick: boolean;
@@ -41,7 +41,7 @@ const ANSWER = messageStream([
   'Nothing else wants attention.',
 ]);
 
-/** Every server that is started, so that none is left when the bench ends in the middle. */
+/** The running servers, which are killed if the bench ends early. */
 export const running = new Set<ServerProcess>();
 
 export const workloads: Workload[] = [
@@ -137,7 +137,7 @@ async function measureRequests(subject: Subject, bench: Bench): Promise<Sample> 
   };
 }
 
-/** Requests that come at once, more than a client ever should send. */
+/** Sends more requests at once than any client should. */
 async function flood(server: ServerProcess, threadId: string) {
   const count = 1000;
   const fates = new Map<number, boolean>();
@@ -157,7 +157,7 @@ async function flood(server: ServerProcess, threadId: string) {
   return { answered, refused: fates.size - answered, silent: count - fates.size, ms: lastAt - sentAt };
 }
 
-/** Calls of a tool one after another in one turn, and the same command by itself. */
+/** Measures consecutive tool calls in one turn, and the same command without a server. */
 async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
   const count = 50;
   const home = newHome(bench);
@@ -179,7 +179,7 @@ async function measureTools(subject: Subject, bench: Bench): Promise<Sample> {
   return sample;
 }
 
-/** The median over `count` runs, in the environment that the server has. */
+/** The median over `count` runs, in milliseconds, in the server's environment. */
 function bareCommandMs(home: string, count: number): number {
   const env = { PATH: process.env.PATH, HOME: home };
   const times = Array.from({ length: count }, () => {
@@ -190,7 +190,7 @@ function bareCommandMs(home: string, count: number): number {
   return median(times);
 }
 
-/** A command that prints more than anyone reads, and what else is answered meanwhile. */
+/** Measures a command with a very long output, and the response times of other requests while it runs. */
 async function measureOutput(subject: Subject, bench: Bench): Promise<Sample> {
   const lines = bench.quick ? 30_000 : 300_000;
   const home = newHome(bench);
@@ -290,7 +290,7 @@ interface FilledHome {
 }
 const filled = new Map<string, FilledHome>();
 
-/** A home with threads of several lengths, made once for each subject by running all their turns. */
+/** A home with threads of several lengths. Filled once for each subject, by running all their turns. */
 async function filledHome(subject: Subject, bench: Bench): Promise<FilledHome> {
   const known = filled.get(subject.name);
   if (known !== undefined) return known;
@@ -326,7 +326,7 @@ function newHome({ folder, model }: Bench): string {
   return home;
 }
 
-/** With an environment of our own: what is in the user's can make Node slower to start. */
+/** Starts a server with a minimal environment: variables of the user's can make Node slower to start. */
 function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
   const env = { PATH: process.env.PATH, HOME: home, HEDDLE_HOME: home, BENCH_MODEL_URL: model.baseUrl };
   const server = new ServerProcess(command, { cwd: home, env });

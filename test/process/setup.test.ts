@@ -24,7 +24,7 @@ test('heddle without a build says how to make one', () => {
   expect(runNode('bin/heddle.js', folder)).toEqual({
     status: 1,
     stdout: '',
-    stderr: `heddle: ${join(folder, 'dist', 'heddle.cjs')} is missing; 'npm run build' makes it\n`,
+    stderr: `heddle: ${join(folder, 'dist', 'heddle.cjs')} is missing: run 'npm run build'\n`,
   });
 });
 
@@ -52,7 +52,7 @@ test.runIf(process.platform === 'linux')('a setup that cannot bring bubblewrap s
   const first = run();
   expect(first.status).toBe(0);
   expect(first.stderr).toMatch(
-    /^(setup: installing bubblewrap with apt-get\n)?setup: commands are refused until .*; run: sudo .*bubblewrap\nsetup: building dist\/heddle\.cjs\n$/,
+    /^(setup: installing bubblewrap with apt-get\n)?setup: sandboxed commands are refused until .*; run: sudo .*bubblewrap\nsetup: building dist\/heddle\.cjs\n$/,
   );
   expect(run()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

@@ -1,51 +1,51 @@
 // Generated from schema/model-script.schema.json by `npm run generate`. Do not edit.
 
 /**
- * What heddle's scripted model answers. Either a list of responses, or an object with that list and settings for the whole script.
+ * A script for heddle's scripted model: a list of responses, or an object with this list and settings for all of them.
  */
 export type ModelScript = Responses | Script;
 /**
- * A text is a message. One step or a list of steps is an answer to whatever is asked. `reply` with `match`, `times` and others says more.
+ * A string (a message), a step, a list of steps, or an object with `reply` and settings such as `match` and `times`.
  */
 export type Response = Reply | Rule;
 /**
- * What is answered: a text as a message, one step, or a list of steps.
+ * The content of a response: a string (a message), a step, or a list of steps.
  */
 export type Reply = Step | Step[];
 /**
- * A part of an answer. A text is a message.
+ * A part of a response. A string is a message.
  */
 export type Step =
   string | MessageStep | ReasoningStep | CallStep | CustomCallStep | PlanStep | ItemStep | WaitStep | HangStep | ErrorStep | CutStep;
 /**
- * How a text is cut into deltas: that many characters each, by `word` (the default), or `all` in one.
+ * The size of the deltas of a text: a number of characters, `word` (the default), or `all` for a single delta.
  */
 export type Chunk = number | ('word' | 'all');
 /**
- * Milliseconds. As `delay`: the time before each delta but the first; 0 unless said.
+ * Milliseconds. As `delay`: the time before each delta except the first; 0 if absent.
  */
 export type Milliseconds = number;
 /**
- * A text, or a list of texts that are a part each.
+ * A string, or a list of strings, one for each part.
  */
 export type Parts = string | string[];
 /**
- * The turn goes on: clients are told that the model is asked again, after so many milliseconds (true: at once), and the next response that matches answers.
+ * The turn continues after the error: clients get an error with `willRetry`, the given number of milliseconds passes (true: none), and the next matching response answers.
  */
 export type Retry = boolean | number;
 /**
- * A text that has to be in it, a regular expression between slashes, or `is` with the whole text.
+ * A string that the text must contain, a regular expression between slashes, or `is` with the complete text.
  */
 export type TextMatch =
   | string
   | {
       /**
-       * The whole text.
+       * The complete text.
        */
       is: string;
     };
 /**
- * The tokens that the response tells; `none`: it tells none. Without it they are estimated, one for four bytes.
+ * The token usage that the response reports. `none`: it reports none. If absent, the usage is estimated, one token for four bytes.
  */
 export type Usage =
   | 'none'
@@ -57,7 +57,7 @@ export type Usage =
     };
 export type Tokens = number;
 /**
- * Each answers one request to the model, unless it says how many. Those with a match answer whenever they match, the others in their turn, when what stands before them is used up.
+ * The responses. Each answers one model request, unless `times` sets another number. A response with `match` answers whenever it matches. The others answer in order, after the responses before them are used up.
  *
  * @minItems 1
  */
@@ -65,11 +65,11 @@ export type Responses = Response[];
 
 export interface MessageStep {
   /**
-   * What the model says: a text, or a list of the deltas that it comes in.
+   * The text of a message: a string, or a list of its deltas.
    */
   message: string | string[];
   /**
-   * Whether it is said on the way or is the answer.
+   * The phase of the message: commentary on the work, a part of the answer, or the final answer.
    */
   phase?: 'commentary' | 'partial_answer' | 'final_answer';
   chunk?: Chunk;
@@ -77,7 +77,7 @@ export interface MessageStep {
 }
 export interface ReasoningStep {
   /**
-   * What the model thinks: its summary as a text or a list of parts, or an object with `summary` and `raw`. Clients see `raw` where show_raw_agent_reasoning is on.
+   * The model's reasoning: a summary, as a string or a list of parts, or an object with `summary` and `raw`. Clients get `raw` only if show_raw_agent_reasoning is set.
    */
   reasoning:
     | Parts
@@ -90,11 +90,11 @@ export interface ReasoningStep {
 }
 export interface CallStep {
   /**
-   * The name of the tool to call. Calls of one response are made together.
+   * The name of the tool to call. All calls of a response are made together.
    */
   call: string;
   /**
-   * An object, sent as JSON; or a text that is sent as it is, JSON or not. Without it, an empty object.
+   * The arguments: an object, which is sent as JSON, or a string, which is sent unchanged even if it is not JSON. An empty object if absent.
    */
   arguments?:
     | {
@@ -102,39 +102,39 @@ export interface CallStep {
       }
     | string;
   /**
-   * The call's id; without it one is made.
+   * The id of the call. Generated if absent.
    */
   id?: string;
 }
 export interface CustomCallStep {
   /**
-   * The name of a tool that takes a text.
+   * The name of a tool whose input is a string.
    */
   call: string;
   /**
-   * The text that the tool is given.
+   * The input of the tool.
    */
   input: string;
   /**
-   * The call's id; without it one is made.
+   * The id of the call. Generated if absent.
    */
   id?: string;
 }
 export interface PlanStep {
   /**
-   * A call of update_plan: each step of the work with how far it is.
+   * A call of update_plan: the status of each step, by the text of the step.
    */
   plan: {
     [k: string]: 'pending' | 'in_progress' | 'completed';
   };
   /**
-   * Why the plan has changed.
+   * The reason for the change of the plan.
    */
   explanation?: string;
 }
 export interface ItemStep {
   /**
-   * An item of the Responses API as it is, for what no other step makes.
+   * An item of the Responses API, for items that no other step can make.
    */
   item: {
     type: string;
@@ -146,13 +146,13 @@ export interface WaitStep {
 }
 export interface HangStep {
   /**
-   * Silence until the turn is interrupted or steered.
+   * Sends nothing until the turn is interrupted or steered.
    */
   hang: true;
 }
 export interface ErrorStep {
   /**
-   * A word of codexErrorInfo, or the HTTP status that a provider refuses with.
+   * A value of codexErrorInfo, or the HTTP status with which a provider refuses the request.
    */
   error:
     | (
@@ -180,7 +180,7 @@ export interface ErrorStep {
       )
     | number;
   /**
-   * What the client reads, or with an HTTP status what the provider says.
+   * The error's message. With an HTTP status: the provider's message.
    */
   text?: string;
   /**
@@ -191,74 +191,74 @@ export interface ErrorStep {
 }
 export interface CutStep {
   /**
-   * The stream ends here, without having said that the response is complete.
+   * The stream ends here, before the response is complete.
    */
   cut: true;
   retry?: Retry;
 }
 /**
- * A response with a condition, or one that is given another number of times than once.
+ * A response with settings, such as a condition or the number of requests that it answers.
  */
 export interface Rule {
   /**
-   * How reports call this response.
+   * The name of the response in reports.
    */
   name?: string;
   match?: Match;
   reply: Reply;
   /**
-   * How many requests it answers, 1 unless said. `any`: as many as come, at least one.
+   * The number of requests that the response answers; 1 if absent. `any`: at least one.
    */
   times?: number | 'any';
   /**
-   * true: the run does not fail where this response is left over.
+   * true: the response may stay unused. Otherwise an unused response makes the run fail.
    */
   optional?: boolean;
   usage?: Usage;
 }
 /**
- * What the request has to be; all that is named has to hold.
+ * The conditions for the request. All of them must be true.
  */
 export interface Match {
   user?: TextMatch;
   prompt?: TextMatch;
   output?: TextMatch;
   /**
-   * The name of a tool that answered since the user's last message.
+   * The name of a tool that has returned an output since the user's last message.
    */
   tool?: string;
   /**
-   * How many tool calls the model has made since the user's last message; 0: it is asked for the first time.
+   * The number of tool calls that the model has made since the user's last message. 0: the first request.
    */
   calls?: number;
   /**
-   * The model's whole name, or a regular expression for it.
+   * The complete name of the model, or a regular expression for it.
    */
   model?: string;
   /**
-   * Names of tools that are offered to the model; an empty list: none is.
+   * Names of tools that the model must be offered. An empty list: the model is offered no tools.
    */
   tools?: string[];
   /**
-   * Which thread asks, in the order of their first requests, from 1.
+   * The number of the thread, from 1, in the order of the threads' first requests.
    */
   thread?: number;
   /**
-   * How many messages the user has sent in this thread.
+   * The number of messages that the user has sent in this thread.
    */
   turn?: number;
   /**
-   * Which request of the whole run it is, from 1, retries counted.
+   * The number of the request in the whole run, from 1. Retries count.
    */
   request?: number;
 }
 /**
- * The responses, with settings for all of them.
+ * The responses, and settings for all of them.
  */
 export interface Script {
   responses: Responses;
   /**
-   * any (the default): responses with a match answer whenever they match, the others in their turn. strict: all answer in their turn alone.
+   * `any` (the default): responses with `match` answer whenever they match, the others in order. `strict`: all responses answer only in order.
    */
   order?: 'any' | 'strict';
   chunk?: Chunk;

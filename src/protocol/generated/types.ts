@@ -1,13 +1,13 @@
 // Generated from schema/ by `npm run generate`. Do not edit.
 
 /**
- * A list with nothing in it.
+ * An empty list.
  *
  * @maxItems 0
  */
 export type EmptyList = [];
 /**
- * An absolute path. A relative one is refused by the method that uses it.
+ * An absolute path. Methods refuse relative paths.
  */
 export type AbsolutePathBuf = string;
 export type PluginListMarketplaceKind = 'local' | 'vertical' | 'workspace-directory' | 'shared-with-me' | 'created-by-me-remote';
@@ -46,7 +46,7 @@ export type PlanType =
   | 'sci_plus'
   | 'unknown';
 /**
- * The agent's command, input for a command that runs, or a command of the user's.
+ * The request is about a command of the agent, input for a running command, or a command of the user.
  */
 export type CommandExecutionApprovalKind = 'command' | 'writeStdin' | 'humanCommand';
 export type CommandAction =
@@ -54,7 +54,7 @@ export type CommandAction =
       type: 'read';
       command: string;
       /**
-       * The file's name.
+       * The name of the file.
        */
       name: string;
       path: AbsolutePathBuf;
@@ -89,7 +89,7 @@ export type FileSystemPath =
     };
 export type FileSystemAccessMode = 'read' | 'write' | 'deny' | 'none';
 /**
- * accept runs it; acceptForSession runs its like as well, without asking; decline lets the agent find another way; cancel interrupts the turn.
+ * `accept` runs the command. `acceptForSession` also runs the same command in the same working directory without asking, until the thread is unloaded. `decline` refuses it, and the turn continues. `cancel` refuses it and interrupts the turn.
  */
 export type CommandExecutionApprovalDecision =
   | ('accept' | 'acceptForSession' | 'decline' | 'cancel')
@@ -104,11 +104,11 @@ export type CommandExecutionApprovalDecision =
       };
     };
 /**
- * accept makes the changes; acceptForSession makes later ones to these files without asking; decline lets the agent find another way; cancel interrupts the turn.
+ * `accept` makes the changes. `acceptForSession` also makes later changes to the same files without asking, until the thread is unloaded. `decline` refuses them, and the turn continues. `cancel` refuses them and interrupts the turn.
  */
 export type FileChangeApprovalDecision = 'accept' | 'acceptForSession' | 'decline' | 'cancel';
 /**
- * What commands may read, write and reach.
+ * The sandbox policy: the files that commands can read and write, and their network access.
  */
 export type SandboxPolicy =
   | {
@@ -118,7 +118,7 @@ export type SandboxPolicy =
       type: 'readOnly';
       access?: ReadOnlyAccess | null;
       /**
-       * False when left out.
+       * Whether commands can use the network. False if absent.
        */
       networkAccess?: boolean | null;
     }
@@ -131,20 +131,20 @@ export type SandboxPolicy =
       writableRoots?: AbsolutePathBuf[] | null;
       readOnlyAccess?: ReadOnlyAccess | null;
       /**
-       * False when left out.
+       * Whether commands can use the network. False if absent.
        */
       networkAccess?: boolean | null;
       /**
-       * Keeps $TMPDIR read-only. False when left out.
+       * Whether $TMPDIR is read-only. False if absent.
        */
       excludeTmpdirEnvVar?: boolean | null;
       /**
-       * Keeps /tmp read-only. False when left out.
+       * Whether /tmp is read-only. False if absent.
        */
       excludeSlashTmp?: boolean | null;
     };
 /**
- * What a sandboxed command may read. Everything when left out.
+ * The files that a sandboxed command can read. All files if absent.
  */
 export type ReadOnlyAccess =
   | {
@@ -154,12 +154,12 @@ export type ReadOnlyAccess =
       type: 'restricted';
       readableRoots?: AbsolutePathBuf[] | null;
       /**
-       * Also what programs commonly need. True when left out.
+       * Also allows the system's files that programs commonly need. True if absent.
        */
       includePlatformDefaults?: boolean | null;
     };
 /**
- * Whether the outer sandbox lets commands reach the network.
+ * Whether the client's sandbox lets commands use the network.
  */
 export type NetworkAccess = 'restricted' | 'enabled';
 export type CommandExecWriteResponse = Record<string, never>;
@@ -167,7 +167,7 @@ export type CommandExecResizeResponse = Record<string, never>;
 export type CommandExecTerminateResponse = Record<string, never>;
 export type CommandExecOutputStream = 'stdout' | 'stderr';
 /**
- * When the agent asks before it acts: one policy for all, or a choice for each kind of request.
+ * The approval policy: when the agent asks before it acts. One policy for everything, or a choice for each kind of request.
  */
 export type AskForApproval =
   | ('untrusted' | 'on-failure' | 'on-request' | 'never')
@@ -175,20 +175,20 @@ export type AskForApproval =
       granular: GranularApproval;
     };
 /**
- * Who answers approval requests: the user, or the guardian model (auto_review; guardian_subagent is its older name).
+ * The reviewer that answers approval requests: the user, or the guardian model (`auto_review`; `guardian_subagent` is its older name).
  */
 export type ApprovalsReviewer = 'user' | 'auto_review' | 'guardian_subagent';
 /**
- * A sandbox policy by its name, details left to the configuration.
+ * The kind of sandbox policy. The configuration sets the details.
  */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
 export type WebSearchMode = 'disabled' | 'cached' | 'indexed' | 'live';
 /**
- * How hard the model thinks. The words depend on the model: none, minimal, low, medium, high, xhigh, max …
+ * The reasoning effort. The values depend on the model: none, minimal, low, medium, high, xhigh, max …
  */
 export type ReasoningEffort = string;
 /**
- * How much of its reasoning the model sums up for the reader.
+ * The level of detail of the reasoning summary.
  */
 export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none';
 export type Verbosity = 'low' | 'medium' | 'high';
@@ -217,22 +217,22 @@ export type FsRemoveResponse = Record<string, never>;
 export type FsCopyResponse = Record<string, never>;
 export type FsUnwatchResponse = Record<string, never>;
 /**
- * Only an active goal makes an idle thread go on. Blocked: the agent cannot go on alone, or a turn failed. The limits: the provider's, or the goal's own token budget.
+ * Only while the goal is `active`, an idle thread starts turns by itself. `blocked`: the agent cannot continue alone, a turn failed, or the agent took too many turns by itself. `usageLimited`: the provider's usage limit was reached. `budgetLimited`: the goal's token budget is used up.
  */
 export type ThreadGoalStatus = 'active' | 'paused' | 'blocked' | 'usageLimited' | 'budgetLimited' | 'complete';
 /**
- * Whether a person asked for the change or the client made it by itself. Taken, and not kept.
+ * Whether a person asked for the change or the client made it automatically. Accepted and ignored.
  */
 export type ThreadGoalMutationOrigin = 'user' | 'automatic';
 /**
- * One thing that happened in a turn. An item starts, streams, and completes under one id.
+ * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
 export type ThreadItem =
   | {
       type: 'userMessage';
       id: string;
       /**
-       * The id that the client gave its message.
+       * The id that the client gave the message (`clientUserMessageId`). Null: none.
        */
       clientId?: string | null;
       content: UserInput[];
@@ -276,13 +276,13 @@ export type ThreadItem =
       command: string;
       cwd: AbsolutePathBuf;
       /**
-       * The session to write to while it runs.
+       * The id of the command's session while it runs. Null: none.
        */
       processId?: string | null;
       source?: CommandExecutionSource;
       status: CommandExecutionStatus;
       /**
-       * What the command does, as far as it can be told.
+       * The actions that the server recognized in the command.
        */
       commandActions: CommandAction[];
       aggregatedOutput?: string | null;
@@ -335,7 +335,7 @@ export type ThreadItem =
       model?: string | null;
       reasoningEffort?: ReasoningEffort | null;
       /**
-       * By thread id.
+       * The states of the other agents, by thread id.
        */
       agentsStates: {
         [k: string]: CollabAgentState;
@@ -373,11 +373,11 @@ export type ThreadItem =
       status: string;
       revisedPrompt?: string | null;
       /**
-       * The image in base64.
+       * The image, in base64.
        */
       result?: string;
       /**
-       * Stands for the image where it is not inline.
+       * The id of the image's file, if the image is not inline.
        */
       fileId?: string;
       savedPath?: AbsolutePathBuf | null;
@@ -408,7 +408,7 @@ export type UserInput =
       type: 'text';
       text: string;
       /**
-       * Spans of the text that the client shows in a way of its own.
+       * Spans of the text that the client displays specially.
        */
       text_elements?: TextElement[] | null;
     }
@@ -443,11 +443,11 @@ export type UserInput =
       path: string;
     };
 /**
- * How closely the model looks at an image.
+ * The level of detail at which the model reads an image.
  */
 export type ImageDetail = 'auto' | 'low' | 'high' | 'original';
 /**
- * Whether a message is said on the way or is the answer.
+ * The phase of a message: commentary on the work, a part of the answer, or the final answer.
  */
 export type MessagePhase = 'commentary' | 'partial_answer' | 'final_answer';
 export type FunctionCallOutputBody = string | FunctionCallOutputContentItem[];
@@ -472,7 +472,7 @@ export type FunctionCallOutputContentItem =
       encrypted_content: string;
     };
 /**
- * Who ran the command. The agent when left out.
+ * The source of the command. `agent` if absent.
  */
 export type CommandExecutionSource = 'agent' | 'userShell' | 'unifiedExecStartup' | 'unifiedExecInteraction';
 export type CommandExecutionStatus = 'inProgress' | 'completed' | 'failed' | 'declined';
@@ -486,7 +486,7 @@ export type PatchChangeKind =
   | {
       type: 'update';
       /**
-       * Where the file moved to.
+       * The new path of the file. Null: it was not moved.
        */
       move_path?: string | null;
     };
@@ -546,7 +546,7 @@ export type ProviderSettings =
       auth: GatewayAuth;
     };
 /**
- * Where the key comes from: an environment variable, headers of the configuration, or nowhere.
+ * The source of the API key: an environment variable, headers in the configuration, or none.
  */
 export type GatewayAuth =
   | {
@@ -564,11 +564,11 @@ export type GatewayAuth =
       envKey: null;
     };
 /**
- * Clients know this one reason, and drop a notification with any other.
+ * The reason. Clients know only this one, and drop a notification with another value.
  */
 export type ModelRerouteReason = 'highRiskCyberActivity';
 /**
- * Until the turn ends, or until the thread is unloaded.
+ * `turn`: until the turn ends. `session`: until the thread is unloaded.
  */
 export type PermissionGrantScope = 'turn' | 'session';
 export type ProcessSpawnResponse = Record<string, never>;
@@ -577,7 +577,7 @@ export type ProcessResizePtyResponse = Record<string, never>;
 export type ProcessKillResponse = Record<string, never>;
 export type ProcessOutputStream = 'stdout' | 'stderr';
 /**
- * One item of a model's conversation, in the words of the Responses API.
+ * One item of a conversation with a model, in the format of the Responses API.
  */
 export type ResponseItem =
   | {
@@ -619,7 +619,7 @@ export type ResponseItem =
       name: string;
       namespace?: string | null;
       /**
-       * A JSON text.
+       * The arguments, as a JSON string.
        */
       arguments: string;
       status?: string | null;
@@ -687,7 +687,7 @@ export type ResponseItem =
       status: string;
       revised_prompt?: string | null;
       /**
-       * The image in base64.
+       * The image, in base64.
        */
       result: string;
       encrypted_content?: string | null;
@@ -776,7 +776,7 @@ export type LocalShellAction = {
   user?: string | null;
 };
 /**
- * What a tool gave back: its body alone, or with whether the call succeeded (which the model is not told).
+ * The output of a tool: its body alone, or an object with the body and whether the call succeeded. The model does not see `success`.
  */
 export type FunctionCallOutput =
   | FunctionCallOutputBody
@@ -803,15 +803,15 @@ export type ResponsesApiWebSearchAction =
       type: 'other';
     };
 /**
- * The tone that the model is asked to keep.
+ * The tone that the model is instructed to use.
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
 /**
- * How agent and user work together.
+ * The collaboration mode.
  */
 export type ModeKind = 'plan' | 'default';
 /**
- * When the agent may start agents of its own.
+ * When the agent can start other agents.
  */
 export type MultiAgentMode =
   | ('explicitRequestOnly' | 'proactive')
@@ -839,7 +839,7 @@ export type ThreadStatus =
     };
 export type ThreadActiveFlag = 'waitingOnApproval' | 'waitingOnUserInput';
 /**
- * What kind of client started the thread.
+ * The kind of client that started the thread. The server uses `vscode` for all threads that it starts.
  */
 export type SessionSource =
   | ('cli' | 'vscode' | 'exec' | 'appServer' | 'unknown')
@@ -864,12 +864,12 @@ export type SubAgentSource =
       other: string;
     };
 /**
- * Which items are there: none, the first user message and the last agent message, or all.
+ * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
  */
 export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
 export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
 /**
- * What went wrong, for programs. The object forms carry the HTTP status where there was one.
+ * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
  */
 export type CodexErrorInfo =
   | (
@@ -912,7 +912,7 @@ export type CodexErrorInfo =
 export type NonSteerableTurnKind = 'review' | 'compact';
 export type ThreadDeleteResponse = Record<string, never>;
 /**
- * The command begins after it.
+ * Sent before the command starts.
  */
 export type ThreadShellCommandResponse = Record<string, never>;
 export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
@@ -933,20 +933,20 @@ export type ThreadSourceKind =
 export type ThreadTurnsListResponse = TurnsPage;
 export type ThreadItemsListCursor = string | ThreadItemsListAnchor;
 /**
- * Begins at an item.
+ * Starts the page at an item.
  */
 export type ThreadItemsListAnchor = {
   type: 'item';
   itemId: string;
 };
 /**
- * Whether the thread is the client's first or follows a cleared one.
+ * `startup`: the thread is the client's first. `clear`: it follows a cleared one.
  */
 export type ThreadStartSource = 'startup' | 'clear';
 export type DynamicToolSpec =
   | {
       /**
-       * May be left out.
+       * Optional: a tool without a type is a function.
        */
       type?: 'function';
       namespace?: string | null;
@@ -957,7 +957,7 @@ export type DynamicToolSpec =
        */
       inputSchema: unknown;
       /**
-       * The model finds the tool by search. False when left out.
+       * Whether the model finds the tool only by search. False if absent.
        */
       deferLoading?: boolean | null;
     }
@@ -982,7 +982,7 @@ export type CapabilityRootLocation = {
 export type ThreadForkResponse = ThreadStartResponse;
 export type ThreadInjectItemsResponse = Record<string, never>;
 /**
- * Whether what is said in the thread may be remembered for others.
+ * Whether the content of the thread may become part of the memory for other threads.
  */
 export type ThreadMemoryMode = 'enabled' | 'disabled';
 export type ThreadMemoryModeSetResponse = Record<string, never>;
@@ -992,7 +992,7 @@ export type ThreadUnsubscribeStatus = 'notLoaded' | 'notSubscribed' | 'unsubscri
 export type CyberAccessProgram = 'standard' | 'daybreakBlue' | 'daybreakRed';
 export type TurnInterruptResponse = Record<string, never>;
 /**
- * targetUnavailable: that turn does not run, and nothing was changed.
+ * `targetUnavailable`: the turn is not running, and nothing was changed.
  */
 export type TurnSettingsUpdateStatus = 'applied' | 'targetUnavailable';
 export type TurnPlanStepStatus = 'pending' | 'inProgress' | 'completed';
@@ -1032,7 +1032,7 @@ export interface EnvironmentStatusParams {
 }
 export interface EnvironmentStatusResponse {
   /**
-   * ready for `local`, the machine that the server runs on; unknown for any other.
+   * `ready` for `local`, the machine that the server runs on; `unknown` for every other id.
    */
   status: 'ready' | 'unknown';
   error: string | null;
@@ -1118,7 +1118,7 @@ export interface RemoteControlStatusReadResponse {
   status: 'disabled';
   serverName: string;
   /**
-   * Always empty: nothing is registered anywhere.
+   * Always the empty string: the server is not registered anywhere.
    */
   installationId: string;
   /**
@@ -1130,7 +1130,7 @@ export interface ThreadRealtimeListVoicesResponse {
   voices: RealtimeVoicesList;
 }
 /**
- * The defaults must be names that clients know; neither is offered.
+ * There are no voices. `defaultV1` and `defaultV2` are names that clients accept.
  */
 export interface RealtimeVoicesList {
   v1: EmptyList;
@@ -1141,7 +1141,7 @@ export interface RealtimeVoicesList {
 }
 export interface GetAccountParams {
   /**
-   * Renews the access token first. False when left out.
+   * Whether to renew the access token first. False if absent.
    */
   refreshToken?: boolean | null;
 }
@@ -1149,52 +1149,52 @@ export interface GetAccountResponse {
   account: Account | null;
   userId: string | null;
   /**
-   * Whether the configured provider needs a login at OpenAI.
+   * Whether the configured provider needs OpenAI credentials.
    */
   requiresOpenaiAuth: boolean;
 }
 /**
- * May this command run? It is the commandExecution item `itemId`, which has started.
+ * Asks whether a command may run. `itemId` is the id of its commandExecution item, which was announced with `item/started`.
  */
 export interface CommandExecutionRequestApprovalParams {
   threadId: string;
   turnId: string;
   itemId: string;
   /**
-   * Tells several questions about one item apart.
+   * Distinguishes several approval requests for one item. Null for the first one.
    */
   approvalId: string | null;
   kind: CommandExecutionApprovalKind;
   /**
-   * When it was asked, in Unix milliseconds.
+   * The time of the request, in Unix milliseconds.
    */
   startedAtMs: number;
   /**
-   * Why it is asked, for the user to read.
+   * The reason for the request, to show to the user. Null: there is none.
    */
   reason: string | null;
   command: string | null;
   cwd: AbsolutePathBuf | null;
   /**
-   * What the command does, as far as it can be told.
+   * The actions that the server recognized in the command.
    */
   commandActions: CommandAction[] | null;
   /**
-   * What is to be reached, where the question is about the network.
+   * The host that the command wants to reach. Null: the request is not about the network.
    */
   networkApprovalContext: NetworkApprovalContext | null;
   /**
-   * The beginning of a command that can be allowed from now on, word by word.
+   * A proposed rule: the first words of the command, one per entry. The user can allow all commands that begin with them from now on. Null: no rule is proposed.
    */
   proposedExecpolicyAmendment: string[] | null;
   proposedNetworkPolicyAmendments: NetworkPolicyAmendment[] | null;
   /**
-   * What the command asks for beyond its sandbox, in which it stays.
+   * Permissions that the command needs in addition to those of its sandbox. It still runs in the sandbox. Null: none.
    */
   additionalPermissions: AdditionalPermissionProfile | null;
   environmentId: string | null;
   /**
-   * The answers that make sense, in the order to show them in.
+   * The decisions to offer to the user, in display order.
    */
   availableDecisions: CommandExecutionApprovalDecision[] | null;
 }
@@ -1207,7 +1207,7 @@ export interface NetworkPolicyAmendment {
   action: 'allow' | 'deny';
 }
 /**
- * What one command asks for beyond its sandbox.
+ * Permissions that one command requests in addition to those of its sandbox.
  */
 export interface AdditionalPermissionProfile {
   network: AdditionalNetworkPermissions | null;
@@ -1217,12 +1217,12 @@ export interface AdditionalNetworkPermissions {
   enabled?: boolean | null;
 }
 /**
- * `read` and `write` name whole files and folders; `entries` says the same once more, in a form that can say more.
+ * `read` and `write` are paths of files, and of folders with everything in them. `entries` lists the same permissions in a more expressive form.
  */
 export interface AdditionalFileSystemPermissions {
   read?: string[] | null;
   /**
-   * To read as well.
+   * Paths that may be written and read.
    */
   write?: string[] | null;
   entries?: FileSystemSandboxEntry[] | null;
@@ -1241,22 +1241,22 @@ export interface CommandExecutionRequestApprovalResponse {
   decision: CommandExecutionApprovalDecision;
 }
 /**
- * May these files be changed? They are the fileChange item `itemId`, which has started.
+ * Asks whether files may be changed. `itemId` is the id of the fileChange item with the changes, which was announced with `item/started`.
  */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
   turnId: string;
   itemId: string;
   /**
-   * When it was asked, in Unix milliseconds.
+   * The time of the request, in Unix milliseconds.
    */
   startedAtMs: number;
   /**
-   * Why it is asked, for the user to read.
+   * The reason for the request, to show to the user. Null: there is none.
    */
   reason: string | null;
   /**
-   * The folder below which accepting allows changes for the session.
+   * If the request is accepted, all changes below this folder are allowed for the session. Null: no folder.
    */
   grantRoot: string | null;
 }
@@ -1264,83 +1264,83 @@ export interface FileChangeRequestApprovalResponse {
   decision: FileChangeApprovalDecision;
 }
 /**
- * In characters; neither may be 0.
+ * Rows and columns of a terminal, in characters. Neither may be 0.
  */
 export interface CommandExecTerminalSize {
   rows: number;
   cols: number;
 }
 /**
- * Runs a program and answers when it has ended. It ends with its connection, and what it leaves running does too.
+ * Runs a program. The response is sent when it has ended. When the connection ends, the program and everything that it started are killed.
  */
 export interface CommandExecParams {
   /**
-   * The program and its arguments, as they are: there is no shell. Not empty.
+   * The program and its arguments, which are not interpreted by a shell. Not empty.
    */
   command: string[];
   /**
-   * A name by which the connection can write to it, resize it and end it; of those that run no other may have it. Needed for `tty` and for streams.
+   * The client's name for the command, used to write to it, resize its terminal and terminate it. No other running command of the connection may have it. Required with `tty`, `streamStdin` and `streamStdoutStderr`.
    */
   processId?: string | null;
   /**
-   * Seen from the server's own working folder, which it is when left out.
+   * The working directory, relative to that of the server. The server's own if absent.
    */
   cwd?: string | null;
   /**
-   * Changes the environment that commands have: a text sets a variable, null takes it away.
+   * Changes to the environment that commands get: a string sets a variable, null removes it.
    */
   env?: {
     [k: string]: string | null;
   } | null;
   /**
-   * After so long it is killed, and the exit code is 124. 10 seconds when left out.
+   * The timeout, in milliseconds; 10 seconds if absent. After it the command is killed, and the exit code is 124.
    */
   timeoutMs?: number | null;
   /**
-   * It may run for as long as it wants. Not with `timeoutMs`.
+   * Runs the command without a timeout. Not allowed with `timeoutMs`.
    */
   disableTimeout?: boolean | null;
   /**
-   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out.
+   * The maximum length of stdout and of stderr, in bytes each; 1 MiB if absent. Further output is dropped.
    */
   outputBytesCap?: number | null;
   /**
-   * All that is streamed reaches the client. What is not streamed is still dropped beyond 16 MiB. Not with `outputBytesCap`.
+   * Streams output without a limit. Output that is not streamed is still limited to 16 MiB for each stream. Not allowed with `outputBytesCap`.
    */
   disableOutputCap?: boolean | null;
   /**
-   * Its output is told by `command/exec/outputDelta` and is not in the answer.
+   * Sends the output in `command/exec/outputDelta` notifications and leaves it out of the response.
    */
   streamStdoutStderr?: boolean | null;
   /**
-   * It can be written to; without, its input is empty.
+   * Whether the client can write to stdin. If not, stdin is empty.
    */
   streamStdin?: boolean | null;
   /**
-   * It runs in a terminal: both streams are on, and all output is `stdout`.
+   * Whether it runs in a terminal. If so, stdin and output are streamed, and all output is `stdout`.
    */
   tty?: boolean | null;
   /**
-   * Of the terminal; 24 rows of 80 characters when left out. Only with `tty`.
+   * The size of the terminal; 24 rows and 80 columns if absent. Allowed only with `tty`.
    */
   size?: CommandExecTerminalSize | null;
   /**
-   * In place of the configured sandbox.
+   * The sandbox policy. The configured one if absent.
    */
   sandboxPolicy?: SandboxPolicy | null;
   /**
-   * The id of a permission profile, in place of a sandbox policy; earlier clients send the profile itself.
+   * The id of a permission profile, which replaces the sandbox policy. Earlier clients send the profile itself. Not allowed with `sandboxPolicy`.
    */
   permissionProfile?: string | CommandExecPermissionProfile | null;
 }
 /**
- * Disabled: no sandbox. External: somebody else's. Managed profiles are not supported.
+ * `disabled`: no sandbox. `external`: the client runs the server in a sandbox of its own. `managed` is refused.
  */
 export interface CommandExecPermissionProfile {
   type: 'managed' | 'disabled' | 'external';
 }
 /**
- * Output is read as UTF-8. The exit code of a command that a signal ended is 128 and the signal's number.
+ * The output is decoded as UTF-8. If a signal ended the command, the exit code is 128 plus the number of the signal.
  */
 export interface CommandExecResponse {
   exitCode: number;
@@ -1348,13 +1348,13 @@ export interface CommandExecResponse {
   stderr: string;
 }
 /**
- * Writes to a command with `streamStdin` or `tty`; answers when it has been taken. One of the two is needed.
+ * Writes to the stdin of a command that has `streamStdin` or `tty`, or closes it, or both. The response is sent when the command has taken the bytes. `deltaBase64` or `closeStdin` is required.
  */
 export interface CommandExecWriteParams {
   processId: string;
   deltaBase64?: string | null;
   /**
-   * Nothing more will be written.
+   * Closes stdin, after `deltaBase64` has been written.
    */
   closeStdin?: boolean | null;
 }
@@ -1363,51 +1363,51 @@ export interface CommandExecResizeParams {
   size: CommandExecTerminalSize;
 }
 /**
- * Kills it and all that it started. Its own answer follows.
+ * Kills a command and everything that it started. The response to its `command/exec` follows.
  */
 export interface CommandExecTerminateParams {
   processId: string;
 }
 /**
- * Comes before the command's answer.
+ * Output of a running command. Sent before the response to its `command/exec`.
  */
 export interface CommandExecOutputDeltaNotification {
   processId: string;
   stream: CommandExecOutputStream;
   /**
-   * The bytes as they came: characters may be cut.
+   * The output bytes. A multi-byte character can be split between two notifications.
    */
   deltaBase64: string;
   /**
-   * This is the last of this stream: its cap has been reached.
+   * True in the last notification for a stream whose output cap has been reached.
    */
   capReached: boolean;
 }
 export interface ConfigReadParams {
   /**
-   * Reads the configuration as a thread in this folder would.
+   * Reads the configuration for a thread with this working directory. The server's own working directory if absent.
    */
   cwd?: string | null;
   /**
-   * False when left out.
+   * Whether to include `layers` in the response. False if absent.
    */
   includeLayers?: boolean | null;
 }
 export interface ConfigReadResponse {
   config: Config;
   /**
-   * For each key that is set, dots between its parts, the layer that sets it.
+   * The layer that sets each value, by the value's dotted key.
    */
   origins: {
     [k: string]: ConfigLayerMetadata;
   };
   /**
-   * The strongest first. Null unless asked for.
+   * All layers, the one with the highest precedence first. Null unless `includeLayers` is true.
    */
   layers: ConfigLayer[] | null;
 }
 /**
- * The keys of config.toml that clients read, null where they are not set; whatever else is set stands beside them.
+ * The settings of config.toml. The keys listed here are null if they are not set or invalid. Other keys are present if they are set.
  */
 export interface Config {
   model?: string | null;
@@ -1418,7 +1418,7 @@ export interface Config {
   model_provider?: string | null;
   approval_policy?: AskForApproval | null;
   /**
-   * Only for clients of the experimental API.
+   * Present only if the client enabled `experimentalApi`.
    */
   approvals_reviewer?: ApprovalsReviewer | null;
   sandbox_mode?: SandboxMode | null;
@@ -1441,7 +1441,7 @@ export interface Config {
     [k: string]: unknown;
   } | null;
   /**
-   * Only for clients of the experimental API.
+   * Present only if the client enabled `experimentalApi`.
    */
   apps?: {
     [k: string]: unknown;
@@ -1458,27 +1458,27 @@ export interface Config {
   [k: string]: unknown;
 }
 /**
- * Kinds of approval request: true lets them be asked, false refuses them without asking.
+ * The kinds of approval requests. True: the user is asked. False: the action is refused without asking.
  */
 export interface GranularApproval {
   /**
-   * Running a command outside the sandbox.
+   * Requests to run a command outside the sandbox.
    */
   sandbox_approval: boolean;
   /**
-   * Commands for which a rule says to ask.
+   * Requests for commands for which a rule requires approval.
    */
   rules: boolean;
   /**
-   * Questions of MCP servers.
+   * Questions from MCP servers.
    */
   mcp_elicitations: boolean;
   /**
-   * The request_permissions tool; false when left out.
+   * Requests by the request_permissions tool; false if absent.
    */
   request_permissions?: boolean | null;
   /**
-   * Scripts that a skill brings along; false when left out.
+   * Requests to run scripts of a skill; false if absent.
    */
   skill_approval?: boolean | null;
 }
@@ -1495,30 +1495,30 @@ export interface ConfigLayerMetadata {
 export interface ConfigLayer {
   name: ConfigLayerSource;
   /**
-   * Changes with the layer's content.
+   * A version string that changes with the layer's content.
    */
   version: string;
   config: unknown;
   /**
-   * Why the layer has no effect; null where it has.
+   * The reason why the layer has no effect. Null: the layer is in effect.
    */
   disabledReason: string | null;
 }
 export interface ConfigRequirementsReadResponse {
   /**
-   * Always null: no administrator limits what may be configured.
+   * Always null: there are no requirements by an administrator.
    */
   requirements: null;
   supportsIndependentSpeedModes: boolean | null;
 }
 /**
- * Something in the configuration does not work. What does not need it goes on.
+ * A problem in the configuration. Everything that does not depend on it still works.
  */
 export interface ConfigWarningNotification {
   summary: string;
   details: string | null;
   /**
-   * The file.
+   * The file with the problem. Null: no file.
    */
   path: string | null;
   range: TextRange | null;
@@ -1528,7 +1528,7 @@ export interface TextRange {
   end: TextPosition;
 }
 /**
- * Counted from 1.
+ * A position in a file. Lines and columns count from 1.
  */
 export interface TextPosition {
   line: number;
@@ -1540,29 +1540,29 @@ export interface InitializeParams {
 }
 export interface ClientInfo {
   /**
-   * A short machine name, such as my-editor.
+   * A short identifier, such as my-editor.
    */
   name: string;
   /**
-   * The name that people know.
+   * The display name.
    */
   title?: string | null;
   version: string;
 }
 /**
- * What the client can do, and what it does not want.
+ * The client's capabilities, and the notifications that it does not want.
  */
 export interface InitializeCapabilities {
   /**
-   * Opens experimental methods and fields. False when left out.
+   * Enables experimental methods and fields. False if absent.
    */
   experimentalApi?: boolean | null;
   /**
-   * Notifications that are not sent to this client, by their exact method.
+   * The exact method names of notifications that the server does not send to this client.
    */
   optOutNotificationMethods?: string[] | null;
   /**
-   * Extensions that the client knows, with their settings.
+   * The extensions that the client supports, by name, with their settings.
    */
   extensions?: {
     [k: string]: unknown;
@@ -1574,7 +1574,7 @@ export interface InitializeCapabilities {
 }
 export interface InitializeResponse {
   /**
-   * Begins with the client's name and the protocol's version: NAME/x.y.z (…).
+   * Begins with the client's name and the version of the protocol: NAME/x.y.z (…).
    */
   userAgent: string;
   /**
@@ -1586,11 +1586,11 @@ export interface InitializeResponse {
    */
   platformFamily: string;
   /**
-   * linux, macos or windows.
+   * linux, macos or windows; on other systems, the name that Node.js uses.
    */
   platformOs: string;
   /**
-   * The version of the protocol that the server speaks, x.y.z.
+   * The version of the protocol that the server implements, x.y.z.
    */
   protocolVersion: string;
   serverInfo: ServerInfo;
@@ -1599,34 +1599,34 @@ export interface InitializeResponse {
 export interface ServerInfo {
   name: string;
   /**
-   * The server's own version.
+   * The version of the server.
    */
   version: string;
 }
 /**
- * What this server serves, so that a client need not find out by trying.
+ * The server's capabilities.
  */
 export interface ServerCapabilities {
   /**
-   * The methods served, by group: the part of the name before the first slash.
+   * The methods that the server serves, by group: the part of the name before the first slash.
    */
   methods: {
     [k: string]: string[];
   };
   /**
-   * What commands are confined with, such as bubblewrap; null where this machine has nothing for it. Whether it works is found out by the first command that needs it.
+   * The sandbox program for commands, such as bubblewrap. Null: this machine has none. The server checks only with the first sandboxed command whether it works.
    */
   sandbox: string | null;
   transports: string[];
   /**
-   * Limits by name, the unit last.
+   * The server's limits, by name. The name ends with the unit.
    */
   limits: {
     [k: string]: number;
   };
 }
 /**
- * How the server is doing.
+ * The server's resource use and load.
  */
 export interface ServerDiagnosticsResponse {
   process: ServerDiagnosticsProcess;
@@ -1635,7 +1635,7 @@ export interface ServerDiagnosticsResponse {
 export interface ServerDiagnosticsProcess {
   id: number;
   /**
-   * Null where the server was not told how to measure it.
+   * The resident memory of the server process, in bytes. Null: not measured.
    */
   residentMemoryBytes: number | null;
   /**
@@ -1645,7 +1645,7 @@ export interface ServerDiagnosticsProcess {
 }
 export interface ServerDiagnosticsGauge {
   /**
-   * app.connections.open; app.requests.in_flight, being worked on, this one among them; app.requests.queued, waiting for their turn; app.server_requests.pending, asked of clients; core.threads.live, loaded; core.turns.running.
+   * `app.connections.open`: open connections. `app.requests.in_flight`: requests in progress, including this one. `app.requests.queued`: requests that wait in a queue. `app.server_requests.pending`: requests to clients without a response. `core.threads.live`: loaded threads. `core.turns.running`: running turns.
    */
   name: string;
   value: number;
@@ -1653,26 +1653,26 @@ export interface ServerDiagnosticsGauge {
 export interface WarningNotification {
   message: string;
   /**
-   * Null: it concerns the server.
+   * The thread that the warning is about. Null: the whole server.
    */
   threadId: string | null;
 }
 export interface DeprecationNoticeNotification {
   summary: string;
   /**
-   * What to use instead.
+   * The replacement. Null: there is none.
    */
   details: string | null;
 }
 /**
- * A request of the server needs no answer any more: it was answered, or its turn is over.
+ * A request from the server needs no response any more: a client has answered it, or its turn has ended.
  */
 export interface ServerRequestResolvedNotification {
   threadId: string;
   requestId: RequestId;
 }
 /**
- * Reads a regular file, of less than 24 MiB. Links are followed.
+ * Reads a regular file of at most 25,116,672 bytes (almost 24 MiB). Follows symbolic links.
  */
 export interface FsReadFileParams {
   path: AbsolutePathBuf;
@@ -1681,19 +1681,19 @@ export interface FsReadFileResponse {
   dataBase64: string;
 }
 /**
- * Makes a file, or replaces what is in one: whoever reads it meanwhile sees the old contents or the new. Links are followed, the mode stays.
+ * Creates a file, or replaces its contents atomically: a concurrent reader gets the old contents or the new ones. Follows symbolic links and keeps the file mode.
  */
 export interface FsWriteFileParams {
   path: AbsolutePathBuf;
   /**
-   * The whole new contents, padded.
+   * The complete new contents, in base64 with padding.
    */
   dataBase64: string;
 }
 export interface FsCreateDirectoryParams {
   path: AbsolutePathBuf;
   /**
-   * Also makes the folders above it, and takes one that is there already. True when left out.
+   * Also creates missing parent folders, and succeeds if the folder already exists. True if absent.
    */
   recursive?: boolean | null;
 }
@@ -1707,15 +1707,15 @@ export interface FsGetMetadataResponse {
    */
   isFile: boolean;
   /**
-   * Whether the path itself is a symbolic link; the other fields are of what it leads to.
+   * Whether the path itself is a symbolic link. The other fields describe the link's target.
    */
   isSymlink: boolean;
   /**
-   * Unix milliseconds; 0 where the system does not say.
+   * The creation time, in Unix milliseconds. 0 if the system does not report it.
    */
   createdAtMs: number;
   /**
-   * Unix milliseconds.
+   * The modification time, in Unix milliseconds.
    */
   modifiedAtMs: number;
 }
@@ -1723,11 +1723,11 @@ export interface FsReadDirectoryParams {
   path: AbsolutePathBuf;
 }
 /**
- * Of a symbolic link both tell what it leads to; neither: it is something else, or leads nowhere.
+ * For a symbolic link, `isDirectory` and `isFile` describe its target. Both are false for a link without a target and for other kinds of files.
  */
 export interface FsReadDirectoryEntry {
   /**
-   * Without the folder.
+   * The name without the path of the folder.
    */
   fileName: string;
   isDirectory: boolean;
@@ -1740,99 +1740,99 @@ export interface FsReadDirectoryResponse {
   entries: FsReadDirectoryEntry[];
 }
 /**
- * Removes a file, a folder, or a symbolic link without what it leads to.
+ * Removes a file, a folder or a symbolic link. The target of a link is not removed.
  */
 export interface FsRemoveParams {
   path: AbsolutePathBuf;
   /**
-   * Also a folder with something in it. True when left out.
+   * Also removes a folder that is not empty. True if absent.
    */
   recursive?: boolean | null;
   /**
-   * Whether it is fine that nothing is there. True when left out.
+   * Succeeds if the path does not exist. True if absent.
    */
   force?: boolean | null;
 }
 /**
- * Copies a file, over one that may be there; or a folder or a symbolic link, to where nothing is. Links are copied as links; pipes, sockets and devices inside a folder are left out.
+ * Copies a file, a folder or a symbolic link. A file replaces an existing file; for a folder or a link, the destination must not exist. Links are copied as links. Pipes, sockets and devices inside a folder are skipped.
  */
 export interface FsCopyParams {
   sourcePath: AbsolutePathBuf;
   destinationPath: AbsolutePathBuf;
   /**
-   * A folder is copied with all that is in it, or not at all. False when left out.
+   * Required to copy a folder. If part of the folder cannot be copied, the copy is removed. False if absent.
    */
   recursive?: boolean | null;
 }
 /**
- * Tells of changes of a file, or of a folder and the entries in it (not of what lies deeper). It need not exist yet, and may go and come back.
+ * Watches a file, or a folder and its direct entries, and sends `fs/changed`. The path need not exist yet, and may be removed and created again.
  */
 export interface FsWatchParams {
   /**
-   * The client's name for the watch; one that its connection does not have yet.
+   * The client's name for the watch. No other watch of the connection may have it.
    */
   watchId: string;
   path: AbsolutePathBuf;
 }
 export interface FsWatchResponse {
   /**
-   * The watched path without `.`, `..` and slashes at its end.
+   * The watched path without `.`, `..` and trailing slashes.
    */
   path: AbsolutePathBuf;
 }
 /**
- * Ends a watch; one that there is none of has ended already.
+ * Ends a watch. Succeeds if there is no such watch.
  */
 export interface FsUnwatchParams {
   watchId: string;
 }
 /**
- * Goes to the connection that watches. Changes that come close together are told together.
+ * Sent only to the connection that watches. Changes that happen shortly after each other are reported together.
  */
 export interface FsChangedNotification {
   watchId: string;
   /**
-   * What was made, changed, renamed or removed: the watched path, or entries under it, by the path that the client gave.
+   * The paths that were created, changed, renamed or removed: the watched path as the client gave it, or entries below it.
    */
   changedPaths: AbsolutePathBuf[];
 }
 /**
- * Times are Unix seconds.
+ * A thread's goal. Times are in Unix seconds.
  */
 export interface ThreadGoal {
   threadId: string;
   objective: string;
   status: ThreadGoalStatus;
   /**
-   * Null: no limit.
+   * The maximum number of tokens. Null: no limit.
    */
   tokenBudget: number | null;
   /**
-   * By the turns under this goal: what the model read and was not cached, and what it said.
+   * The tokens that the goal's turns have used: input tokens that were not cached, and output tokens.
    */
   tokensUsed: number;
   /**
-   * How long turns have run under this goal.
+   * The total duration of the goal's turns, in seconds.
    */
   timeUsedSeconds: number;
   createdAt: number;
   updatedAt: number;
 }
 /**
- * Begins a goal, which needs an objective, or changes the one there is: what is left out stays.
+ * Creates a goal, which requires an objective, or changes the existing one. Absent fields stay as they are.
  */
 export interface ThreadGoalSetParams {
   threadId: string;
   /**
-   * At most 4,000 characters; blanks around it are dropped.
+   * At most 4,000 characters, without surrounding whitespace, which is removed.
    */
   objective?: string | null;
   /**
-   * A new goal is active unless this says otherwise.
+   * `active` if absent and the goal is new.
    */
   status?: ThreadGoalStatus | null;
   /**
-   * More than 0. Here null is not as if absent: it takes the budget away.
+   * The maximum number of tokens, more than 0. Null differs from absent: it removes the budget.
    */
   tokenBudget?: number | null;
   origin?: ThreadGoalMutationOrigin | null;
@@ -1852,12 +1852,12 @@ export interface ThreadGoalClearParams {
 }
 export interface ThreadGoalClearResponse {
   /**
-   * False: there was no goal.
+   * False if there was no goal.
    */
   cleared: boolean;
 }
 /**
- * The thread has no goal any more; on resume: it has none.
+ * The thread has no goal any more. Also sent when a thread without a goal is resumed.
  */
 export interface ThreadGoalClearedNotification {
   threadId: string;
@@ -1865,7 +1865,7 @@ export interface ThreadGoalClearedNotification {
 export interface ThreadGoalUpdatedNotification {
   threadId: string;
   /**
-   * The turn whose work changed the goal; null where a client did.
+   * The turn that changed the goal. Null: a client changed it.
    */
   turnId: string | null;
   goal: ThreadGoal;
@@ -1873,12 +1873,12 @@ export interface ThreadGoalUpdatedNotification {
 export interface TextElement {
   byteRange: ByteRange;
   /**
-   * What the client shows in place of the span.
+   * The text that the client displays instead of the span. Null: none.
    */
   placeholder?: string | null;
 }
 /**
- * A span of a text, in bytes of its UTF-8 form; the end is exclusive.
+ * A span of a text, in bytes of its UTF-8 encoding. The end is exclusive.
  */
 export interface ByteRange {
   start: number;
@@ -1916,7 +1916,7 @@ export interface FileUpdateChange {
   path: string;
   kind: PatchChangeKind;
   /**
-   * A unified diff; the content for files added or deleted.
+   * A unified diff. For an added or deleted file: its content.
    */
   diff: string;
 }
@@ -1942,7 +1942,7 @@ export interface McpToolCallError {
 export interface CollabAgentState {
   status: CollabAgentStatus;
   /**
-   * What the agent said last.
+   * The agent's last message. Null: none.
    */
   message?: string | null;
 }
@@ -1957,7 +1957,7 @@ export interface ItemStartedNotification {
   startedAtMs: number;
 }
 /**
- * The item as a whole. What a client has seen completed is stored.
+ * The complete item. It was stored before this notification was sent.
  */
 export interface ItemCompletedNotification {
   threadId: string;
@@ -1972,7 +1972,7 @@ export interface AgentMessageDeltaNotification {
   delta: string;
 }
 /**
- * What there is to say of how the files were changed.
+ * The output of applying a patch.
  */
 export interface FileChangeOutputDeltaNotification {
   threadId: string;
@@ -1981,7 +1981,7 @@ export interface FileChangeOutputDeltaNotification {
   delta: string;
 }
 /**
- * A patch as far as the model has written it. The item that it becomes begins once the patch is verified against the files, and has this id then. Each notification has the whole patch so far, with paths and changes as the model writes them.
+ * The part of a patch that the model has written so far. Each notification contains all of it, with paths and changes as the model writes them. The fileChange item with this id starts after the patch has been verified against the files.
  */
 export interface FileChangePatchUpdatedNotification {
   threadId: string;
@@ -1996,7 +1996,7 @@ export interface PlanDeltaNotification {
   delta: string;
 }
 /**
- * The summary goes on with a new paragraph.
+ * A new paragraph of the summary begins.
  */
 export interface ReasoningSummaryPartAddedNotification {
   threadId: string;
@@ -2038,11 +2038,11 @@ export interface JSONRPCError {
 export interface JSONRPCErrorError {
   code: number;
   /**
-   * For people.
+   * The message, to show to people.
    */
   message: string;
   /**
-   * The server's errors have `code` in it, a word that stays the same.
+   * In the server's errors: an object with `code`, a stable identifier of the error.
    */
   data?: unknown;
 }
@@ -2050,11 +2050,11 @@ export interface ModelListParams {
   cursor?: string | null;
   limit?: number | null;
   /**
-   * Also models that a picker leaves out. False when left out.
+   * Also lists hidden models. False if absent.
    */
   includeHidden?: boolean | null;
   /**
-   * The models of this provider; else those of the configured one.
+   * The provider whose models are listed. The configured one if absent.
    */
   modelProvider?: string | null;
 }
@@ -2065,11 +2065,11 @@ export interface ModelListResponse {
 export interface Model {
   id: string;
   /**
-   * The name that turn/start takes.
+   * The name to use in `turn/start`.
    */
   model: string;
   /**
-   * The model that replaces this one.
+   * The model that replaces this one. Null: none.
    */
   upgrade: string | null;
   /**
@@ -2100,7 +2100,7 @@ export interface Model {
    */
   availableAccessPrograms: null;
   /**
-   * The model of a thread that names none.
+   * Whether a thread that names no model uses this one.
    */
   isDefault: boolean;
 }
@@ -2115,7 +2115,7 @@ export interface ModelServiceTier {
 }
 export interface ModelProviderListResponse {
   /**
-   * Those of the configuration, then the built-in ones; without those that are configured wrongly.
+   * The configured providers, then the built-in ones. Providers with an invalid configuration are left out.
    */
   data: ModelProviderSummary[];
   /**
@@ -2129,11 +2129,11 @@ export interface ModelProviderListResponse {
 }
 export interface ModelProviderSummary {
   /**
-   * The name that thread/start takes.
+   * The id to use in `thread/start`.
    */
   id: string;
   /**
-   * For people.
+   * The display name.
    */
   name: string;
   /**
@@ -2141,13 +2141,13 @@ export interface ModelProviderSummary {
    */
   canEdit: boolean;
   /**
-   * Null: it is not reached over a network.
+   * The base URL of its API. Null: it is not reached over a network.
    */
   baseUrl: string | null;
   settings: ProviderSettings;
 }
 /**
- * Another model than the one that was asked for answers the rest of the turn.
+ * A model other than the requested one answers for the rest of the turn.
  */
 export interface ModelReroutedNotification {
   threadId: string;
@@ -2158,15 +2158,15 @@ export interface ModelReroutedNotification {
 }
 export interface PermissionProfileListParams {
   /**
-   * The `nextCursor` of an earlier answer.
+   * The `nextCursor` of an earlier response.
    */
   cursor?: string | null;
   /**
-   * At least 1 counts; all of them when left out.
+   * The maximum number of profiles in the response, from 1 to 1,000; all profiles if absent. A number outside this range is replaced by the nearest one in it.
    */
   limit?: number | null;
   /**
-   * The folder whose configuration counts; the server's own when left out.
+   * The absolute path of the folder whose configuration is read. The server's working directory if absent.
    */
   cwd?: string | null;
 }
@@ -2176,12 +2176,12 @@ export interface PermissionProfileListResponse {
 }
 export interface PermissionProfileSummary {
   /**
-   * What `permissions` takes.
+   * The id to use as `permissions`.
    */
   id: string;
   description: string | null;
   /**
-   * False: this server cannot keep a process within it, and refuses to run a thread with it.
+   * False if the server cannot enforce the profile. It then refuses to run a thread with it.
    */
   allowed: boolean;
 }
@@ -2191,34 +2191,34 @@ export interface PermissionProfileSummary {
 export interface ActivePermissionProfile {
   id: string;
   /**
-   * The profile that it builds on.
+   * The profile that it extends. Null: none.
    */
   extends: string | null;
 }
 /**
- * May commands do this beyond what their sandbox allows?
+ * Asks whether commands may get permissions in addition to those of their sandbox.
  */
 export interface PermissionsRequestApprovalParams {
   threadId: string;
   turnId: string;
   /**
-   * The model's id for the call. There is no item.
+   * The model's id for the call. There is no item with this id.
    */
   itemId: string;
   environmentId: string | null;
   /**
-   * When it was asked, in Unix milliseconds.
+   * The time of the request, in Unix milliseconds.
    */
   startedAtMs: number;
   cwd: AbsolutePathBuf;
   /**
-   * Why it is asked, in the model's words.
+   * The reason that the model gave. Null: none.
    */
   reason: string | null;
   permissions: RequestPermissionProfile;
 }
 /**
- * What is asked for; null: nothing of that kind.
+ * The requested permissions. Null: none of this kind.
  */
 export interface RequestPermissionProfile {
   network: AdditionalNetworkPermissions | null;
@@ -2227,80 +2227,80 @@ export interface RequestPermissionProfile {
 export interface PermissionsRequestApprovalResponse {
   permissions: GrantedPermissionProfile;
   /**
-   * For how long; for the turn when left out.
+   * The duration of the permissions; `turn` if absent.
    */
   scope?: PermissionGrantScope | null;
   /**
-   * Accepted, and of no effect.
+   * Accepted and ignored.
    */
   strictAutoReview?: boolean | null;
 }
 /**
- * What is granted. Of what was not asked for nothing is.
+ * The granted permissions. Permissions that were not requested are ignored.
  */
 export interface GrantedPermissionProfile {
   network?: AdditionalNetworkPermissions | null;
   fileSystem?: AdditionalFileSystemPermissions | null;
 }
 /**
- * In characters; neither may be 0.
+ * Rows and columns of a terminal, in characters. Neither may be 0.
  */
 export interface ProcessTerminalSize {
   rows: number;
   cols: number;
 }
 /**
- * Starts a program and answers at once. It ends with its connection, and what it leaves running does too.
+ * Starts a program. The response is sent as soon as it runs. When the connection ends, the program and everything that it started are killed.
  */
 export interface ProcessSpawnParams {
   /**
-   * The program and its arguments, as they are: there is no shell. Not empty.
+   * The program and its arguments, which are not interpreted by a shell. Not empty.
    */
   command: string[];
   /**
-   * What the connection calls it; of those that run no other may have it. Not empty.
+   * The client's name for the process. No other running process of the connection may have it. Not empty.
    */
   processHandle: string;
   cwd: AbsolutePathBuf;
   /**
-   * Changes the environment that commands have: a text sets a variable, null takes it away.
+   * Changes to the environment that commands get: a string sets a variable, null removes it.
    */
   env?: {
     [k: string]: string | null;
   } | null;
   /**
-   * After so long it is killed, and the exit code is 124. 10 seconds when left out; here null is not as if absent: it may run for as long as it wants.
+   * The timeout, in milliseconds; 10 seconds if absent. After it the process is killed, and the exit code is 124. Null differs from absent: there is no timeout.
    */
   timeoutMs?: number | null;
   /**
-   * So much is kept of its output, and as much of its errors; what comes later is dropped. 1 MiB when left out; here null is not as if absent: all that is streamed reaches the client, and of what is not streamed 16 MiB.
+   * The maximum length of stdout and of stderr, in bytes each; 1 MiB if absent. Further output is dropped. Null differs from absent: streamed output has no limit, and output that is not streamed is limited to 16 MiB for each stream.
    */
   outputBytesCap?: number | null;
   /**
-   * Its output is told by `process/outputDelta` and is not in `process/exited`.
+   * Sends the output in `process/outputDelta` notifications and leaves it out of `process/exited`.
    */
   streamStdoutStderr?: boolean | null;
   /**
-   * It can be written to; without, its input is empty.
+   * Whether the client can write to stdin. If not, stdin is empty.
    */
   streamStdin?: boolean | null;
   /**
-   * It runs in a terminal: both streams are on, and all output is `stdout`.
+   * Whether it runs in a terminal. If so, stdin and output are streamed, and all output is `stdout`.
    */
   tty?: boolean | null;
   /**
-   * Of the terminal; 24 rows of 80 characters when left out. Only with `tty`.
+   * The size of the terminal; 24 rows and 80 columns if absent. Allowed only with `tty`.
    */
   size?: ProcessTerminalSize | null;
 }
 /**
- * Writes to a process with `streamStdin` or `tty`; answers when it has been taken. One of the two is needed.
+ * Writes to the stdin of a process that has `streamStdin` or `tty`, or closes it, or both. The response is sent when the process has taken the bytes. `deltaBase64` or `closeStdin` is required.
  */
 export interface ProcessWriteStdinParams {
   processHandle: string;
   deltaBase64?: string | null;
   /**
-   * Nothing more will be written.
+   * Closes stdin, after `deltaBase64` has been written.
    */
   closeStdin?: boolean | null;
 }
@@ -2309,28 +2309,28 @@ export interface ProcessResizePtyParams {
   size: ProcessTerminalSize;
 }
 /**
- * Kills it and all that it started. `process/exited` follows.
+ * Kills a process and everything that it started. `process/exited` follows.
  */
 export interface ProcessKillParams {
   processHandle: string;
 }
 /**
- * Comes between the answer to `process/spawn` and `process/exited`.
+ * Output of a running process. Sent after the response to `process/spawn` and before `process/exited`.
  */
 export interface ProcessOutputDeltaNotification {
   processHandle: string;
   stream: ProcessOutputStream;
   /**
-   * The bytes as they came: characters may be cut.
+   * The output bytes. A multi-byte character can be split between two notifications.
    */
   deltaBase64: string;
   /**
-   * This is the last of this stream: its cap has been reached.
+   * True in the last notification for a stream whose output cap has been reached.
    */
   capReached: boolean;
 }
 /**
- * The last that is told of a process: its handle is free. Output is read as UTF-8. The exit code of a process that a signal ended is 128 and the signal's number.
+ * The last notification about a process. Its handle can be used again. The output is decoded as UTF-8. If a signal ended the process, the exit code is 128 plus the number of the signal.
  */
 export interface ProcessExitedNotification {
   processHandle: string;
@@ -2340,7 +2340,7 @@ export interface ProcessExitedNotification {
   stderr: string;
   stderrCapReached: boolean;
   /**
-   * What it started still held its output open, and was not waited for.
+   * True if a process that it started still held its output open. The server did not wait for that output.
    */
   outputDrainTimedOut: boolean;
 }
@@ -2354,7 +2354,7 @@ export interface ConfigurationReasoning {
   effort: ReasoningEffort;
 }
 /**
- * A mode with the model settings that belong to it; they win over the thread's own.
+ * A collaboration mode with its model settings, which take precedence over those of the thread.
  */
 export interface CollaborationMode {
   mode: ModeKind;
@@ -2364,12 +2364,12 @@ export interface CollaborationModeSettings {
   model: string;
   reasoning_effort?: ReasoningEffort | null;
   /**
-   * Null: the mode's built-in instructions.
+   * Instructions for the mode. Null: the built-in ones.
    */
   developer_instructions?: string | null;
 }
 /**
- * A place where the turn may run commands.
+ * An environment in which the turn can run commands.
  */
 export interface TurnEnvironmentParams {
   environmentId: string;
@@ -2377,7 +2377,7 @@ export interface TurnEnvironmentParams {
   runtimeWorkspaceRoots?: string[] | null;
 }
 /**
- * Ends a running turn, unloads the thread and moves it among the archived ones.
+ * Ends the running turn, unloads the thread and archives it.
  */
 export interface ThreadArchiveParams {
   threadId: string;
@@ -2387,33 +2387,33 @@ export interface ThreadUnarchiveParams {
 }
 export interface ThreadUnarchiveResponse {
   /**
-   * Without its turns.
+   * The thread, without its turns.
    */
   thread: Thread;
 }
 /**
- * A conversation between a user and the agent. Times are Unix seconds.
+ * A conversation between a user and the agent. Times are in Unix seconds.
  */
 export interface Thread {
   /**
-   * A UUIDv7; later threads sort after earlier ones.
+   * A UUIDv7. Ids of later threads sort after those of earlier ones.
    */
   id: string;
   /**
-   * The same for a thread and the agents that it started.
+   * The id of the session, which a thread shares with the threads of the agents that it started.
    */
   sessionId: string;
   forkedFromId: string | null;
   /**
-   * The thread whose agent started this one.
+   * The thread whose agent started this one. Null: none.
    */
   parentThreadId: string | null;
   /**
-   * The first user message's text; empty before it.
+   * The text of the first user message, or the thread's goal if that was set first. At most 500 characters. Empty if there is neither.
    */
   preview: string;
   /**
-   * Kept in memory only.
+   * Whether the thread is kept only in memory.
    */
   ephemeral: boolean;
   /**
@@ -2432,21 +2432,21 @@ export interface Thread {
   createdAt: number;
   updatedAt: number;
   /**
-   * When a turn last began.
+   * The time when the thread last started a turn, or was created.
    */
   recencyAt: number | null;
   status: ThreadStatus;
   /**
-   * Where an exported rollout of the thread lies or would lie.
+   * The path for an exported rollout file of the thread. The file need not exist. Null: the thread is ephemeral.
    */
   path: string | null;
   cwd: AbsolutePathBuf;
   /**
-   * The version of the protocol under which the thread began.
+   * The version of the protocol with which the thread was started.
    */
   cliVersion: string;
   /**
-   * The client that started the thread.
+   * The clientInfo name of the client that started the thread. Null: unknown.
    */
   originator: string | null;
   source: SessionSource;
@@ -2456,16 +2456,16 @@ export interface Thread {
   gitInfo: GitInfo | null;
   name: string | null;
   /**
-   * As a client set it; null: none did.
+   * The value that a client set. Null: none.
    */
   daybreakEnabled: boolean | null;
   /**
-   * Oldest first. Empty where a method does not give the history.
+   * The turns, oldest first. Empty if the method does not return the history.
    */
   turns: Turn[];
 }
 /**
- * The state of the working folder's repository when the thread began.
+ * The state of the Git repository in the working directory when the thread was started. `thread/metadata/update` can change it.
  */
 export interface GitInfo {
   sha: string | null;
@@ -2478,15 +2478,15 @@ export interface Turn {
   itemsView: TurnItemsView;
   status: TurnStatus;
   /**
-   * Why the turn failed; else null.
+   * The error, if the turn failed. Null otherwise.
    */
   error: TurnError | null;
   /**
-   * Unix seconds.
+   * The start, in Unix seconds.
    */
   startedAt: number | null;
   /**
-   * Unix seconds.
+   * The end, in Unix seconds.
    */
   completedAt: number | null;
   durationMs: number | null;
@@ -2500,48 +2500,48 @@ export interface HttpFailure {
   httpStatusCode: number | null;
 }
 /**
- * Ends a running turn and takes the thread away for good. Its forks keep their history.
+ * Ends the running turn and deletes the thread permanently. Its forks keep their history.
  */
 export interface ThreadDeleteParams {
   threadId: string;
 }
 /**
- * Ends a running turn and takes a turn away, with all that came after it.
+ * Ends the running turn, and removes a turn and everything after it.
  */
 export interface ThreadRevertParams {
   threadId: string;
   /**
-   * The first turn that goes.
+   * The first turn to remove.
    */
   beforeTurnId: string;
 }
 export interface ThreadRevertResponse {
   /**
-   * Without its turns.
+   * The thread, without its turns.
    */
   thread: Thread;
   /**
-   * Lists turns from the last one on. Null: none is left.
+   * A cursor for listing turns backwards from the last one. Null: no turn is left.
    */
   turnsBackwardsCursor: string | null;
   /**
-   * Lists items from the last one on. Null: none is left.
+   * A cursor for listing items backwards from the last one. Null: no item is left.
    */
   itemsBackwardsCursor: string | null;
 }
 /**
- * Takes the last turns away, while none runs.
+ * Removes the last turns. Refused while a turn runs.
  */
 export interface ThreadRollbackParams {
   threadId: string;
   /**
-   * At least 1. More than there are: all.
+   * The number of turns to remove, at least 1. If the thread has fewer turns, all of them are removed.
    */
   numTurns: number;
 }
 export interface ThreadRollbackResponse {
   /**
-   * With the turns that are left.
+   * The thread, with its remaining turns.
    */
   thread: Thread;
 }
@@ -2555,55 +2555,55 @@ export interface ThreadDeletedNotification {
   threadId: string;
 }
 /**
- * Turns are gone: what a client shows of the thread has to be read again.
+ * Turns were removed. Clients that show the thread must read it again.
  */
 export interface ThreadRevertedNotification {
   threadId: string;
 }
 /**
- * More output of a command, of both its streams as it came.
+ * More output of a command, from stdout and stderr in the order in which it came.
  */
 export interface CommandExecutionOutputDeltaNotification {
   threadId: string;
   /**
-   * The turn of the item, which may have ended.
+   * The turn of the item. It may have ended.
    */
   turnId: string;
   itemId: string;
   delta: string;
 }
 /**
- * The agent wrote to a command that runs.
+ * The agent wrote to a running command.
  */
 export interface TerminalInteractionNotification {
   threadId: string;
   /**
-   * The turn of the item, which may have ended.
+   * The turn of the item. It may have ended.
    */
   turnId: string;
   itemId: string;
   processId: string;
   /**
-   * What was written.
+   * The text that the agent wrote.
    */
   stdin: string;
 }
 /**
- * Runs a command of the user's, outside any sandbox: in the turn that runs, else in a turn of its own that does not ask the model. The model reads command and output with its next request.
+ * Runs a command of the user without a sandbox. It becomes part of the running turn; if none runs, of a new turn without a model request. The model reads the command and its output with its next request.
  */
 export interface ThreadShellCommandParams {
   threadId: string;
   /**
-   * A line for the user's shell.
+   * A command line for the user's shell.
    */
   command: string;
   /**
-   * How long it may run before it is killed. An hour when left out.
+   * The timeout, in milliseconds; one hour if absent. After it the command is killed.
    */
   timeoutMs?: number | null;
 }
 /**
- * The thread's commands that run beyond the call that began them.
+ * Lists the thread's running commands whose tool call has already returned.
  */
 export interface ThreadBackgroundTerminalsListParams {
   threadId: string;
@@ -2612,24 +2612,24 @@ export interface ThreadBackgroundTerminalsListParams {
 }
 export interface ThreadBackgroundTerminalsListResponse {
   /**
-   * The latest first.
+   * The running commands, the most recently started first.
    */
   data: ThreadBackgroundTerminal[];
   nextCursor: string | null;
 }
 export interface ThreadBackgroundTerminal {
   /**
-   * The commandExecution item that shows it.
+   * The id of the command's commandExecution item.
    */
   itemId: string;
   /**
-   * Names it in thread/backgroundTerminals/terminate.
+   * The id to use in thread/backgroundTerminals/terminate.
    */
   processId: string;
   command: string;
   cwd: string;
   /**
-   * The system's id of it, as the server sees it.
+   * The process id, as the server sees it. Null: unknown.
    */
   osPid: number | null;
   /**
@@ -2642,7 +2642,7 @@ export interface ThreadBackgroundTerminal {
   rssKb: number | null;
 }
 /**
- * Kills one of them, with all that it has started.
+ * Kills one of the commands and everything that it started.
  */
 export interface ThreadBackgroundTerminalsTerminateParams {
   threadId: string;
@@ -2650,12 +2650,12 @@ export interface ThreadBackgroundTerminalsTerminateParams {
 }
 export interface ThreadBackgroundTerminalsTerminateResponse {
   /**
-   * False: none of that id runs.
+   * False if no running command has this id.
    */
   terminated: boolean;
 }
 /**
- * Kills all of them.
+ * Kills all of the commands.
  */
 export interface ThreadBackgroundTerminalsCleanParams {
   threadId: string;
@@ -2666,7 +2666,7 @@ export interface ThreadBackgroundTerminalsCleanParams {
 export interface ThreadReadParams {
   threadId: string;
   /**
-   * False when left out.
+   * Whether to include the turns. False if absent.
    */
   includeTurns?: boolean | null;
 }
@@ -2676,86 +2676,86 @@ export interface ThreadReadResponse {
 export interface ThreadListParams {
   cursor?: string | null;
   /**
-   * 25 when left out; from 1 to 1000.
+   * The maximum number of threads on a page, from 1 to 1,000; 25 if absent. A number outside this range is replaced by the nearest one in it.
    */
   limit?: number | null;
   /**
-   * created_at when left out. A cursor is good for its own order only; section_position needs sectionId.
+   * The sort key; created_at if absent. A cursor is valid only for the order in which it was made. section_position requires sectionId.
    */
   sortKey?: ThreadSortKey | null;
   /**
-   * Newest first when left out.
+   * The order; newest first if absent.
    */
   sortDirection?: SortDirection | null;
   /**
-   * True: the archived threads only. False when left out.
+   * True: only archived threads. False: only threads that are not archived. False if absent.
    */
   archived?: boolean | null;
   /**
-   * Threads of this folder, or of one of these.
+   * Only threads with this working directory, or with one of these.
    */
   cwd?: ThreadListCwdFilter | null;
   /**
-   * Left out or null: the configured provider. Empty: all.
+   * Only threads with these model providers. Absent or null: the configured one. Empty: all.
    */
   modelProviders?: string[] | null;
   /**
-   * Left out, null or empty: threads that a person started.
+   * Only threads from these sources. Absent, null or empty: threads from cli and vscode, in which people work.
    */
   sourceKinds?: ThreadSourceKind[] | null;
   /**
-   * Threads that these clients started, by the names in their clientInfo. Left out, null or empty: all.
+   * Only threads that clients with these clientInfo names started. Absent, null or empty: all.
    */
   originators?: string[] | null;
   /**
-   * A part of the name or of the preview, character for character but for its case.
+   * Only threads whose name or preview contains this string. Case is ignored.
    */
   searchTerm?: string | null;
   /**
-   * Threads to leave out.
+   * The ids of threads to leave out.
    */
   excludedThreadIds?: string[] | null;
   /**
-   * Threads of this section. None is in one yet.
+   * Only threads in this section. No thread is in a section yet.
    */
   sectionId?: string | null;
   /**
-   * Without effect: a home is of one account.
+   * Accepted and ignored: a home folder belongs to one account.
    */
   currentAccountOnly?: boolean | null;
   /**
-   * Without effect: the store is the only place that is read.
+   * Accepted and ignored: the server always reads only its store.
    */
   useStateDbOnly?: boolean | null;
   /**
-   * Threads of this project. None is in one yet.
+   * Only threads in this project. No thread is in a project yet.
    */
   projectId?: string | null;
   /**
-   * Threads that this one spawned: a fork is no child. None has spawned one yet.
+   * Only threads that this thread started. Forks do not count. No thread has started another yet.
    */
   parentThreadId?: string | null;
   /**
-   * In place of parentThreadId: at any depth.
+   * Like parentThreadId, at any depth. Not allowed with parentThreadId.
    */
   ancestorThreadId?: string | null;
   /**
-   * Threads that are attached to this one. None is yet.
+   * Only threads that are attached to this one. No thread is attached to another yet.
    */
   attachedToThreadId?: string | null;
   /**
-   * Attached threads too, in a search: it needs searchTerm.
+   * Also searches attached threads. Requires searchTerm.
    */
   includeAttachedThreads?: boolean | null;
 }
 export interface ThreadListResponse {
   data: Thread[];
   /**
-   * Null: this is the last page.
+   * The cursor of the next page. Null: this is the last page.
    */
   nextCursor: string | null;
   /**
-   * With the other direction, begins where this page began.
+   * A cursor for the opposite direction, which starts where this page starts. Null: the page is empty.
    */
   backwardsCursor: string | null;
 }
@@ -2765,7 +2765,7 @@ export interface ThreadLoadedListParams {
 }
 export interface ThreadLoadedListResponse {
   /**
-   * Thread ids.
+   * The ids of the loaded threads.
    */
   data: string[];
   nextCursor: string | null;
@@ -2775,11 +2775,11 @@ export interface ThreadTurnsListParams {
   cursor?: string | null;
   limit?: number | null;
   /**
-   * Newest first when left out.
+   * The order; newest first if absent.
    */
   sortDirection?: SortDirection | null;
   /**
-   * Summary when left out.
+   * The items to include; summary if absent.
    */
   itemsView?: TurnItemsView | null;
 }
@@ -2791,19 +2791,19 @@ export interface TurnsPage {
 export interface ThreadItemsListParams {
   threadId: string;
   /**
-   * Only this turn's items.
+   * Only items of this turn.
    */
   turnId?: string | null;
   cursor?: ThreadItemsListCursor | null;
   limit?: number | null;
   /**
-   * Oldest first when left out.
+   * The order; oldest first if absent.
    */
   sortDirection?: SortDirection | null;
   deferOutput?: ThreadItemOutputDeferral | null;
 }
 /**
- * Kinds of items whose output the client fetches later.
+ * The kinds of items whose output the client wants to fetch later. Accepted and ignored.
  */
 export interface ThreadItemOutputDeferral {
   commandExecution?: boolean | null;
@@ -2824,12 +2824,12 @@ export interface ThreadItemsReadParams {
   threadId: string;
   turnId: string;
   /**
-   * 1 to 100.
+   * The ids of 1 to 100 items.
    */
   itemIds: string[];
 }
 /**
- * In the turn's order. Items that the turn does not have are left out.
+ * The items, in the order of the turn. Ids that are not in the turn are left out.
  */
 export interface ThreadItemsReadResponse {
   data: ThreadItemEntry[];
@@ -2840,7 +2840,7 @@ export interface ThreadTurnsItemsListParams {
   cursor?: string | null;
   limit?: number | null;
   /**
-   * Oldest first when left out.
+   * The order; oldest first if absent.
    */
   sortDirection?: SortDirection | null;
 }
@@ -2860,40 +2860,40 @@ export interface ThreadStartParams {
   approvalsReviewer?: ApprovalsReviewer | null;
   sandbox?: SandboxMode | null;
   /**
-   * A permission profile, by its id.
+   * The id of a permission profile.
    */
   permissions?: string | null;
   /**
-   * Overrides of the configuration, keys as in config.toml; a dot in a key goes one table down.
+   * Overrides of the configuration. The keys are those of config.toml; dots separate nested keys.
    */
   config?: {
     [k: string]: unknown;
   } | null;
   serviceName?: string | null;
   /**
-   * Takes the place of the model's built-in instructions.
+   * Replaces the model's built-in instructions.
    */
   baseInstructions?: string | null;
   /**
-   * Added to the prompt.
+   * Additional instructions in the prompt.
    */
   developerInstructions?: string | null;
   personality?: Personality | null;
   multiAgentMode?: MultiAgentMode | null;
   /**
-   * Keeps the thread in memory only.
+   * Keeps the thread only in memory. False if absent.
    */
   ephemeral?: boolean | null;
   historyMode?: ThreadHistoryMode | null;
   sessionStartSource?: ThreadStartSource | null;
   /**
-   * What the thread is for, in the client's words.
+   * The purpose of the thread, as the client describes it.
    */
   threadSource?: string | null;
   projectId?: string | null;
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * Tools that the client runs, asked by item/tool/call.
+   * Tools that the client provides. Their names are checked, but the model is not offered them yet.
    */
   dynamicTools?: DynamicToolSpec[] | null;
   selectedCapabilityRoots?: SelectedCapabilityRoot[] | null;
@@ -2901,7 +2901,7 @@ export interface ThreadStartParams {
   mockExperimentalField?: string | null;
   experimentalRawEvents?: boolean | null;
   /**
-   * Without effect: the whole history is always kept.
+   * Accepted and ignored: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
@@ -2910,7 +2910,7 @@ export interface SelectedCapabilityRoot {
   location: CapabilityRootLocation;
 }
 /**
- * The new thread and the settings that hold for it.
+ * The new thread and its settings.
  */
 export interface ThreadStartResponse {
   thread: Thread;
@@ -2920,33 +2920,33 @@ export interface ThreadStartResponse {
   disabledPluginIds: string[];
   cwd: AbsolutePathBuf;
   /**
-   * The instruction files that the model reads.
+   * The paths of the instruction files that the model reads.
    */
   instructionSources: AbsolutePathBuf[];
   approvalPolicy: AskForApproval;
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
   /**
-   * Null: the sandbox policy comes from no profile.
+   * The permission profile that the sandbox policy comes from. Null: none.
    */
   activePermissionProfile: ActivePermissionProfile | null;
   /**
-   * The folders of the workspace: the working folder, unless others were named.
+   * The folders of the workspace: the working directory, unless the thread has others.
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
 }
 /**
- * The thread is found by history, else by path, else by threadId. What is left out stays as the last turn had it.
+ * Resumes the thread given by `history`, else by `path`, else by `threadId`. Absent settings stay as they were in the last turn.
  */
 export interface ThreadResumeParams {
   threadId: string;
   /**
-   * Starts a new thread with this history.
+   * Starts a new thread with this history. Not empty.
    */
   history?: ResponseItem[] | null;
   /**
-   * A rollout file. Empty: as if left out.
+   * The path of a rollout file. The empty string counts as absent.
    */
   path?: string | null;
   model?: string | null;
@@ -2965,15 +2965,15 @@ export interface ThreadResumeParams {
   developerInstructions?: string | null;
   personality?: Personality | null;
   /**
-   * Leaves the thread's turns out of the answer.
+   * Leaves the thread's turns out of the response. False if absent.
    */
   excludeTurns?: boolean | null;
   /**
-   * Asks for a page of turns in the same answer.
+   * Requests a page of turns in the same response.
    */
   initialTurnsPage?: ThreadResumeInitialTurnsPageParams | null;
   /**
-   * Without effect: the whole history is always kept.
+   * Accepted and ignored: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
@@ -2994,43 +2994,43 @@ export interface ThreadResumeResponse {
   approvalsReviewer: ApprovalsReviewer;
   sandbox: SandboxPolicy;
   /**
-   * Null: the sandbox policy comes from no profile.
+   * The permission profile that the sandbox policy comes from. Null: none.
    */
   activePermissionProfile: ActivePermissionProfile | null;
   /**
-   * The folders of the workspace: the working folder, unless others were named.
+   * The folders of the workspace: the working directory, unless the thread has others.
    */
   runtimeWorkspaceRoots: AbsolutePathBuf[];
   reasoningEffort: ReasoningEffort | null;
   collaborationMode: CollaborationMode | null;
   /**
-   * Null unless it was asked for.
+   * The requested page of turns. Null: none was requested.
    */
   initialTurnsPage: TurnsPage | null;
   /**
-   * With it thread/turns/list begins at the newest turn.
+   * A cursor with which thread/turns/list starts at the newest turn. Null: there is none.
    */
   turnsBackwardsCursor: string | null;
   /**
-   * With it thread/items/list begins at the newest item.
+   * A cursor with which thread/items/list starts at the newest item. Null: there is none.
    */
   itemsBackwardsCursor: string | null;
 }
 /**
- * A new thread that shares the source's history, whole or up to a turn.
+ * Creates a thread with the history of another one, complete or up to a turn.
  */
 export interface ThreadForkParams {
   threadId: string;
   /**
-   * A rollout file; wins over threadId. Empty: as if left out.
+   * The path of a rollout file, which takes precedence over threadId. The empty string counts as absent.
    */
   path?: string | null;
   /**
-   * The fork ends with this turn.
+   * The last turn of the fork. Not allowed with beforeTurnId.
    */
   lastTurnId?: string | null;
   /**
-   * The fork ends before this turn.
+   * The fork ends before this turn. Not allowed with lastTurnId.
    */
   beforeTurnId?: string | null;
   model?: string | null;
@@ -3048,12 +3048,12 @@ export interface ThreadForkParams {
   baseInstructions?: string | null;
   developerInstructions?: string | null;
   /**
-   * Keeps the fork in memory only.
+   * Keeps the fork only in memory. False if absent.
    */
   ephemeral?: boolean | null;
   threadSource?: string | null;
   /**
-   * Leaves the thread's turns out of the answer.
+   * Leaves the thread's turns out of the response. False if absent.
    */
   excludeTurns?: boolean | null;
   attachToSource?: boolean | null;
@@ -3061,34 +3061,34 @@ export interface ThreadForkParams {
   experimentalPredictionMode?: boolean | null;
   experimentalDisablePredictionMcp?: boolean | null;
   /**
-   * Without effect: the whole history is always kept.
+   * Accepted and ignored: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
 /**
- * Adds to what the model reads, behind all that it has read. Clients are shown nothing of it.
+ * Adds items to the end of the model's history. Clients do not see them.
  */
 export interface ThreadInjectItemsParams {
   threadId: string;
   /**
-   * ResponseItems, 1 to 1,000. An item of a type that is not known here is left out.
+   * 1 to 1,000 ResponseItems. Items of unknown types are ignored.
    */
   items: unknown[];
 }
 /**
- * A field that is left out or null stays as it is; one at least must be given.
+ * Changes a thread's metadata. Absent and null fields stay as they are. At least one field is required.
  */
 export interface ThreadMetadataUpdateParams {
   threadId: string;
   gitInfo?: ThreadMetadataGitInfoUpdateParams | null;
   /**
-   * An empty one takes the thread out of its project.
+   * The empty string removes the thread from its project. Other ids are refused: there are no projects yet.
    */
   projectId?: string | null;
   daybreakEnabled?: boolean | null;
 }
 /**
- * A field that is left out stays as it is, null clears it; one at least must be given.
+ * Changes a thread's Git information. Absent fields stay as they are, null removes a value. At least one field is required.
  */
 export interface ThreadMetadataGitInfoUpdateParams {
   sha?: string | null;
@@ -3103,7 +3103,7 @@ export interface ThreadMemoryModeSetParams {
   mode: ThreadMemoryMode;
 }
 /**
- * Holds from the next turn on, as if it had been given there. What is left out stays as it is.
+ * Changes a thread's settings from the next turn on, as if `turn/start` had set them. Absent settings stay as they are.
  */
 export interface ThreadSettingsUpdateParams {
   threadId: string;
@@ -3113,7 +3113,7 @@ export interface ThreadSettingsUpdateParams {
   sandboxPolicy?: SandboxPolicy | null;
   runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
   /**
-   * A permission profile, by its id (`permissionProfile/list`).
+   * The id of a permission profile, from `permissionProfile/list`.
    */
   permissions?: string | null;
   model?: string | null;
@@ -3124,7 +3124,7 @@ export interface ThreadSettingsUpdateParams {
   collaborationMode?: CollaborationMode | null;
   multiAgentMode?: MultiAgentMode | null;
   /**
-   * Refused unless it is empty.
+   * Must be absent or empty.
    */
   environments?: TurnEnvironmentParams[] | null;
   disabledPluginIds?: string[] | null;
@@ -3134,7 +3134,7 @@ export interface ThreadSettingsUpdatedNotification {
   threadSettings: ThreadSettings;
 }
 /**
- * What the thread's next turn runs with.
+ * The settings of the thread's next turn.
  */
 export interface ThreadSettings {
   cwd: AbsolutePathBuf;
@@ -3142,7 +3142,7 @@ export interface ThreadSettings {
   approvalsReviewer: ApprovalsReviewer;
   sandboxPolicy: SandboxPolicy;
   /**
-   * Null: the sandbox policy comes from no profile.
+   * The permission profile that the sandbox policy comes from. Null: none.
    */
   activePermissionProfile: ActivePermissionProfile | null;
   model: string;
@@ -3164,15 +3164,15 @@ export interface ThreadSettings {
 }
 export interface ThreadTokenUsage {
   /**
-   * Of all requests of the thread.
+   * The tokens of all model requests of the thread.
    */
   total: TokenUsageBreakdown;
   /**
-   * Of the last request.
+   * The tokens of the last model request.
    */
   last: TokenUsageBreakdown;
   /**
-   * Null: not known.
+   * The size of the model's context window, in tokens. Null: unknown.
    */
   modelContextWindow: number | null;
 }
@@ -3187,7 +3187,7 @@ export interface TokenUsageBreakdown {
 export interface ThreadSetNameParams {
   threadId: string;
   /**
-   * At most 1,000 characters, without the spaces around it.
+   * At most 1,000 characters, without surrounding whitespace, which is removed.
    */
   name: string;
 }
@@ -3205,7 +3205,7 @@ export interface ThreadStatusChangedNotification {
   status: ThreadStatus;
 }
 /**
- * The thread is not in memory any more.
+ * The thread was unloaded from memory.
  */
 export interface ThreadClosedNotification {
   threadId: string;
@@ -3225,11 +3225,11 @@ export interface ToolRequestUserInputParams {
   itemId: string;
   questions: ToolRequestUserInputQuestion[];
   /**
-   * The turn waits for the answer.
+   * Whether the turn waits for the answer.
    */
   isBlocking: boolean;
   /**
-   * After this the agent goes on without an answer.
+   * The timeout for the answer, in milliseconds. After it the agent continues without an answer. Null: no timeout.
    */
   autoResolutionMs: number | null;
 }
@@ -3238,11 +3238,11 @@ export interface ToolRequestUserInputQuestion {
   header: string;
   question: string;
   /**
-   * A free answer is allowed beside the options.
+   * Whether the user can give an answer that is not among the options.
    */
   isOther: boolean;
   /**
-   * The answer is not to be shown while typed.
+   * Whether the client must hide the answer while the user types it.
    */
   isSecret: boolean;
   options: ToolRequestUserInputOption[] | null;
@@ -3253,7 +3253,7 @@ export interface ToolRequestUserInputOption {
 }
 export interface ToolRequestUserInputResponse {
   /**
-   * By the question's id.
+   * The answers, by the id of the question.
    */
   answers: {
     [k: string]: ToolRequestUserInputAnswer;
@@ -3263,12 +3263,12 @@ export interface ToolRequestUserInputAnswer {
   answers: string[];
 }
 /**
- * Settings given here hold for this and later turns, outputSchema and those named …ForTurn for this one only.
+ * Starts a turn, or adds input to the running one. Settings apply to this turn and to later turns. outputSchema and serviceTierForTurn apply only to this turn.
  */
 export interface TurnStartParams {
   threadId: string;
   /**
-   * Comes back as the userMessage item's clientId.
+   * An id for the message. The userMessage item has it as clientId.
    */
   clientUserMessageId?: string | null;
   input: UserInput[];
@@ -3283,7 +3283,7 @@ export interface TurnStartParams {
   summary?: ReasoningSummary | null;
   personality?: Personality | null;
   /**
-   * A JSON Schema that the final message must fit.
+   * A JSON Schema for the turn's final message.
    */
   outputSchema?: unknown;
   collaborationMode?: CollaborationMode | null;
@@ -3292,7 +3292,7 @@ export interface TurnStartParams {
   runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * More for the model to read, by key.
+   * Additional text for the model, by name.
    */
   additionalContext?: {
     [k: string]: AdditionalContextEntry;
@@ -3313,13 +3313,13 @@ export interface TurnStartParams {
 export interface AdditionalContextEntry {
   value: string;
   /**
-   * Whether the text may carry instructions.
+   * `application`: sent to the model as a developer message, so it can contain instructions. `untrusted`: sent as a user message.
    */
   kind: 'untrusted' | 'application';
   name?: string | null;
 }
 /**
- * A tool's output that the turn begins with.
+ * A tool output for the model. Accepted and ignored.
  */
 export interface TurnToolOutput {
   name: string;
@@ -3328,18 +3328,18 @@ export interface TurnToolOutput {
   retain?: boolean | null;
 }
 /**
- * The turn that takes the input: a new one, or the one that was running.
+ * The turn that received the input: a new turn, or the running one.
  */
 export interface TurnStartResponse {
   turn: Turn;
 }
 /**
- * More input for the turn that runs.
+ * Adds input to the running turn.
  */
 export interface TurnSteerParams {
   threadId: string;
   /**
-   * Refused where another turn runs.
+   * The id of the running turn. The request is refused if another turn runs.
    */
   expectedTurnId: string;
   clientUserMessageId?: string | null;
@@ -3362,7 +3362,7 @@ export interface TurnInterruptParams {
   turnId: string;
 }
 /**
- * Changes a turn that runs, from its next request to the model on. Later turns run with what the thread has.
+ * Changes the settings of a running turn, from its next model request on. Later turns use the settings of the thread.
  */
 export interface TurnSettingsUpdateParams {
   threadId: string;
@@ -3373,7 +3373,7 @@ export interface TurnSettingsUpdateParams {
   serviceTier?: string | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   /**
-   * Refused unless it is empty.
+   * Must be absent or empty.
    */
   environments?: TurnEnvironmentParams[] | null;
 }
@@ -3385,20 +3385,20 @@ export interface TurnStartedNotification {
   turn: Turn;
 }
 /**
- * The turn is over, however it ended. Sent exactly once for each turn.
+ * The turn has ended, for any reason. Sent exactly once for each turn.
  */
 export interface TurnCompletedNotification {
   threadId: string;
   turn: Turn;
 }
 /**
- * All that the patches of the turn have changed so far.
+ * All changes by the turn's patches so far.
  */
 export interface TurnDiffUpdatedNotification {
   threadId: string;
   turnId: string;
   /**
-   * Unified, in the form of git; empty where nothing has changed in the end.
+   * A unified diff in Git format. Empty if the changes cancel each other out.
    */
   diff: string;
 }
@@ -3413,7 +3413,7 @@ export interface TurnPlanStep {
   status: TurnPlanStepStatus;
 }
 /**
- * The model failed. With willRetry it is asked again; without, the turn fails.
+ * An error in a turn, such as a failed model request. If willRetry is true, the server repeats the request. Otherwise the turn fails.
  */
 export interface ErrorNotification {
   error: TurnError;

@@ -71,7 +71,7 @@ describe('the OpenRPC document', () => {
   });
 
   test('describes the params of a method one by one and as a whole', () => {
-    const description = 'At most 1,000 characters, without the spaces around it.';
+    const description = 'At most 1,000 characters, without surrounding whitespace, which is removed.';
     expect(methodNamed('thread/name/set')).toEqual({
       name: 'thread/name/set',
       paramStructure: 'by-name',
