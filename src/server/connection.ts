@@ -20,7 +20,10 @@ export interface ConnectionOptions {
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
   /** Takes a client's response to a request of the server. */
   onResponse: (response: ClientResponse) => void;
-  /** Called when the client has closed its side and requests are still unanswered a while later. Ends what they wait for. */
+  /**
+   * Called when the client has closed its side and some of its requests are still unanswered a second later. Ends the work that
+   * they wait for.
+   */
   onOverdue: () => void;
   /** Called when the client has closed its side. Resolves when the server has nothing more to send to it. */
   onInputEnd: () => Promise<void>;

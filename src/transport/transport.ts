@@ -8,7 +8,7 @@ export interface TransportEvents {
   onEnd(error: Error | null): void;
 }
 
-/** The connection to a client as messages in both directions. Bytes, lines and frames are the transport's own matter. */
+/** The connection to a client as messages in both directions. Only the transport itself deals with bytes, lines and frames. */
 export interface Transport {
   /** Begins to read. Called once. Returns the function that stops it. */
   listen(events: TransportEvents): () => void;

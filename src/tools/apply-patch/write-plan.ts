@@ -33,8 +33,9 @@ const WORDS = new Map([
 ]);
 
 /**
- * Writes the changes in order, each at the location that was judged. A change fails if the file there is no longer the same. An
- * interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned, not thrown.
+ * Writes the changes in order, each at the location that was judged. A change fails if the file at its location has been replaced
+ * or changed since. An interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned,
+ * not thrown.
  */
 export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
   const writer = new PlanWriter(changes, folders);
