@@ -127,8 +127,8 @@ export class Connection {
 
   /**
    * Returns null while the client keeps up with reading. If it does not, its requests wait, so that responses do not pile up:
-   * returns a promise that resolves when the client reads again. Requests then go on one by one, each when the response before
-   * it counts as unread output.
+   * returns a promise that resolves when the client reads again. Requests then continue one by one, each only when the response
+   * to the previous one is counted as unread output.
    */
   ready(): Promise<void> | null {
     if (this.#waiting === 0 && this.#writer.drained() === null) return null;

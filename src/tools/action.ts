@@ -57,7 +57,7 @@ export type Verdict = Allowed | { deny: Denial };
  */
 export type Denial = { by: 'policy' | 'part'; reason: string } | { by: 'declined' | 'cancelled' | 'unanswered' | 'interrupted' };
 
-/** The result of an action. A failure is an outcome that the model reads, never an exception. */
+/** The result of an action. A failure is also an outcome, which the model reads, and never an exception. */
 export interface ActionOutcome {
   /** The output for the model. */
   output: FunctionCallOutputBody;

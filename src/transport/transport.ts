@@ -15,9 +15,9 @@ export interface Transport {
   /** Stops reading until `resume`: the client's writes wait. */
   pause(): void;
   resume(): void;
-  /** Writes messages, in order. `onTaken` is called once the system has taken them. */
+  /** Writes messages, in order. `onTaken` is called when the operating system has accepted them. */
   write(texts: readonly string[], onTaken: () => void): void;
-  /** How much the system has not taken yet, in bytes. */
+  /** The number of bytes that the operating system has not accepted yet. */
   readonly backlog: number;
   /** Calls back when writing has failed. Nothing can be written after that. */
   onWriteError(callback: (error: Error) => void): void;

@@ -98,7 +98,7 @@ export class Instructions {
     return commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
   }
 
-  /** The messages with the skills that the input names. For a skill that cannot be read, the message says why. */
+  /** The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. */
   async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
     const { skills } = await this.#at(cwd);
     const { root } = projectFolders(cwd);

@@ -50,7 +50,7 @@ export interface RunningTurn {
   acted: boolean;
   /** The items that had begun when the store failed. */
   cutOff: StoredItem[];
-  /** The items that began in the turn and go on after its end. */
+  /** The items that began in the turn and continue after its end. */
   runningOn: StoredItem[];
 }
 

@@ -1,6 +1,6 @@
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
-/** How an action may be performed. Patches and questions ignore these fields, because no sandbox confines them. */
+/** How an action may be performed. No sandbox confines patches and questions, so they ignore the fields about sandboxes. */
 export interface Permit {
   /** Whether the action runs within the bounds of the sandbox policy, if the policy has any, plus the permissions that it asks for. */
   sandboxed: boolean;

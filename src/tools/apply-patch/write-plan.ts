@@ -24,11 +24,11 @@ const WORDS = new Map([
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the disk quota is used up'],
-  ['EISDIR', 'a directory is in the way'],
-  ['ENOTEMPTY', 'a directory is in the way'],
-  ['EEXIST', 'a directory is in the way'],
+  ['EISDIR', 'there is a directory at this path'],
+  ['ENOTEMPTY', 'there is a directory at this path'],
+  ['EEXIST', 'there is a directory at this path'],
   ['ENOTDIR', 'a file or a link is where a directory should be'],
-  ['ELOOP', 'a link is in the way'],
+  ['ELOOP', 'there is a symbolic link on the path'],
   ['ENAMETOOLONG', 'the name is too long'],
 ]);
 
