@@ -51,7 +51,7 @@ export interface AppParts {
   /** The server's own version. */
   version: string;
   platform: NodeJS.Platform;
-  /** This process's id. Errors name it to a process that wants a thread which this one holds. */
+  /** This process's id. Other processes get it in the error for a thread that this process has loaded. */
   pid: number;
   /** `process.kill`. */
   sendSignal: (pid: number, signal: NodeJS.Signals) => void;
@@ -78,8 +78,8 @@ export interface AppParts {
 export interface App {
   /**
    * Serves a client. Resolves when the client is gone and all its requests are answered, or when this server is closed. With
-   * `drain`, turns that run when the client closes its side end first, and the client gets their events; no turn begins by itself
-   * any more.
+   * `drain`, turns that run when the client closes its side first run to their end, and the client gets their events. After that
+   * no turn begins by itself.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
   /** The number of turns that run or are being begun. */

@@ -11,7 +11,7 @@ import type { ThreadStore } from '../store/thread-store.ts';
 import type { Publisher } from './publisher.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
-/** The collaborators that app.ts hands to the agent. */
+/** The collaborators that app.ts passes to the agent. */
 export interface AgentDeps {
   store: ThreadStore;
   publisher: Publisher;

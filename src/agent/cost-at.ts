@@ -3,7 +3,7 @@ import type { ForkPoint, Page, StoredTurn, ThreadRecord, ThreadStore } from '../
 /** How many turns are read at a time. */
 const PAGE_TURNS = 50;
 
-/** Returns the token usage of a thread up to this point: that of the last turn before it that has one. Null if none has. */
+/** Returns the token usage of a thread at this point, from the last turn before it that recorded one. Null if none did. */
 export async function costAt(store: ThreadStore, threadId: string, point: NonNullable<ForkPoint>): Promise<ThreadRecord['tokenUsage']> {
   const pointId = 'afterTurnId' in point ? point.afterTurnId : point.beforeTurnId;
   let isBefore = false;

@@ -106,7 +106,7 @@ export class LoadedThread {
     return this.turn !== null || this.#beginnings.isBeginning;
   }
 
-  /** Entries that were announced and could not be stored yet, such as ends of turns. */
+  /** Entries that were announced but could not be stored yet, such as ends of turns. */
   get owed(): readonly LogEntry[] {
     return this.#outbox.owed;
   }
@@ -202,9 +202,9 @@ export class LoadedThread {
   }
 
   /**
-   * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn. The function does
-   * nothing if the id is empty and no turn runs, or if a client interrupted this turn before and it has ended. Throws if another
-   * turn runs, or none does.
+   * Closes the turn to input and returns the function that interrupts it. An empty id means the running turn; if none runs, the
+   * function does nothing. It also does nothing if this turn was interrupted by a client and has ended. Throws if any other id is
+   * not that of the running turn.
    */
   interrupt(turnId: string): () => void {
     const { turn } = this;
@@ -247,7 +247,7 @@ export class LoadedThread {
     return this.#stopFor(change, 'user');
   }
 
-  /** Interrupts the turn, ends all work of the thread and makes a change. After it no due turn begins. */
+  /** Interrupts the turn, ends all work of the thread and makes a change. No due turn begins after that. */
   retire(change: () => Promise<unknown>): Promise<void> {
     return this.#stopFor(async () => {
       await this.#parts.endWork();
@@ -256,7 +256,7 @@ export class LoadedThread {
     });
   }
 
-  /** Interrupts the turn, ends all work of the thread and gives up its writer. */
+  /** Interrupts the turn, ends all work of the thread and closes its writer. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#stopFor(async () => {

@@ -39,8 +39,8 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 }
 
 /**
- * Stored turns as clients see them. A loaded thread knows more than the store: which turn runs, and the end of a turn that could
- * not be stored.
+ * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, and the
+ * end of a turn if it could not be stored.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
   return turns.map((turn) => turnView({ ...turn, ...owedEnd(turn, loaded) }));

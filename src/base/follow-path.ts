@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { statOf, unlessUnseen } from './stat-of.ts';
 
-/** The system follows no more links than this. */
+/** The maximum number of links that the system follows on one path. */
 export const LINKS_MAX = 40;
 
 export interface FollowedPath {

@@ -1,4 +1,4 @@
-/** A structured log: messages are constant, ids are fields. Prompts, outputs and keys are logged at `debug` only. A pino logger fits. */
+/** A structured log: messages are constant, ids are fields. Never log prompts, outputs or keys. A pino logger has this type. */
 export interface Log {
   debug: LogMethod;
   info: LogMethod;

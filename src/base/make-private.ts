@@ -4,7 +4,7 @@ import { hasErrorCode } from './system-error-code.ts';
 const FOR_OTHERS = 0o077;
 const FOR_OWNER = 0o700;
 
-/** Removes all permissions of group and others from a file or folder of heddle. Does nothing for links and missing files. */
+/** Removes all permissions of group and others from one of heddle's files or folders. Does nothing for links and missing files. */
 export function makePrivate(path: string): void {
   // Does not open the file: closing a database file would release the locks that this process holds on it.
   const stats = lstatSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-/** Resolves or rejects with the promise; or with null as soon as the signal aborts, whatever the promise does later. */
+/** Resolves or rejects as the promise does. If the signal aborts first, resolves with null at once, and ignores the promise. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   if (signal.aborted) {
     promise.catch(() => {});

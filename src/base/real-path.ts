@@ -6,7 +6,7 @@ export function realPath(path: string): string | null {
   return unlessUnseen(() => realpathSync.native(path));
 }
 
-/** The path with all links resolved, or the path itself if that fails for any reason: reading the file tells the reason. */
+/** The path with all links resolved, or the path itself if that fails for any reason. The caller gets the reason when it reads the file. */
 export function realPathOrSame(path: string): string {
   try {
     return realpathSync.native(path);

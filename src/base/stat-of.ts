@@ -15,7 +15,7 @@ export function textOf(path: string): string | null {
   return unlessUnseen(() => readFileSync(path, 'utf8'));
 }
 
-/** Returns null if the system says that there is no such file, or that this user cannot see it. Throws other errors. */
+/** Returns null if the system reports that the file does not exist, or that this user cannot see it. Throws other errors. */
 export function unlessUnseen<T>(look: () => T): T | null {
   try {
     return look();

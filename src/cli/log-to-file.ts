@@ -5,7 +5,7 @@ import { makeOpenFilePrivate } from '../base/make-private.ts';
 /** The maximum number of bytes of the log that wait for their reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
 
-/** Writes to a stream. Many clients never read stderr, or close it: lines are then dropped, so that the server goes on. */
+/** Writes to a stream. Many clients never read stderr, or close it. Lines are then dropped, so that the server does not block. */
 export function logToStream(stream: Writable): (line: string) => void {
   stream.on('error', () => {});
   return (line) => {

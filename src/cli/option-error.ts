@@ -8,7 +8,7 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** An option of the command line that cannot be carried out. The message names it. The exit code is 2, as for an invalid option. */
+/** An option of the command line cannot be used. The message names the option. The exit code is 2, as for an invalid option. */
 export class OptionError extends Error {}
 
 /** Returns what `open` returns. Throws an OptionError if `open` cannot open the file, which the option names. */

@@ -15,7 +15,7 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
       --listen stdio://    the transport: only stdio:// is supported
       --framing FRAMING    lines (the default) or content-length, the framing of the Language Server Protocol
       --drain              at the end of the input, let running turns finish before exiting
-      --deterministic      the same output for the same input: fixed time and ids, the embedded model, no data kept
+      --deterministic      the same output for the same input: simulated time and ids, the embedded model, no data stored
       --log-level LEVEL    off, error, warn (the default), info or debug
       --log-file FILE      write the log to this file instead of stderr
       --wire-log FILE      write all messages in both directions to this file; secrets are hidden, long strings truncated

@@ -18,7 +18,7 @@ export type RequestArguments<Method extends RequestMethod> =
     : [params: ClientRequests[Method]['params'], options?: RequestOptions];
 
 export interface RequestOptions {
-  /** When it aborts, the request rejects with its reason, and a later response is ignored. The server is not told. */
+  /** When it aborts, the request rejects with its reason, and a later response is ignored. The client does not tell the server. */
   signal?: AbortSignal;
   /** After this many milliseconds without a response, the request rejects with a RequestTimeoutError. */
   timeoutMs?: number;

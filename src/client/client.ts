@@ -87,7 +87,7 @@ export class Client {
     this.#connection.send({ method, params });
   }
 
-  /** Calls the listener with the params of each notification of this method. Returns a function that ends this. */
+  /** Calls the listener with the params of each notification of this method. Returns a function that removes the listener. */
   on<Method extends NotificationMethod>(method: Method, listener: (params: ServerNotifications[Method]) => void): () => void {
     const take = (notification: Notification) => {
       if (notification.method === method) listener(notification.params as ServerNotifications[Method]);
@@ -139,7 +139,7 @@ export class Client {
     );
   }
 
-  /** Passes all notifications to the subscriber. Returns a function that ends this. */
+  /** Passes all notifications to the subscriber. Returns a function that ends the subscription. */
   subscribe(subscriber: Subscriber): () => void {
     return this.#subscriptions.add(subscriber);
   }

@@ -41,7 +41,7 @@ export class TurnRun implements AsyncIterable<Notification> {
   readonly #items: ThreadItem[] = [];
   #unsubscribe = () => {};
   readonly #onAbort = () => void this.#interrupt();
-  /** Notifications from before the response, which says which turn it is. */
+  /** Notifications that came before the response. They are kept because only the response contains the turn's id. */
   #early: Notification[] | null = [];
   #turnId = '';
   #resolve: (result: TurnResult) => void = () => {};

@@ -3,9 +3,9 @@ import { realPathOrSame } from '../base/real-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 
 /**
- * Reads at most `bytesMax` bytes from the start of a regular file. Also returns the size of the whole file. Returns null if
- * there is no file. Never blocks on a pipe or a device. Throws if the file cannot be read or is not a regular file, or if
- * `mayLieAt` refuses its real path. That path is of the open file, so replacing the file meanwhile does not help.
+ * Reads at most `bytesMax` bytes from the start of a regular file. Also returns the size of the whole file. Returns null if there
+ * is no file. Never blocks on a pipe or a device. Throws if the file cannot be read or is not a regular file, or if `mayLieAt`
+ * refuses its real path. The real path is that of the open file, so the check cannot be bypassed by replacing the file.
  */
 export function readRegularFile(
   path: string,

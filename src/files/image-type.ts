@@ -11,7 +11,7 @@ const HEADERS: readonly (readonly [type: string, pattern: RegExp])[] = [
 ];
 const HEADER_BYTES = 16;
 
-/** Returns the MIME type of an image by its first bytes. Returns null if it is not a type that models are shown. */
+/** Returns the MIME type of an image by its first bytes. Returns null if models do not support the type. */
 export function imageType(bytes: Buffer): string | null {
   const header = bytes.toString('hex', 0, HEADER_BYTES);
   return HEADERS.find(([, pattern]) => pattern.test(header))?.[0] ?? null;

@@ -5,8 +5,9 @@ import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 export type AnyPath = string | Buffer;
 
 /**
- * A folder that is held open. Paths from `child` lead into this folder, even if something else takes its name meanwhile, such
- * as a link that leads out. On systems without such paths they are made of the folder's own path.
+ * A folder that is held open. Paths from `child` lead into this folder, even if something else gets its name in the meantime,
+ * such as a link to another folder. On systems that do not have such paths, `child` returns ordinary paths below the folder's own
+ * path.
  */
 export interface OpenFolder {
   names(): Promise<Buffer[]>;

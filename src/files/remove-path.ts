@@ -14,7 +14,7 @@ export async function removePath(path: string, { recursive, force }: { recursive
   else await rmdir(path);
 }
 
-/** Removes a folder. Never follows a link, even if one takes a folder's name meanwhile. Ignores entries that disappear. */
+/** Removes a folder. Never follows a link, even if a link replaces a folder in the meantime. Ignores entries that disappear. */
 export async function removeFolder(path: AnyPath): Promise<void> {
   const folder = await openFolder(path);
   try {

@@ -24,18 +24,19 @@ export interface NewContents {
   before: string | null;
 }
 
-/** Another file has taken the place of the one that was to be replaced. */
+/** Another file is now at the path of the file that was to be replaced. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 }
 
 /**
- * Makes a file or gives it new contents. `path` is no link, and `found` is the file that the caller found there. The contents
- * are written to a draft beside the file, which then takes its name, so that a full disk or the death of this process leaves
- * the file as it was. Its owner stays.
+ * Creates a file or replaces its contents. `path` must not be a link; `found` is the file that the caller found there. The contents
+ * are written to a draft beside the file, and the draft is then renamed to the file. So a full disk or the death of this process
+ * leaves the file as it was. The file keeps its owner.
  *
- * A file with several names is overwritten, so that it stays one file. So is a file whose draft cannot be made, cannot get
- * the same owner or cannot be put in place. Rejects with the system's error or with a FileChangedError.
+ * A file with several hard links is overwritten in place instead, so that the links stay names of the same file. A file is also
+ * overwritten in place if its draft cannot be created, cannot get the same owner or cannot be renamed to the file. Rejects with the
+ * system's error or with a FileChangedError.
  */
 export async function replaceFile(path: string, found: BigIntStats | null, contents: NewContents): Promise<void> {
   if (found?.isFile()) await access(path, constants.W_OK);

@@ -8,7 +8,7 @@ import { FileChangedError, type NewContents, replaceFile } from './replace-file.
 const TRIES_MAX = 3;
 
 /**
- * Makes a file or gives it new contents, as `replaceFile` does, and waits until they are on disk. Follows links, also one to a
+ * Creates a file or replaces its contents, as `replaceFile` does, and waits until they are on disk. Follows links, also one to a
  * file that does not exist yet. The file keeps its permissions if `mode` is null. Rejects with the system's error, and with the
  * client's error for a folder or another irregular file, without waiting for it.
  */

@@ -2,8 +2,8 @@ const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 
 /**
- * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format, or null if the key has
- * none. Included files are not read.
+ * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format. Returns null if the key
+ * has no value. Included files are not read.
  */
 export function gitConfigValue(
   text: string,

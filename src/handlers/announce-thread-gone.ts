@@ -1,6 +1,6 @@
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** Announces to everyone that a thread is archived or deleted. If it was loaded, first tells its followers that it no longer is. */
+/** Announces to everyone that a thread is archived or deleted. If it was loaded, its followers first get the status `notLoaded`. */
 export function announceThreadGone(
   { publisher, followers }: ThreadDeps,
   method: 'thread/archived' | 'thread/deleted',

@@ -8,7 +8,10 @@ import { type PermissionsInput, permissionsText } from './permissions-text.ts';
 import { personalityText } from './personality-text.ts';
 import { skillsText } from './skills-text.ts';
 
-/** Everything that the model is told about a turn's context, as plain data. It is stored with the turn and compared at the next one. */
+/**
+ * Everything that the model reads about a turn's context, as plain data. It is stored with the turn, and compared with the
+ * context of the next turn.
+ */
 export interface ContextInput extends PermissionsInput {
   skills: Skill[];
   developerInstructions: string | null;
@@ -40,9 +43,9 @@ export function contextChanges(previous: ContextInput, next: ContextInput): Resp
 }
 
 interface ContextPart {
-  /** Null if there is nothing to say. */
+  /** Returns the text of this part; null if it is empty. */
   text(input: ContextInput): string | null;
-  /** The text for a later turn that has nothing to say. */
+  /** Tells the model that the earlier text of this part no longer applies. Used when the part has become empty. */
   ended: string;
 }
 

@@ -13,7 +13,7 @@ export interface Environment {
   withheld?: string[];
 }
 
-/** How many names the model is told. */
+/** The maximum number of names in the text. */
 const WITHHELD_MAX = 100;
 
 /** Describes the environment of a turn. `nowMs` is in Unix milliseconds. */

@@ -12,7 +12,10 @@ const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
 
-/** A folder with instructions for one kind of task. The model is told name and description, and the contents only on use. */
+/**
+ * A folder with instructions for one kind of task. The model always gets the name and the description, and the contents only when
+ * the skill is used.
+ */
 export interface Skill {
   name: string;
   description: string;

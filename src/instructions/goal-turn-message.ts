@@ -12,7 +12,7 @@ ${spentText(goal)}
 
 Take the next step now.
 - Check the current state before you rely on what was said earlier.
-- Work towards the whole objective; do not replace it with a part of it. Leave what does not fit into this turn for the next.
+- Work towards the whole objective, not only a part of it. Work that does not fit into this turn can wait for the next one.
 - Call update_goal with "complete" only when everything is done and you have verified it. Do not mark the goal complete because
   tokens are running out.
 - Call update_goal with "blocked" if you cannot continue without the user, and say what is missing.${idle ? `\n\n${IDLE}` : ''}`);

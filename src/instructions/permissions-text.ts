@@ -101,7 +101,7 @@ function mayLeave(approval: AskForApproval): boolean {
 }
 
 const ESCALATION =
-  'To run a command outside the sandbox, set `sandbox_permissions: "require_escalated"` and give a `justification`: a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes commands that may run without approval from now on; keep it narrow. Ask only for what the task needs, and only if the sandbox is clearly in the way. If the request is declined, do not try to get the same result in another way.';
+  'To run a command outside the sandbox, set `sandbox_permissions: "require_escalated"` and give a `justification`: a short question to the user. A `prefix_rule` such as ["npm", "install"] proposes commands that may run without approval from now on; keep it narrow. Ask only for what the task needs, and only if the command clearly cannot work in the sandbox. If the request is declined, do not try to get the same result in another way.';
 
 const WIDENING =
   'To let one command read or write more, or use the network, while it stays in the sandbox, set `sandbox_permissions: "with_additional_permissions"`, list only what the command needs in `additional_permissions`, and give a `justification`. Prefer this to running outside the sandbox.';

@@ -18,8 +18,8 @@ export function skillsText(skills: readonly Skill[]): string | null {
   return `Skills
 
 A skill is a file of instructions for one kind of task. If a task matches a description below, or the user writes a skill's name
-after a dollar sign, read the file before you start and follow it where it applies. Files that it refers to are next to it. If its
-contents are already in the conversation, do not read it again. Do not apply a skill to tasks that it is not for.
+after a dollar sign, read the file before you start, and follow its instructions if they apply. The file may refer to other files in
+the same folder. If the contents of the file are already in the conversation, do not read it again. Do not use a skill for other tasks.
 
 ${lines.join('\n')}`;
 }

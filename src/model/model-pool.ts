@@ -38,7 +38,7 @@ export class ModelPool {
     }
   }
 
-  /** Reports of wrong use, one string of several lines for each model that has one. */
+  /** The reports of models that check how they are used, one string of several lines for each model that has a report. */
   reports(): string[] {
     const used = this.#given === null ? [...this.#reporting] : [this.#given];
     return used.map((model) => model.report?.() ?? null).filter((report) => report !== null);

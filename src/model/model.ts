@@ -60,6 +60,9 @@ export interface Model {
    * becomes a failure, and retries are limited in number and time. A slow reader slows the provider down; buffers are limited.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-  /** For a model that checks how it is used: the problems so far as a string of several lines; null if there are none. */
+  /**
+   * For a model that checks how it is used, such as a scripted one: the problems so far as a string of several lines; null if
+   * there are none.
+   */
   report?(): string | null;
 }

@@ -1,7 +1,7 @@
 import { cutText } from '../base/cut-text.ts';
 import type { JsonObject } from '../base/json-value.ts';
 
-/** An error as a client reads it. `data.code` never changes. Clients may match messages too, so do not change these lightly. */
+/** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   constructor(
@@ -21,7 +21,7 @@ const SERVER_OVERLOADED = -32001;
 /** The maximum length of a client's string in an error message. */
 const SHOWN_CHARS_MAX = 100;
 
-/** Store errors that the request is to blame for; the server is to blame for all others. */
+/** The store errors that are caused by the request. All others are faults of the server or its machine. */
 const REFUSED_BY_STORE = new Set([
   'thread_not_found',
   'thread_archived',
@@ -100,7 +100,7 @@ export function objectiveTooLong(charsMax: number, charsFound: number): RpcError
 }
 
 export function invalidTokenBudget(): RpcError {
-  return refused('invalid_token_budget', 'goal token budget must be positive: leave it out for no budget');
+  return refused('invalid_token_budget', 'goal token budget must be positive, or null for no budget');
 }
 
 /** For a change that needs an existing goal. */
@@ -169,7 +169,7 @@ export function invalidItem(index: number, problem: string): RpcError {
   return refused('invalid_item', `items[${index}] is not a valid response item: ${problem}`, { index });
 }
 
-/** `what` is the request or the field that names nothing to change. */
+/** `what` is the request, or its field, that contains no change. */
 export function emptyMetadataUpdate(what: string): RpcError {
   return refused('empty_update', `${what} must include at least one field`);
 }
@@ -224,7 +224,7 @@ export function emptyProcessHandle(): RpcError {
   return refused('empty_process_handle', 'processHandle must not be empty');
 }
 
-/** For params that are valid one by one, but contradict each other or have no meaning. */
+/** For params that fit the schema, but contradict each other or have no meaning. */
 export function contradictoryParams(problem: string): RpcError {
   return new RpcError(INVALID_PARAMS, problem, { code: 'invalid_params' });
 }
@@ -255,7 +255,7 @@ export function noTerminal(id: string): RpcError {
 }
 
 export function tooManyProcesses(max: number): RpcError {
-  return refused('too_many_processes', `a connection can have ${max} processes at once: end some first`);
+  return refused('too_many_processes', `a connection can have at most ${max} processes at a time: end some first`);
 }
 
 /** `problem` says whether the program, the folder or the system is the cause. */
@@ -296,7 +296,7 @@ export function watchIdTaken(watchId: string): RpcError {
 }
 
 export function tooManyWatches(watchesMax: number): RpcError {
-  return refused('too_many_watches', `a connection has at most ${watchesMax} watches: end some with fs/unwatch`, {
+  return refused('too_many_watches', `a connection can have at most ${watchesMax} watches: end some with fs/unwatch`, {
     maxWatches: watchesMax,
   });
 }

@@ -80,7 +80,7 @@ export class RolloutLog {
     if (this.#turn !== null && error !== null) this.#turn.error = error;
   }
 
-  /** Ends a turn, the running one if `turnId` is null. A turn that was interrupted by others becomes one turn with them. */
+  /** Ends a turn, the running one if `turnId` is null. If later turns interrupted this turn, it and they become one turn. */
   endTurn(turnId: string | null, { status, error, completedAtMs, durationMs }: RolloutTurnEnd): void {
     if (turnId !== null && turnId !== this.#turn?.id && !this.#resumeTurn(turnId)) return;
     if (this.#turn === null) return;

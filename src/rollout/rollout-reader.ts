@@ -23,10 +23,10 @@ export class RolloutReader {
   last: LastSettings | null = null;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null = null;
   name: string | null = null;
-  /** The number of records with an item that the model read, in a form that models do not take. */
+  /** The number of records with an item that the model read, but in a form that models do not accept. */
   unreadable = 0;
   readonly #newId: () => string;
-  /** Handlers by type. An event without a handler may be an item's. */
+  /** Handlers by the type of the event. An event without a handler may describe an item. */
   readonly #events: Record<string, (event: Fields) => void> = {
     task_started: (event) => this.#beginTurn(event),
     turn_started: (event) => this.#beginTurn(event),

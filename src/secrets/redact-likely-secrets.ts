@@ -28,7 +28,7 @@ const FLAGGED = /(?<![\w.-])--?([a-z][\w-]{0,100})\s{1,8}([^\s"'-][^\s"']*)/gi;
 const MEMBER = /((\\?["'])([\w.-]{1,100})\2\s{0,8}:\s{0,8}\\?["'])[^"'\\]*/g;
 const HEADER = /(?<![\w.-])([a-z]\w{0,50}(?:-\w{1,50}){1,8})(:\s{0,4})([^\s"',;\\]+)/gi;
 
-/** The text with `[hidden]` in place of whatever looks like a secret, and of credentials and queries in URLs. */
+/** The text with `[hidden]` in place of everything that looks like a secret, and of credentials and queries in URLs. */
 export function redactLikelySecrets(text: string): string {
   return SHAPES.reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
     .replace(CREDENTIALS, `$1${HIDDEN}`)

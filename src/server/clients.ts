@@ -96,7 +96,7 @@ export class Clients implements Publisher {
 
   ask: Publisher['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
 
-  /** Takes a client's answer to a request of the server's. */
+  /** Takes a client's answer to a request of the server. */
   async answer(response: ClientResponse, connectionId: number): Promise<void> {
     const connection = this.#connections.get(connectionId);
     if (connection !== undefined) await this.#pending.answer(response, connection);

@@ -20,7 +20,10 @@ export interface ConnectionOptions {
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
   /** Takes a client's response to a request of the server. */
   onResponse: (response: ClientResponse) => void;
-  /** Called when the client has closed its side and requests are still unanswered a while later. Ends what they wait for. */
+  /**
+   * Called when the client has closed its side and some of its requests are still unanswered a second later. Ends the work that
+   * they wait for.
+   */
   onOverdue: () => void;
   /** Called when the client has closed its side. Resolves when the server has nothing more to send to it. */
   onInputEnd: () => Promise<void>;
@@ -124,8 +127,8 @@ export class Connection {
 
   /**
    * Returns null while the client keeps up with reading. If it does not, its requests wait, so that responses do not pile up:
-   * returns a promise that resolves when the client reads again. Requests then go on one by one, each when the response before
-   * it counts as unread output.
+   * returns a promise that resolves when the client reads again. Requests then continue one by one, each only when the response
+   * to the previous one is counted as unread output.
    */
   ready(): Promise<void> | null {
     if (this.#waiting === 0 && this.#writer.drained() === null) return null;

@@ -19,8 +19,8 @@ import {
 import { StoreError } from '../store/store-error.ts';
 
 /**
- * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params
- * valid. Rejects with nothing but RpcErrors.
+ * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params valid.
+ * Rejects only with RpcErrors.
  */
 export class Dispatcher {
   readonly #rows: MethodTable;

@@ -116,7 +116,7 @@ export class PendingRequests {
     refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
-  /** Once no client can send anything any more, what is asked counts as refused at once, and what was asked before with it. */
+  /** From now on, as soon as no client can send anything any more, all open requests and all later ones count as refused at once. */
   drain(): void {
     this.#drains = true;
     if (this.#deps.canAnyoneAnswer()) return;

@@ -11,7 +11,7 @@ export class ModelItems {
     this.#read = items;
   }
 
-  /** Adds the next entry. Entries that are not for the model are ignored. */
+  /** Adds the next entry. Ignores entries that are not for the model. */
   add(entry: HistoryEntry): void {
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
     if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);

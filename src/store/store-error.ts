@@ -1,7 +1,7 @@
 import { cutText } from '../base/cut-text.ts';
 import type { JsonValue } from '../base/json-value.ts';
 
-/** The reason why a store refused a call. The message says what to do about it. */
+/** The reason why a store refused a call. */
 export type StoreErrorCode =
   | 'thread_not_found'
   | 'thread_archived'

@@ -85,7 +85,7 @@ export interface ThreadRecord {
   gitInfo: GitInfo | null;
   settings: ThreadSettings;
   tokenUsage: { turnId: string; usage: ThreadTokenUsage } | null;
-  /** The context that the model was last told, so that it is told only what has changed since. */
+  /** The context that the model last got. At the next turn, it gets only the parts that have changed. */
   told: JsonValue;
   /** Null: no client has set it. */
   memoryMode: ThreadMemoryMode | null;
@@ -227,7 +227,7 @@ export interface ThreadWriter {
   append(entries: LogEntry[], options?: { patch?: ThreadPatch; durable?: boolean }): Promise<void>;
   /** Saves an unfinished item as a partial. It replaces the partial that was saved for the same id. */
   savePartial(item: StoredItem): Promise<void>;
-  /** Removes the partials of items that were given up, while their turn continues without them. */
+  /** Removes the partials of items that were discarded while their turn continues. */
   dropPartials(itemIds: readonly string[]): Promise<void>;
   /** Releases the thread. Can be called again. */
   close(): Promise<void>;
@@ -248,7 +248,7 @@ export interface ThreadStore {
   /** Rejects with `active_writer`, which names the process, while another writer has the thread, and with `thread_archived`. */
   openWriter(threadId: string): Promise<ThreadWriter>;
   getThread(threadId: string): Promise<ThreadRecord | null>;
-  /** Reads the fields of a thread that another process than its writer's may have changed. Null if there is no such thread. */
+  /** Reads the fields of a thread that any process may change, not only the one that has the writer. Null if there is no such thread. */
   getMetadata(threadId: string): Promise<ThreadMetadata | null>;
   /** Returns the thread with this `path`, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;

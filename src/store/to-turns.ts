@@ -2,7 +2,7 @@ import type { TurnItemsView } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import type { StoredTurn } from './thread-store.ts';
 
-/** Makes turns of entries in their order. An entry belongs to the turn whose start precedes it. */
+/** Builds turns from entries, which must be in order. An entry belongs to the turn whose start precedes it. */
 export function toTurns(entries: HistoryEntry[], view: TurnItemsView): StoredTurn[] {
   const turns: StoredTurn[] = [];
   for (const entry of entries) {

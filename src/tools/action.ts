@@ -22,7 +22,7 @@ export interface Action {
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
   refused(denial: Denial): ActionOutcome;
-  /** Releases what preparing took, such as locks and open files. Called once at the end, in every case. */
+  /** Releases the resources that `prepare` took, such as locks and open files. Called once at the end, in every case. */
   close?(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface Ask {
   readonly permit: Permit;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
-  /** Stores what the verdict allows beyond this action. */
+  /** Stores the permissions that the verdict gives beyond this action. */
   keep?(verdict: Allowed, host: ActionHost): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export type Verdict = Allowed | { deny: Denial };
  */
 export type Denial = { by: 'policy' | 'part'; reason: string } | { by: 'declined' | 'cancelled' | 'unanswered' | 'interrupted' };
 
-/** The result of an action. A failure is an outcome that the model reads, never an exception. */
+/** The result of an action. A failure is also an outcome, which the model reads, and never an exception. */
 export interface ActionOutcome {
   /** The output for the model. */
   output: FunctionCallOutputBody;

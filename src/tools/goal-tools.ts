@@ -60,14 +60,14 @@ const CREATE_PARAMETERS: JsonProperties = {
 };
 
 const UPDATE =
-  "Sets the status of the thread's goal. The work on the goal then stops, so be sure. Do not mark the goal blocked because it needs many turns. Do not mark it complete because tokens are running out.";
+  "Sets the status of the thread's goal. The work on the goal then stops, so be sure that the status is correct. Do not mark the goal blocked because it needs many turns. Do not mark it complete because tokens are running out.";
 
 const UPDATE_PARAMETERS: JsonProperties = {
   status: {
     type: 'string',
     enum: [...MODEL_STATUSES],
     description:
-      'complete: the whole objective is reached, and you have verified it. blocked: you tried more than one way, and cannot continue until the user or something outside acts. paused: the user asked to stop for now.',
+      'complete: the whole objective is reached, and you have verified it. blocked: you tried more than one way, and cannot continue until the user does something or the situation changes. paused: the user asked to stop for now.',
   },
 };
 
@@ -85,4 +85,4 @@ function goalOutcome(result: ThreadGoal | { refused: string } | null): ActionOut
 }
 
 const COMPLETION_REPORT =
-  'Tell the user that the goal is complete, and briefly what it took: the tokens used (and the budget, if there was one) and the time.';
+  'Tell the user that the goal is complete. Briefly report the tokens used (and the budget, if there was one) and the time.';

@@ -21,7 +21,7 @@ export function requestPermissions(deps: RequestPermissionsDeps): Tool {
       type: 'function',
       name: 'request_permissions',
       description:
-        'Asks the user to allow later commands to read or write more files, or to use the network, inside the sandbox. The user can grant all, some or none of these permissions, for this turn or for the session. Use only what the result says was granted. Relative paths start from the working directory.',
+        'Asks the user to allow later commands to read or write more files, or to use the network, inside the sandbox. The user can grant all, some or none of these permissions, for this turn or for the session. Use only the permissions that the result lists. Relative paths start from the working directory.',
       parameters: {
         type: 'object',
         properties: {

@@ -25,7 +25,7 @@ export interface Tool {
   readonly lock?: 'thread';
   /** False: the tool is not offered to the model, but works if the model calls it by name. */
   readonly offered?: false;
-  /** The tool only changes records, such as the goal. A turn that calls only such tools has done no work. */
+  /** The tool only changes records, such as the goal. A turn that calls only such tools counts as a turn without work. */
   readonly onlyRecords?: true;
   /**
    * Validates the arguments and prepares the action. `args` is the JSON from the model, not validated. Returns an outcome instead if

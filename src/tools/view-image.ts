@@ -22,7 +22,7 @@ export function viewImage(deps: ViewImageDeps): Tool {
       type: 'function',
       name: 'view_image',
       description:
-        'Shows you an image file on this machine: PNG, JPEG, GIF, WebP or BMP. Use it for images that you have not been shown yet.',
+        'Shows you an image file on this machine: PNG, JPEG, GIF, WebP or BMP. Use it for images that are not in the conversation yet.',
       parameters: {
         type: 'object',
         properties: { path: { type: 'string', description: 'The path of the image, absolute or relative to the working directory.' } },

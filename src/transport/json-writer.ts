@@ -66,7 +66,7 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     return this.#drained.promise;
   }
 
-  /** Resolves when the system has taken all messages, or the client is gone. */
+  /** Resolves when the operating system has accepted all messages, or the client is gone. */
   flushed(): Promise<void> {
     this.#flush();
     if (this.#broken || this.#transport.backlog === 0) return Promise.resolve();

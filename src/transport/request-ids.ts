@@ -1,7 +1,7 @@
 /**
  * The server's own numbers for a client's open requests. vscode-jsonrpc uses ids as map keys: of two requests with the same id,
- * or with 11 and "11", the second would be lost, and integers above 2^53 would come back changed. So the reader numbers the
- * requests, and the writer puts the JSON text of the client's id back.
+ * or with 11 and "11", the second would be lost, and integers above 2^53 would be changed in the response. So the reader numbers
+ * the requests, and the writer puts the JSON text of the client's id back.
  */
 export class RequestIds {
   readonly #open = new Map<number, { idText: string; length: number }>();

@@ -8,16 +8,16 @@ export interface TransportEvents {
   onEnd(error: Error | null): void;
 }
 
-/** The connection to a client as messages in both directions. Bytes, lines and frames are the transport's own matter. */
+/** The connection to a client as messages in both directions. Only the transport itself deals with bytes, lines and frames. */
 export interface Transport {
   /** Begins to read. Called once. Returns the function that stops it. */
   listen(events: TransportEvents): () => void;
   /** Stops reading until `resume`: the client's writes wait. */
   pause(): void;
   resume(): void;
-  /** Writes messages, in order. `onTaken` is called once the system has taken them. */
+  /** Writes messages, in order. `onTaken` is called when the operating system has accepted them. */
   write(texts: readonly string[], onTaken: () => void): void;
-  /** How much the system has not taken yet, in bytes. */
+  /** The number of bytes that the operating system has not accepted yet. */
   readonly backlog: number;
   /** Calls back when writing has failed. Nothing can be written after that. */
   onWriteError(callback: (error: Error) => void): void;

@@ -88,7 +88,7 @@ test('invalid calls tell the model why, and change nothing', async () => {
     'The arguments of create_goal are not valid JSON.',
     'goal objective must not be empty',
     'goal objective must be at most 4000 characters, not 4001',
-    'goal token budget must be positive: leave it out for no budget',
+    'goal token budget must be positive, or null for no budget',
     'create_goal: `token_budget` must be a whole number; leave it out for no limit.',
   ]);
   expect(await server.client.request('thread/goal/get', { threadId })).toEqual({ goal: null });

@@ -100,7 +100,7 @@ test('an error of the system during the preparation of a start is reported as a 
   const sandbox = { available: async () => ({ name: 'full' }), confine: () => Promise.reject(refusal) };
   const bounds = { readable: 'everything' as const, writableRoots: [], network: false, workspace: [], home: tmpdir() };
   const start = run(systemProcesses({ sandbox }), 'true', { bounds });
-  await expect(start).rejects.toEqual(new ProcessStartError('cannot run it: EMFILE: too many open files', { cause: refusal }));
+  await expect(start).rejects.toEqual(new ProcessStartError('cannot start the program: EMFILE: too many open files', { cause: refusal }));
 });
 
 describe('input and output', () => {

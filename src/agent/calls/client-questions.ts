@@ -36,7 +36,7 @@ export class ClientQuestions {
     }
   }
 
-  /** Asks the clients. No answer within `answerMsMax` is an error answer. Never rejects. */
+  /** Asks the clients. If none answers within `answerMsMax`, the result is an error. Never rejects. */
   async ask<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,

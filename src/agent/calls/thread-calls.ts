@@ -25,7 +25,7 @@ export interface ThreadCallsDeps {
   parts: TurnParts;
   /** The permissions that users have granted in the thread. */
   grants: Grants;
-  /** Announces at once, ahead of steps that wait. */
+  /** Announces at once, before steps that wait in the outbox. */
   announce(announcement: Announcement): void;
 }
 

@@ -15,7 +15,7 @@ export interface GoalChange {
   tokenBudget: number | null | undefined;
 }
 
-/** Returns the error of an invalid change, or null. Does not depend on the goal before. */
+/** Returns the error of an invalid change, or null. Does not depend on the previous goal. */
 export function goalProblem({ objective, tokenBudget }: GoalChange): RpcError | null {
   if (objective !== null) {
     const length = [...objective.trim()].length;

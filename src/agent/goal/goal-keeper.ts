@@ -42,7 +42,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.#deps.configuration().goals;
   }
 
-  /** Whether the thread may have a goal: then the model has its tools. */
+  /** Whether the thread may have a goal. If so, the model has the tools for goals. */
   get available(): boolean {
     return this.isEnabled && !this.#deps.record().ephemeral;
   }

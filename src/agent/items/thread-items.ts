@@ -10,7 +10,7 @@ interface ThreadItemsDeps {
   threadId: string;
   clock: Clock;
   outbox: Outbox;
-  /** Announces at once, ahead of steps that wait. */
+  /** Announces at once, before steps that wait in the outbox. */
   announce(announcement: Announcement): void;
   /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;

@@ -55,7 +55,10 @@ export class Instructions {
     return settings.baseInstructions ?? BASE_INSTRUCTIONS;
   }
 
-  /** The context messages for the next turn: all of them if `told` is null, else those that have changed since `told`. */
+  /**
+   * The context messages for the next turn: all of them if `told`, the context that the model last got, is null; else those that
+   * have changed since.
+   */
   async contextUpdate({
     settings,
     granted,
@@ -65,7 +68,7 @@ export class Instructions {
     settings: ThreadSettings;
     /** The permissions that users have granted for the session. */
     granted: readonly GrantedPermissions[];
-    /** The context that the model was last told; null: none. */
+    /** The context that the model last got; null: none. */
     told: JsonValue;
     /** In Unix milliseconds. */
     now: number;
@@ -95,7 +98,7 @@ export class Instructions {
     return commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
   }
 
-  /** The messages with the skills that the input names. For a skill that cannot be read, the message says why. */
+  /** The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. */
   async skillsNamedIn(input: readonly UserInput[], cwd: string): Promise<ResponseItem[]> {
     const { skills } = await this.#at(cwd);
     const { root } = projectFolders(cwd);

@@ -4,9 +4,9 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
- * Makes a history valid for model APIs. Calls that were made together are followed by their outputs in the same order, with a text in
- * place of a missing one. Outputs without their call, reasoning that no other item of the model follows, and items that are not for models
- * are left out. Pure: the same history gives the same prompt.
+ * Makes a history valid for model APIs. Calls that were made together are followed by their outputs in the same order, with a
+ * placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items that
+ * are not for models are left out. Pure: the same history gives the same prompt.
  */
 export function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
   const prompt: ResponseItem[] = [];

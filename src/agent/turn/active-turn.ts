@@ -86,7 +86,8 @@ export class ActiveTurn implements TurnContext {
 
   /**
    * Reserves the turn for more input; null if the turn is closed to input. Stops the current response, which would otherwise be
-   * stored after input that the model had not read. `isDeferred`: the response goes on, because the input waits for its end.
+   * stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits for its
+   * end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed) return null;

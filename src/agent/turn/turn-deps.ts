@@ -22,7 +22,7 @@ export interface TurnDeps {
   readonly log: Log;
   readonly shownReasoning: ShownReasoning;
   newId(): string;
-  /** Announces at once, ahead of steps that wait: for deltas, which are not stored one by one. */
+  /** Announces at once, before steps that wait in the outbox. This is for deltas, which are not stored one by one. */
   announce(announcement: Announcement): void;
   /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;
@@ -50,7 +50,7 @@ export interface RunningTurn {
   acted: boolean;
   /** The items that had begun when the store failed. */
   cutOff: StoredItem[];
-  /** The items that began in the turn and go on after its end. */
+  /** The items that began in the turn and continue after its end. */
   runningOn: StoredItem[];
 }
 

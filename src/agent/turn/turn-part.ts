@@ -12,7 +12,7 @@ import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 /** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
 export type TurnKind = 'user' | 'shell' | 'goal';
 
-/** Whether the user interrupted a turn, or the server did so to close the thread. */
+/** Why a turn was interrupted: `user`, a client asked for it; `close`, the server closes the thread. */
 export type InterruptCause = 'user' | 'close';
 
 /** A running turn, as its parts see it. */
@@ -44,10 +44,10 @@ export interface DueTurn {
 }
 
 /**
- * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
- * it needs. At each moment the parts act in the order of `turn-part-kinds.ts`. A method that returns a step changes memory at
- * once; the turn stores and announces the step in its own commit of that moment. If such a method throws, the error is logged, and the
- * part takes no step.
+ * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments
+ * that it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
+ * once; the turn stores and announces the step in its own commit of that moment. If such a method throws, the error is logged,
+ * and the part takes no step.
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */

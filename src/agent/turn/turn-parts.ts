@@ -31,7 +31,7 @@ export class TurnParts {
     return part;
   }
 
-  /** The tools for one model request. None if the turn is interrupted meanwhile. */
+  /** The tools for one model request. Empty if the turn is interrupted while the parts are asked. */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     const lists = Promise.all(this.#parts.map(async (part) => part.tools?.(signal) ?? []));
     return (await orAborted(lists, signal))?.flat() ?? [];

@@ -9,8 +9,9 @@ type TryParse = (text: string) => JsonObject | null;
 const PARSES_MAX = 400;
 
 /**
- * Returns the range of a key in a TOML text, or of its nearest parent that the text has. Returns null if neither is found. The
- * parser decides what is a key: the text before the key's line parses without the key, the text with that line parses with it.
+ * Returns the range of a key in a TOML text. If the text does not have the key, returns the range of its nearest parent. Returns
+ * null if neither is found. The parser decides on which line the key is: the text before that line parses without the key, and
+ * the text up to and including that line parses with it.
  */
 export function locateKey(text: string, path: readonly string[], tryParse: TryParse): TextRange | null {
   const lines = text.split('\n');

@@ -7,7 +7,7 @@ const OPENAI_MODEL_DEFAULT = 'gpt-5.5';
 
 export interface ChosenProvider {
   provider: ProviderConfig;
-  /** Whether it is the embedded model because neither a provider nor a key is configured. */
+  /** Whether the provider is the embedded model because neither a provider nor a key is configured. */
   embeddedDefault: boolean;
 }
 

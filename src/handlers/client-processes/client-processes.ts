@@ -60,7 +60,7 @@ export class ClientProcesses {
     await Promise.allSettled([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.ended));
   }
 
-  /** Kills all processes of a connection, and whatever outlived a process that has ended. */
+  /** Kills all processes of a connection, including processes that ended ones have left running. */
   async kill(connection: number): Promise<void> {
     await Promise.all([...(this.#connections.get(connection) ?? [])].map(({ run }) => run.kill()));
     await this.#deps.processes.killOwned(ownerOf(connection));

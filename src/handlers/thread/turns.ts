@@ -7,7 +7,7 @@ import type { ThreadDeps } from '../thread-deps.ts';
 
 type View = StoredTurn['itemsView'];
 
-/** A page of a thread's turns, with what a loaded thread knows beyond the store. */
+/** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
 export async function turnsPage({ store, threads }: ThreadDeps, threadId: string, query: PageQuery & { view: View }): Promise<TurnsPage> {
   const page: Page<StoredTurn> = await store.listTurns(threadId, query);
   return { ...page, data: storedTurnViews(page.data, threads.find(threadId)) };

@@ -10,7 +10,7 @@ const EVENTS_AT_ONCE_MAX = 32;
 /** An event, or a wait before the next one; Infinity waits until the signal aborts. */
 export type Paced = ModelEvent | { waitMs: number };
 
-/** The pieces in which a text streams. */
+/** The parts of a text, each streamed as one delta. */
 export type Pieces = Iterable<string>;
 
 /** Makes the events of items, with ids that depend only on the request, and counts the bytes written. */
@@ -106,7 +106,7 @@ export async function* paced(events: Iterable<Paced>, clock: Clock, signal: Abor
   }
 }
 
-/** Splits a text before the space that leads each word; joined, the pieces are the text. */
+/** Splits a text into words, each with the space before it. Joined, the parts are the text. */
 export function words(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

@@ -1,6 +1,6 @@
 import { isObject, parsedJson } from '../../base/json-value.ts';
 
-/** One thing that a user's text tells the embedded model to do; docs/scripted-model.md is its manual. */
+/** One instruction in a user's message to the embedded model; docs/scripted-model.md is its manual. */
 export type EmbeddedStep =
   | { do: 'call'; name: string; arguments: string }
   | { do: 'say'; text: string }

@@ -148,7 +148,7 @@ export class Attempt {
     return events;
   }
 
-  /** Ends an attempt that receives data but no events for too long. */
+  /** Ends an attempt if it has received data but no events for too long. */
   #endWhereOverdue(waitedMs: number): ModelEvent[] {
     if (this.#over) return [];
     if (this.#translator.finished) return waitedMs > FINISHED_MS_MAX ? this.#end(null) : [];
@@ -158,7 +158,7 @@ export class Attempt {
     return [];
   }
 
-  /** Completes the response, or fails if it is not complete. `said`: the stream itself said that it is done. */
+  /** Completes the response, or fails if it is not complete. `said`: the stream itself marked its end. */
   #conclude({ said, why }: { said: boolean; why: Break | null }, events: ModelEvent[]): void {
     if (why === null || this.#translator.finished) this.#pass(this.#translator.end(said), events);
     if (!this.#over) this.#fail(brokenStreamFailure(this.#options.endpoint, why, this.#options.httpRequest.idleMsMax));

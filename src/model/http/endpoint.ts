@@ -15,7 +15,7 @@ export interface Endpoint {
   localServer: ProviderConfig['localServer'];
   /** The environment variable that names a proxy for this URL, which heddle does not use; null if there is none. */
   unusedProxy: string | null;
-  /** Secrets that must never be shown, even if a provider repeats them in an error; for `redact`. */
+  /** The secrets to remove from messages with `redact`, because a provider may repeat them in an error. */
   secrets: string[];
 }
 

@@ -16,8 +16,8 @@ export interface ReadEvents {
 }
 
 /**
- * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With `skipsNoise` it skips events that
- * are not JSON objects, and `[DONE]` is not the end: for APIs that have an event for it.
+ * Parses server-sent events and their JSON. Reads nothing after a problem or the end. With `skipsNoise` it skips events that are
+ * not JSON objects, and does not end at `[DONE]`: this is for APIs whose end is an event.
  */
 export class EventReader {
   readonly #parser: EventSourceParser;

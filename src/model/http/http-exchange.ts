@@ -108,7 +108,7 @@ export class HttpExchange {
     }
   }
 
-  /** Ends the exchange at once, whatever its state. */
+  /** Ends the exchange at once, in any state. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort);
     if (!this.#ended) this.#request.destroy();
@@ -128,7 +128,7 @@ export class HttpExchange {
 
   readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
 
-  /** Large bodies are sent in chunks, so that progress can be told from silence. */
+  /** Sends large bodies in chunks, so that progress can be distinguished from silence. */
   #write(start: number): void {
     const end = start + WRITE_BYTES_MAX;
     if (end >= this.#httpRequest.body.length) {

@@ -31,9 +31,9 @@ export interface EventTranslator {
   readonly takesWhole: boolean;
   /** Whether events that are not JSON are skipped: for APIs that repeat all content at the end and have an event for the end. */
   readonly skipsNoise: boolean;
-  /** Whether all items are complete: from then on, silence or a cut stream is no failure. */
+  /** Whether all items are complete. After that, a stream that sends nothing more or breaks is not a failure. */
   readonly finished: boolean;
   translate(event: ProviderJson): Translation[];
-  /** Ends the stream; returns nothing if the response is not complete. `said`: the stream itself said that it is done, by `[DONE]`. */
+  /** Ends the stream; returns nothing if the response is not complete. `said`: the stream itself marked its end, with `[DONE]`. */
   end(said: boolean): Translation[];
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ModelFailure } from '../model-failure.ts';
 
-/** The longest wait before a retry. A provider that asks for a longer one has failed. */
+/** The longest wait before a retry. If a provider asks for a longer wait, the request fails. */
 export const RETRY_WAIT_MS_MAX = 60_000;
 /** No retry starts later than this after the first failure. */
 export const RETRYING_MS_MAX = 10 * 60_000;
@@ -14,13 +14,14 @@ export interface Retry {
   number: number;
   ofAtMost: number;
   delayMs: number;
-  /** Whether clients are not told: nothing that they have seen becomes void. */
+  /** Whether clients get no notification. They need none, because nothing that they have seen becomes void. */
   silent: boolean;
 }
 
 /**
- * Plans the retries of one request. A broken stream uses the stream's retries. A failure before a stream begins uses the
- * request's retries first, silently unless the provider was not reached, and then the stream's. Waits double.
+ * Plans the retries of one request. If the stream broke, a retry counts against `streamMaxRetries`. If it did not begin, retries
+ * count against `requestMaxRetries` first, and then against `streamMaxRetries`. Retries that count against `requestMaxRetries`
+ * are silent, unless the provider could not be reached. Each wait is twice as long as the one before.
  */
 export class RetryPlan {
   readonly #clock: Clock;

@@ -6,7 +6,7 @@ export interface ScriptLocation {
 
 export interface ScriptProblem {
   text: string;
-  /** Null if the problem has no place in a text. */
+  /** Null if the problem has no location in a text. */
   place: ScriptLocation | null;
 }
 

@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 
-/** Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if parsing was given up. */
+/**
+ * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large or
+ * takes too long to parse.
+ */
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => Promise<T | null>;
 
 /**

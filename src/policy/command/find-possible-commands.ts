@@ -41,8 +41,8 @@ const NODE_DEPTH_MAX = 500;
 const UNKNOWN: Words = ['\0', '\0'];
 
 /**
- * Returns the words of everything in a command or script that may itself run as a command. In case of doubt it is included. `\0`
- * stands for text that only the shell knows.
+ * Returns the words of every part of a command or script that may itself run as a command. Includes a part if that is uncertain.
+ * `\0` stands for text that only the shell knows.
  */
 export async function findPossibleCommands(command: Words | string, readBash: ReadBash): Promise<readonly Words[]> {
   const found: Words[] = [];

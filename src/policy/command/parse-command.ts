@@ -17,8 +17,8 @@ export interface ParsedCommand {
   /** Every simple command in it, in order. Null: a part of it cannot be parsed, so it may do anything. */
   commands: readonly SimpleCommand[] | null;
   /**
-   * Everything in it that may be a command: in substitutions, after `env` or `sudo`, in scripts for further shells. `\0` stands
-   * for text that only the shell knows. Use it to forbid, never to allow.
+   * Every part of it that may itself be a command: in substitutions, after `env` or `sudo`, in scripts for further shells. `\0`
+   * stands for text that only the shell knows. Use it to forbid, never to allow.
    */
   possibleCommands: readonly SimpleCommand[];
 }

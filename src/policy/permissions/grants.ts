@@ -43,8 +43,8 @@ export class Grants {
   }
 
   /**
-   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since: a
-   * command may have replaced the granted file or folder by a link.
+   * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since the
+   * grant, because a command may have put a link in its place.
    */
   get permissions(): readonly GrantedPermissions[] {
     return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, realPaths }) => {

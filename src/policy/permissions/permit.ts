@@ -1,15 +1,18 @@
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
-/** How an action may be done. Kinds that no sandbox confines, such as patches and questions, read nothing of it. */
+/** How an action may be performed. No sandbox confines patches and questions, so they ignore the fields about sandboxes. */
 export interface Permit {
-  /** Whether it is held to the bounds of the sandbox policy, if the policy has any, and to what the action asks for beyond them. */
+  /** Whether the action runs within the bounds of the sandbox policy, if the policy has any, plus the permissions that it asks for. */
   sandboxed: boolean;
   /**
-   * Whether it runs as under a read-only policy (`readingOnly`): it needed no approval because it only reads, so it is held to
-   * that, whatever a repository or a configuration makes of it.
+   * Whether it runs as under a read-only policy (`readingOnly`). It needed no approval because it only reads. The sandbox
+   * enforces that, even if a repository or a configuration makes it do something else.
    */
   readOnly: boolean;
-  /** Whether a failure that looks like the sandbox's work may ask to run again outside, with the key of an unsandboxed run. */
+  /**
+   * Whether to ask for a run outside the sandbox if the command fails and it looks as if the sandbox blocked it. The question has
+   * the key of a run outside the sandbox.
+   */
   askIfRefused: boolean;
   /** For a request for permissions: what was granted, and for how long. */
   granted?: { permissions: GrantedPermissions; scope: 'turn' | 'session' };

@@ -17,6 +17,6 @@ export interface RuleProblem {
 
 export interface CommandRules {
   rules: readonly PrefixRule[];
-  /** While there are problems, the server asks about every command: the unreadable rule may forbid it. */
+  /** While there are problems, every command needs approval, because the unreadable rule may forbid it. */
   problems: readonly RuleProblem[];
 }

@@ -17,8 +17,9 @@ export interface InheritedFiles {
 }
 
 /**
- * Returns how to close, for commands, the files that the server itself inherited and would pass on: an open folder is a way out
- * of any sandbox. Usually there are none. Throws a `SandboxUnavailableError` if bash is needed to close them and is missing.
+ * Returns how to close the files that the server itself inherited, so that commands do not inherit them: through an open folder,
+ * a command could leave any sandbox. Usually there are no such files. Throws a `SandboxUnavailableError` if bash is needed to
+ * close them and is missing.
  */
 export function closeInheritedFiles(): InheritedFiles {
   const inherited = readdirSync('/proc/self/fd').map(Number).filter(isInherited);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /**
- * A mark by which a process and everything that it starts can be found, whatever its parent or session is. The mark is in the
+ * A mark that identifies a process and all processes that it starts, even if their parent or session changes. The mark is in the
  * environment. On Linux it is also the limit of file locks, which has had no effect since Linux 2.6 and is inherited even if the
  * environment is cleared.
  */

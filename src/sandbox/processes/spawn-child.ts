@@ -72,5 +72,5 @@ function openNothing(): number {
 
 /** Wraps an error of the system in a `ProcessStartError`. */
 export function startError(error: unknown): ProcessStartError {
-  return new ProcessStartError(`cannot run it: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  return new ProcessStartError(`cannot start the program: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

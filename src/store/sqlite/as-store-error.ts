@@ -10,8 +10,8 @@ export class Damage extends Error {
 }
 
 /**
- * Returns the StoreError for an error of SQLite or the file system. Its message names the file and says what to do. Returns
- * any other error unchanged, because it is a bug.
+ * Returns the StoreError for an error of SQLite or the file system. Its message names the file, the cause and, if there is one,
+ * the solution. Returns any other error unchanged, because it is a bug.
  */
 export function asStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;

@@ -29,8 +29,8 @@ const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
- * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected there. Accepts LF and
- * CRLF in the patch.
+ * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected in that line. Accepts LF
+ * and CRLF in the patch.
  */
 export function parsePatch(patch: string): PatchOperation[] {
   return new PatchReader(patchLines(patch)).operations();

@@ -30,7 +30,7 @@ const DESCRIPTION = `Edits files with a patch. The input is the patch itself, wi
 *** Delete File: old.txt
 *** End Patch
 
-Each file has one header. After "Add File", every line starts with "+". After "Update File" come the changes in the order of the file, each after a line "@@". In a change, lines to keep start with a space, lines to remove with "-", and new lines with "+". Include about three lines to keep before and after each change. If these lines are not unique in the file, write a line that precedes them after "@@ ". "*** Move to: NEW PATH" below the header renames the file. "*** End of File" below a change says that the change is at the end of the file. Paths are relative to the working directory. If any part of the patch does not match the files, nothing is written.`;
+Each file has one header. After "Add File", every line starts with "+". After "Update File" come the changes in the order of the file, each after a line "@@". In a change, lines to keep start with a space, lines to remove with "-", and new lines with "+". Include about three lines to keep before and after each change. If these lines occur more than once in the file, put a line that comes earlier in the file after the "@@ ". "*** Move to: NEW PATH" below the header renames the file. "*** End of File" below a change means that the change is at the end of the file. Paths are relative to the working directory. If any part of the patch does not match the files, nothing is written.`;
 
 /** The specification of `apply_patch` for models. */
 export const PATCH_SPEC: ToolSpec = {

@@ -42,7 +42,7 @@ interface PlanDeps {
 
 /**
  * Verifies a whole patch against the files and returns its changes. Writes nothing. Throws a PatchError if the patch does not
- * match. If a file may not be read, the error says nothing else about it.
+ * match. If a file may not be read, the error contains no other information about the file.
  */
 export async function planPatch(operations: readonly PatchOperation[], deps: PlanDeps): Promise<PlannedChange[]> {
   refuseNamedTwice(operations, deps.cwd);

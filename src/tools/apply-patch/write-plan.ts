@@ -24,17 +24,18 @@ const WORDS = new Map([
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the disk quota is used up'],
-  ['EISDIR', 'a directory is in the way'],
-  ['ENOTEMPTY', 'a directory is in the way'],
-  ['EEXIST', 'a directory is in the way'],
+  ['EISDIR', 'there is a directory at this path'],
+  ['ENOTEMPTY', 'there is a directory at this path'],
+  ['EEXIST', 'there is a directory at this path'],
   ['ENOTDIR', 'a file or a link is where a directory should be'],
-  ['ELOOP', 'a link is in the way'],
+  ['ELOOP', 'there is a symbolic link on the path'],
   ['ENAMETOOLONG', 'the name is too long'],
 ]);
 
 /**
- * Writes the changes in order, each at the location that was judged. A change fails if the file there is no longer the same. An
- * interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned, not thrown.
+ * Writes the changes in order, each at the location that was judged. A change fails if the file at its location has been replaced
+ * or changed since. An interrupt does not stop it, so that no patch is left half written. Errors of the file system are returned,
+ * not thrown.
  */
 export async function writePlan(changes: readonly PlannedChange[], folders: PinnedFolders): Promise<Written> {
   const writer = new PlanWriter(changes, folders);

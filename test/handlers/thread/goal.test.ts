@@ -76,7 +76,7 @@ describe('thread/goal/set refuses', () => {
     ]).toEqual([
       'goal objective must not be empty',
       'goal objective must be at most 4000 characters, not 4001',
-      'goal token budget must be positive: leave it out for no budget',
+      'goal token budget must be positive, or null for no budget',
       `cannot update the goal of thread ${idOf(1)}: no goal exists, and no objective was given`,
     ]);
   });

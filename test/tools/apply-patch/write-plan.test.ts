@@ -50,7 +50,7 @@ describe('operations', () => {
   test('a change that cannot be written fails; earlier changes stay', async () => {
     const folder = folderWith({ 'a.txt': 'a\n', 'dir/x': 'x\n' });
     expect(await apply(folder, patchOf('*** Add File: n1', '+n', '*** Add File: dir', '+n', '*** Add File: n2', '+n'))).toBe(
-      `Failed to write ${join(folder, 'dir')}: a directory is in the way`,
+      `Failed to write ${join(folder, 'dir')}: there is a directory at this path`,
     );
     expect(await apply(folder, patchOf('*** Add File: n3', '+n', '*** Add File: a.txt/b/c', '+n'))).toBe(
       `Failed to write ${join(folder, 'a.txt/b/c')}: a file or a link is where a directory should be`,
@@ -251,7 +251,7 @@ describe('between verifying and writing', () => {
     const folder = folderWith({});
     const outside = secret();
     const failure = await apply(folder, patchOf('*** Add File: n/a', '+x'), () => symlinkSync(outside, join(folder, 'n')));
-    expect(failure).toMatch(/a file or a link is where a directory should be|a link is in the way/);
+    expect(failure).toMatch(/a file or a link is where a directory should be|there is a symbolic link on the path/);
     expect(tree(outside)).toEqual({ a: 'secret\n' });
   });
 

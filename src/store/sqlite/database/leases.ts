@@ -117,7 +117,7 @@ export class Leases {
     if (lease?.owner !== this.#owner) throw activeWriter(threadId, lease?.pid ?? 0);
   }
 
-  /** Releases every thread of this process except these, so also those whose release has failed before. */
+  /** Releases every thread of this process except these. This includes threads whose earlier release has failed. */
   keepOnly(threadIds: Iterable<string>): void {
     this.#release.run(this.#owner, JSON.stringify([...threadIds]));
   }
@@ -136,7 +136,7 @@ export class Leases {
     rmSync(this.#file(this.#owner), { force: true });
   }
 
-  /** Without a lock on its file other processes would take this owner for dead. */
+  /** Without a lock on its file, other processes would regard this owner as dead. */
   #assertOwner(): void {
     if (this.#lock === null) throw new Error('this process must become an owner before it takes or holds anything');
   }

@@ -22,7 +22,7 @@ export interface DatabaseFiles {
 
 export interface OpenedDatabase {
   db: Database;
-  /** Whether writes would be lost: it is a copy, or stands for a database that could not be made. */
+  /** Whether writes would be lost, because it is a copy, or an empty replacement for a database that could not be created. */
   readOnly: boolean;
   /** Whether it must be opened again, because it was closed or its original has changed. */
   isOutdated(): boolean;

@@ -5,7 +5,7 @@ const ROWS_MAX = 200;
 const BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * Logs that no history has any more. A log is discarded in the transaction in which the last history gives it up; from then on
+ * Logs that no history has any more. A log is discarded in the transaction that removes it from the last history; after that
  * nothing refers to it. Its data is removed later and in parts, by any process.
  */
 export class DiscardedLogs {

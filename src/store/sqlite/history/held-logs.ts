@@ -3,7 +3,7 @@ import type { DiscardedLogs } from './discarded-logs.ts';
 
 /**
  * Logs of the file that ephemeral threads hold. Other processes cannot see those threads, which are in the memory of their
- * process. So the logs that they need are recorded here, with their process as the owner, until that ends or dies.
+ * process. So the logs that they need are recorded here, with that process as the owner, until it ends or dies.
  */
 export class HeldLogs {
   readonly #discarded: DiscardedLogs;

@@ -3,8 +3,8 @@ import type { ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 
 /**
- * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or `thread_not_archived` if that has been
- * done already.
+ * Archives or unarchives a thread. Throws `active_writer`, and `thread_archived` or `thread_not_archived` if the thread is
+ * already in that state.
  */
 export function archiveThread(
   connection: StoreConnection,

@@ -6,8 +6,8 @@ import type { StoreConnection } from '../store-connection.ts';
 import { beginWithHistory } from './begin-thread.ts';
 
 /**
- * Stores a fork, takes it and makes its writer. The source is read in the same transaction, because another process may
- * delete it, after which nothing keeps its logs.
+ * Stores a fork, takes it and makes its writer. The source is read in the same transaction. Otherwise another process could
+ * delete it in between, and with it its logs.
  */
 export function forkThread(connection: StoreConnection, source: { id: string; point: ForkPoint }, record: ThreadRecord): SqliteWriter {
   // A fork in the file cannot share logs in memory.

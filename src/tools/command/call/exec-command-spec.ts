@@ -39,7 +39,7 @@ export function execCommandSpec({ loginShell, tokensMax, permissions }: CommandL
         ...sandboxParameters(permissions),
         justification: {
           type: 'string',
-          description: 'If you ask for more than use_default: the question that the user is asked, in one sentence.',
+          description: 'If sandbox_permissions is not use_default: the question to ask the user, in one sentence.',
         },
         prefix_rule: {
           type: 'array',

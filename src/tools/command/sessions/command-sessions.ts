@@ -16,7 +16,7 @@ export interface CommandSlot {
   number: number;
   /** The owner of the command's process: thread, turn and session. */
   owner(turnId: string): string[];
-  /** Gives the place back. To be called when no call waits for the command any more. A background session keeps its place. */
+  /** Releases the place. To be called when no call waits for the command any more. A background session keeps its place. */
   release(): void;
 }
 
