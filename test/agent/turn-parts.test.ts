@@ -164,5 +164,6 @@ test.each<[string, TurnPart]>([
   if ('beforeAction' in part) await server.model.asked(1);
   await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
+  expect(server.model.requests).toHaveLength('beforeAction' in part ? 1 : 0);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });
