@@ -47,7 +47,7 @@ async function prepared() {
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
-    preparePatch: null,
+    preparePatch: async () => null,
   };
   const how = {
     tty: false,
