@@ -61,12 +61,12 @@ async function fillFolder(source: AnyPath, destination: AnyPath, mode: number): 
 }
 
 async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
-  const { mode, ...from } = kind(await lstat(source));
-  if (from.isLink) await copyLink(source, destination);
-  else if (from.isFolder) {
+  const { mode, isLink, isFolder, isFile } = kind(await lstat(source));
+  if (isLink) await copyLink(source, destination);
+  else if (isFolder) {
     await mkdir(destination, 0o700);
     await fillFolder(source, destination, mode);
-  } else if (from.isFile) {
+  } else if (isFile) {
     const from = await openFile(source);
     try {
       const to = await open(destination, 'wx', 0o600);

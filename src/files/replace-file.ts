@@ -8,8 +8,10 @@ import { writeAll } from './write-all.ts';
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
 const ALL_MODE_BITS = 0o7777n;
+/** The codes of a file that cannot get this owner. EINVAL: the owner does not exist in the user namespace of a container. */
+export const OWNER_REFUSED: readonly string[] = ['EPERM', 'EINVAL'];
 /** The codes of a draft that cannot be made, owned or put in place, beside a file that may be writable all the same. */
-const NO_DRAFT = ['EACCES', 'EPERM', 'EROFS'];
+const NO_DRAFT = [...OWNER_REFUSED, 'EACCES', 'EROFS'];
 const { O_CREAT, O_EXCL, O_WRONLY } = constants;
 // Windows has neither of these.
 const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -51,7 +53,7 @@ export async function replaceFile(path: string, found: BigIntStats | null, conte
 
 /**
  * Writes the contents to a new file beside `path`, and returns the path of that draft. Rejects with the system's error, with
- * EPERM if `owner` may not be made the owner; then no draft is left.
+ * one of OWNER_REFUSED if `owner` cannot be made the owner; then no draft is left.
  */
 export async function writeDraft(
   path: string,

@@ -69,6 +69,7 @@ export class Clients implements Publisher {
     const followers = this.#followers.get(threadId);
     if (connection === undefined || followers === undefined || !followers.delete(connection)) return false;
     if (followers.size === 0) this.#followers.delete(threadId);
+    this.#pending.settleRefused();
     return true;
   }
 

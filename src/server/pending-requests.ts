@@ -90,8 +90,8 @@ export class PendingRequests {
 
   /**
    * Takes a client's answer. The first result counts. An error, or a result that does not fit its schema, settles the request only if
-   * no other client is left that was asked: an observer that knows no approvals does not decline for a person. Late answers, second
-   * ones, and those of connections that were not asked are ignored.
+   * no other client is left to wait for: an observer that knows no approvals does not decline for a person. Late answers, second ones,
+   * and those of connections that were not asked are ignored.
    */
   async answer(response: ClientResponse, connection: Connection): Promise<void> {
     const pending = typeof response.id === 'number' ? this.#pending.get(response.id) : undefined;
@@ -104,7 +104,7 @@ export class PendingRequests {
   async #check(pending: PendingRequest, response: ClientResponse, connection: Connection): Promise<void> {
     const { method, settle } = pending;
     if (response.error !== undefined) {
-      refuse(pending, connection, isObject(response.error) ? String(response.error.message) : 'refused');
+      this.#refuse(pending, connection, isObject(response.error) ? String(response.error.message) : 'refused');
       return;
     }
     const problem = await answerProblem(method, response.result);
@@ -113,38 +113,45 @@ export class PendingRequests {
       return;
     }
     this.#deps.log.warn({ method, problem }, "a client's answer is malformed and counts as a refusal");
-    refuse(pending, connection, `the answer is malformed: ${problem}`);
+    this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
   /** From now on, as soon as no client can send anything any more, all open requests and all later ones count as refused at once. */
   drain(): void {
     this.#drains = true;
+    this.settleRefused();
     if (this.#deps.canAnyoneAnswer()) return;
     for (const { answered, settle } of [...this.#pending.values()]) if (answered.size === 0) settle(NOBODY_LEFT);
   }
 
   /** Forgets a connection that is gone. If no connection is left that was asked, the request waits for a client that resumes the thread. */
   forget(connection: Connection): void {
-    for (const pending of [...this.#pending.values()]) {
-      pending.asked.delete(connection);
-      pending.refused.delete(connection);
-      settleIfRefused(pending);
+    for (const { asked, refused } of this.#pending.values()) {
+      asked.delete(connection);
+      refused.delete(connection);
     }
     if (this.#drains) this.drain();
+    else this.settleRefused();
   }
-}
 
-function refuse(pending: PendingRequest, connection: Connection, message: string): void {
-  pending.answered.delete(connection);
-  pending.refused.set(connection, message);
-  settleIfRefused(pending);
-}
+  /** Settles the requests that were refused and that nobody else can answer now. To be called when the followers of a thread change. */
+  settleRefused(): void {
+    for (const pending of [...this.#pending.values()]) this.#settleIfRefused(pending);
+  }
 
-/** Settles a request with the last refusal once nobody else can answer it. */
-function settleIfRefused({ asked, answered, refused, settle }: PendingRequest): void {
-  const message = [...refused.values()].at(-1);
-  const canAnyoneAnswer = answered.size > 0 || [...asked].some(({ inputEnded }) => !inputEnded);
-  if (message !== undefined && !canAnyoneAnswer) settle({ type: 'error', message });
+  #refuse(pending: PendingRequest, connection: Connection, message: string): void {
+    pending.answered.delete(connection);
+    pending.refused.set(connection, message);
+    this.#settleIfRefused(pending);
+  }
+
+  /** Settles a request with the last refusal, unless a connection that still belongs to the audience can answer it. */
+  #settleIfRefused({ audience, asked, answered, refused, settle }: PendingRequest): void {
+    const message = [...refused.values()].at(-1);
+    if (message === undefined || answered.size > 0) return;
+    const present = [...this.#deps.connections(audience)];
+    if (!present.some((connection) => asked.has(connection) && !connection.inputEnded)) settle({ type: 'error', message });
+  }
 }
 
 function show({ asked, refused, line }: PendingRequest, connection: Connection): void {

@@ -100,6 +100,8 @@ export type AskClients = <Method extends keyof ServerRequests>(
 export interface OpenItem {
   /** The time at which it began, on the monotonic clock, in milliseconds. */
   readonly startedMs: number;
+  /** The item as it is now. */
+  readonly item: ThreadItem;
   /**
    * Updates the item; a function is called when the item is saved. Saves at most once per interval, so a killed server loses at
    * most the changes of one interval. Sends the announcement at once.

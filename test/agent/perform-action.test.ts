@@ -10,7 +10,7 @@ import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { Announcement } from '../../src/protocol/announcement.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import type { ThreadSettings, ThreadWriter } from '../../src/store/thread-store.ts';
-import { type Action, type ActionOutcome, type Judgement, UNCONFINED } from '../../src/tools/action.ts';
+import { type Action, type ActionOutcome, type Judgement, type OpenItem, UNCONFINED } from '../../src/tools/action.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
@@ -30,12 +30,13 @@ async function performed({
   judged = { run: UNCONFINED },
   perform,
   reviewers = [],
+  announced = [],
 }: {
   judged?: Judgement;
-  perform: () => ActionOutcome;
+  perform: (shown: OpenItem | null) => ActionOutcome;
   reviewers?: Reviewer[];
+  announced?: Announcement[];
 }) {
-  const announced: Announcement[] = [];
   const clock = new FakeClock();
   const outbox = new Outbox({ writer, announce: (announcement) => announced.push(announcement), onAppended: () => {} });
   const turn = new ActiveTurn({ id: 'u', kind: 'user', startedAtMs: 0, settings: {} as ThreadSettings, outputSchema: null });
@@ -44,7 +45,7 @@ async function performed({
     kind: 'other',
     item: ITEM,
     judge: () => judged,
-    perform: async () => perform(),
+    perform: async (_permit, shown) => perform(shown),
     refused: () => ({ output: 'refused', success: false, item: ITEM }),
     close: async () => {
       closed++;
@@ -81,6 +82,17 @@ const FAILED = {
 
 test('the item of an action that throws completes as failed', async () => {
   expect(await performed({ perform: broken })).toEqual(FAILED);
+});
+
+test('the item of an action that throws completes with what clients have seen of it', async () => {
+  const announced: Announcement[] = [];
+  const changes = [{ path: '/a', kind: { type: 'add' as const }, diff: 'text' }];
+  const perform = (shown: OpenItem | null) => {
+    shown?.update({ ...ITEM, changes });
+    return broken();
+  };
+  expect(await performed({ perform, announced })).toEqual(FAILED);
+  expect(announced.at(-1)?.params).toMatchObject({ item: { ...ITEM, changes, status: 'failed' } });
 });
 
 test('the item completes as failed if keeping a verdict fails', async () => {

@@ -91,6 +91,22 @@ test('a part that throws instead of returning a step takes none, and the turn ru
   expect(server.log.takeErrors()).toEqual(Array(4).fill('a part failed to take its step in a turn'));
 });
 
+test('a part that throws while the thread is idle, resumed or closed is passed over', async () => {
+  const broken = () => {
+    throw new Error('the part is broken');
+  };
+  const rejecting = async () => broken();
+  const server = await threadWith(() => ({ due: broken, resumed: broken, endWork: rejecting }), done);
+  await server.client.turn(threadId, 'go');
+  await server.client.request('thread/resume', { threadId });
+  await server.client.waitFor('thread/goal/cleared');
+  await server.client.request('thread/archive', { threadId });
+  expect(await server.store.getThread(threadId)).toMatchObject({ archivedAtMs: expect.any(Number) });
+  expect(new Set(server.log.takeErrors())).toEqual(
+    new Set(['a part failed to say whether a turn is due', 'a part failed to announce its state', 'a part failed to end its work']),
+  );
+});
+
 test('a part can begin turns while the thread is idle', async () => {
   let left = 2;
   const due = () => {
@@ -148,5 +164,6 @@ test.each<[string, TurnPart]>([
   if ('beforeAction' in part) await server.model.asked(1);
   await server.client.request('turn/interrupt', { threadId, turnId: turn.id });
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'interrupted' });
+  expect(server.model.requests).toHaveLength('beforeAction' in part ? 1 : 0);
   expect(existsSync(join(server.cwd, 'made'))).toBe(false);
 });

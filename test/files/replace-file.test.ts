@@ -72,6 +72,7 @@ test.runIf(process.getuid?.() === 0)('the file keeps its owner', async () => {
 
 test.each([
   ['whose owner cannot be kept', { owner: 'EPERM' }],
+  ['whose owner the user namespace does not know', { owner: 'EINVAL' }],
   ['in a folder that takes no new files', { draft: 'EACCES' }],
   ['in a folder of a read-only file system', { draft: 'EROFS' }],
   ['that may not be replaced in its folder', { rename: 'EPERM' }],

@@ -16,6 +16,7 @@ const never = new AbortController().signal;
 /** Clients of a server that answers nothing but their handshakes. Each follows the thread. */
 async function connectedClients(
   count: number,
+  onInputEnd: (clients: Clients) => Promise<void> = async () => {},
 ): Promise<{ clients: Clients; connected: TestClient[]; join: () => Promise<TestClient>; log: RecordingLog }> {
   const log = new RecordingLog();
   const clients = new Clients(log);
@@ -32,7 +33,7 @@ async function connectedClients(
       keepAlive: new KeepAlive(),
       tap: null,
       onOverdue: () => {},
-      onInputEnd: async () => {},
+      onInputEnd: () => onInputEnd(clients),
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
       onResponse: (answer) => void clients.answer(answer, connection.id),
       onClosed: () => clients.remove(connection),
@@ -166,6 +167,50 @@ test('an error settles a question once the other clients are gone', async () => 
   const { id } = await asked(last);
   left.input.end();
   last.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+  expect(await answer).toEqual({ type: 'error', message: 'method not found' });
+});
+
+test.each(['before', 'after'])('a client that leaves the thread %s an error of the last other one is not waited for', async (order) => {
+  const { clients, connected } = await connectedClients(2);
+  const [observer, left] = connected as [TestClient, TestClient];
+  const answer = ask(clients);
+  const { id } = await asked(observer);
+  await asked(left);
+  if (order === 'before') clients.unsubscribe(THREAD, 1);
+  observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+  await answered(observer);
+  if (order === 'after') clients.unsubscribe(THREAD, 1);
+  expect(await answer).toEqual({ type: 'error', message: 'method not found' });
+});
+
+test('a client that has left the thread can still answer', async () => {
+  const { clients, connected } = await connectedClients(2);
+  const [, left] = connected as [TestClient, TestClient];
+  const answer = ask(clients);
+  const { id } = await asked(left);
+  clients.unsubscribe(THREAD, 1);
+  left.send(JSON.stringify({ id, result: RESULT }));
+  expect(await answer).toEqual({ type: 'result', result: RESULT });
+});
+
+test('an error settles a question when the other client has closed its side, though a client that was not asked stays', async () => {
+  let close = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  onTestFinished(() => close());
+  const drained = async (clients: Clients) => {
+    clients.drain();
+    await closed;
+  };
+  const { clients, connected } = await connectedClients(3, drained);
+  clients.unsubscribe(THREAD, 2);
+  const [observer, person] = connected as [TestClient, TestClient];
+  const answer = ask(clients);
+  const { id } = await asked(observer);
+  observer.send(JSON.stringify({ id, error: { code: -32601, message: 'method not found' } }));
+  await answered(observer);
+  person.input.end();
   expect(await answer).toEqual({ type: 'error', message: 'method not found' });
 });
 

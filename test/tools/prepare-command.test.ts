@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Grants } from '../../src/policy/permissions/grants.ts';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import { type ProcessSpec, SandboxUnavailableError } from '../../src/sandbox/processes/processes.ts';
 import type { ActionHost, OpenItem } from '../../src/tools/action.ts';
 import { prepareCommand } from '../../src/tools/command/prepare-command.ts';
@@ -9,7 +10,8 @@ import { tempFolder } from '../config/temp-folder.ts';
 import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-const open: OpenItem = { startedMs: 0, update: () => {}, drained: () => null, complete: async () => {} };
+const item: ThreadItem = { type: 'plan', id: 'call', text: '' };
+const open: OpenItem = { startedMs: 0, item, update: () => {}, drained: () => null, complete: async () => {} };
 const host: ActionHost = {
   requestMore: async () => ({ deny: { by: 'declined' } }),
   askUser: async () => ({ type: 'aborted' }),
@@ -47,7 +49,7 @@ async function prepared() {
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
-    preparePatch: null,
+    preparePatch: async () => null,
   };
   const how = {
     tty: false,

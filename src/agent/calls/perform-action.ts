@@ -93,9 +93,8 @@ class ActionRun {
   }
 
   async #fail(): Promise<void> {
-    const { item } = this.#action;
     const open = (await this.#begun?.catch(() => null)) ?? null;
-    if (open !== null && item !== null && !this.#isFinished) await open.complete(settleItem(item));
+    if (open !== null && !this.#isFinished) await open.complete(settleItem(open.item));
   }
 
   async #verdict(ask: Ask): Promise<Verdict> {

@@ -66,6 +66,9 @@ export class ThreadItems {
     };
     return {
       startedMs,
+      get item() {
+        return currentItem(begun);
+      },
       update(item, announcement) {
         begun.current = item;
         timer ??= clock.setTimer(save, SAVE_INTERVAL_MS);
@@ -86,6 +89,11 @@ export class ThreadItems {
   }
 }
 
-function stored({ turnId, startedAtMs, current }: BegunItem): StoredItem {
-  return { turnId, item: typeof current === 'function' ? current() : current, startedAtMs, completedAtMs: null };
+function stored(begun: BegunItem): StoredItem {
+  const { turnId, startedAtMs } = begun;
+  return { turnId, item: currentItem(begun), startedAtMs, completedAtMs: null };
+}
+
+function currentItem({ current }: BegunItem): ThreadItem {
+  return typeof current === 'function' ? current() : current;
 }

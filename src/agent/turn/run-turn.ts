@@ -86,6 +86,7 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
   await record(run, await deps.parts.beforeRequest(turn));
   const tools = await deps.parts.tools(turn.signal);
+  if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
   const response = await askModel(run, tools);
   if (response.ended === 'failed') return { status: 'failed', error: response.error, cutOff: response.cutOff };
   if (turn.signal.aborted) return { status: 'interrupted', cutOff: response.ended === 'stopped' ? response.cutOff : [] };

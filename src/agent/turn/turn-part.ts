@@ -44,10 +44,10 @@ export interface DueTurn {
 }
 
 /**
- * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments
- * that it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
- * once; the turn stores and announces the step in its own commit of that moment. If such a method throws, the error is logged,
- * and the part takes no step.
+ * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
+ * it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
+ * once; the turn stores and announces the step in its own commit of that moment. If a method throws, the error is logged, and the part
+ * is passed over. But an error of `tools` or `beforeRequest` fails the turn, and one of `beforeAction` refuses the action.
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
@@ -69,12 +69,12 @@ export interface TurnPart {
   /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Promise<{ tell?: ResponseItem[] }>;
   /**
-   * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. An error counts as
-   * a refusal. User commands do not come here, nor does an action that asks for more while it is performed.
+   * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
+   * do not come here, nor does an action that asks for more while it is performed.
    */
   beforeAction?(action: Action, turn: TurnContext): Promise<{ refuse?: string }>;
 
-  /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. An error is logged. */
+  /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;
   /** The thread is reverted or closed. Ends everything that still runs for it. */
   endWork?(): Promise<void>;

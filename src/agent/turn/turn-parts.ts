@@ -40,14 +40,14 @@ export class TurnParts {
   /** The first turn that a part wants to begin; null: none does. */
   due(): DueTurn | null {
     for (const part of this.#parts) {
-      const due = part.due?.() ?? null;
+      const due = this.#attempt(() => part.due?.() ?? null, null, 'a part failed to say whether a turn is due');
       if (due !== null) return due;
     }
     return null;
   }
 
   resumed(): Announcement[] {
-    return this.#parts.flatMap((part) => part.resumed?.() ?? []);
+    return this.#parts.flatMap((part) => this.#attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'));
   }
 
   inputArrived(): Step {
@@ -104,21 +104,25 @@ export class TurnParts {
     }
   }
 
+  /** Never rejects: the error of one part must not keep a thread from being closed. */
   async endWork(): Promise<void> {
-    await Promise.all(this.#parts.map(async (part) => part.endWork?.()));
+    const failed = (error: unknown) => this.#failed('a part failed to end its work', { err: error });
+    await Promise.all(this.#parts.map(async (part) => part.endWork?.()).map((work) => work.catch(failed)));
   }
 
   /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
   #merged(stepOf: (part: TurnPart) => Step | undefined): Step {
-    const steps = this.#parts.map((part) => {
-      try {
-        return stepOf(part) ?? {};
-      } catch (error) {
-        this.#failed('a part failed to take its step in a turn', { err: error });
-        return {};
-      }
-    });
-    return mergedSteps(steps);
+    return mergedSteps(this.#parts.map((part) => this.#attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')));
+  }
+
+  /** Returns the result of the work of a part, or `otherwise` if it throws; the error is logged with this message. */
+  #attempt<T>(work: () => T, otherwise: T, message: string): T {
+    try {
+      return work();
+    } catch (error) {
+      this.#failed(message, { err: error });
+      return otherwise;
+    }
   }
 
   #failed(message: string, fields: object): void {

@@ -3,7 +3,7 @@ import { lstat, rename, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, pathOf } from '../../files/file-location.ts';
-import { FileChangedError, type NewContents, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
+import { FileChangedError, type NewContents, OWNER_REFUSED, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
 import { writeAll } from '../../files/write-all.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -133,13 +133,13 @@ function contentsOf({ after, mode, before }: PlannedChange): NewContents {
   return { fill: (file) => writeAll(file, Buffer.from(after ?? '')), mode, before };
 }
 
-/** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process may change owners. */
+/** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process can set that owner. */
 async function writeMoved(path: string, change: PlannedChange): Promise<string> {
   const contents = contentsOf(change);
   try {
     return await writeDraft(path, change.entry.found, contents);
   } catch (error) {
-    if (!hasErrorCode(error, ['EPERM'])) throw error;
+    if (!hasErrorCode(error, OWNER_REFUSED)) throw error;
     return writeDraft(path, null, contents);
   }
 }

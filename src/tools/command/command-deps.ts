@@ -20,5 +20,5 @@ export interface CommandDeps {
   environment(): Record<string, string>;
   limits: CommandLimits;
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
-  preparePatch: ((call: CommandCall, context: CallContext) => Promise<Action | ActionOutcome | null>) | null;
+  preparePatch(call: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null>;
 }

@@ -15,8 +15,8 @@ import type { CommandDeps } from './command-deps.ts';
  * applies a patch is prepared as that patch.
  */
 export async function prepareCommand(call: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
-  const patch = await deps.preparePatch?.(call, context);
-  if (patch != null) return patch;
+  const patch = await deps.preparePatch(call, context);
+  if (patch !== null) return patch;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
