@@ -15,15 +15,18 @@ export interface Step {
   announce?: Announcement[];
 }
 
-/** Merges patches, entries and announcements into one step. Later patches win; entries and announcements keep their order. */
-export function mergedSteps(steps: readonly Step[]): Step & Required<Pick<Step, 'announce'>> {
-  const patches = steps.flatMap(({ patch }) => (patch === undefined ? [] : [patch]));
-  const entries = steps.flatMap((step) => step.entries ?? []);
-  return {
-    ...(patches.length === 0 ? {} : { patch: Object.assign({}, ...patches) as ThreadPatch }),
-    ...(entries.length === 0 ? {} : { entries }),
-    announce: steps.flatMap(({ announce = [] }) => announce),
-  };
+/** The part of a step that several can add to: what is stored, and what is announced then. */
+export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
+
+/** One step with what all of these have. Later patches win; entries and announcements keep their order. */
+export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
+  const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
+  for (const { patch, entries, announce } of steps) {
+    if (patch !== undefined) merged.patch = { ...merged.patch, ...patch };
+    if (entries !== undefined) merged.entries = [...(merged.entries ?? []), ...entries];
+    if (announce !== undefined) merged.announce.push(...announce);
+  }
+  return merged;
 }
 
 /**

@@ -21,8 +21,8 @@ export interface CallContext {
 /** A tool for the model. The tool prepares an action; the agent judges it, asks about it and performs it. */
 export interface Tool {
   readonly spec: ToolSpec;
-  /** `thread`: no other call of the same response runs at the same time. */
-  readonly lock?: 'thread';
+  /** The calls of one response run side by side; a call of this tool runs alone. */
+  readonly isExclusive?: true;
   /** False: the tool is not offered to the model, but works if the model calls it by name. */
   readonly offered?: false;
   /** The tool only changes records, such as the goal. A turn that calls only such tools counts as a turn without work. */
@@ -31,5 +31,5 @@ export interface Tool {
    * Validates the arguments and prepares the action. `args` is the JSON from the model, not validated. Returns an outcome instead if
    * there is nothing to perform; its output tells the model why.
    */
-  prepare(args: JsonValue, context: CallContext, signal: AbortSignal): Promise<Action | ActionOutcome>;
+  prepare(args: JsonValue, context: CallContext): Promise<Action | ActionOutcome>;
 }

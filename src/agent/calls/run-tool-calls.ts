@@ -28,18 +28,18 @@ interface ToolCallDeps {
 
 /**
  * Runs calls that the model made together, and returns their outputs in the order of the calls. They run in parallel, except that a
- * call of a tool with a lock runs alone. Never rejects.
+ * call of an exclusive tool runs alone. Never rejects.
  */
 export function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem[]> {
-  let locked: Promise<unknown> = Promise.resolve();
-  let unlocked: Promise<unknown>[] = [];
+  let alone: Promise<unknown> = Promise.resolve();
+  let beside: Promise<unknown>[] = [];
   return Promise.all(
     calls.map((call) => {
-      const hasLock = findTool(deps.tools, call)?.lock !== undefined;
-      const before = hasLock ? Promise.all([locked, ...unlocked]) : locked;
+      const isExclusive = findTool(deps.tools, call)?.isExclusive === true;
+      const before = isExclusive ? Promise.all([alone, ...beside]) : alone;
       const output = before.then(() => outputOf(call, deps, signal));
-      if (hasLock) [locked, unlocked] = [output, []];
-      else unlocked.push(output);
+      if (isExclusive) [alone, beside] = [output, []];
+      else beside.push(output);
       return output;
     }),
   );
@@ -65,7 +65,7 @@ async function run(call: ToolCall, { tools, context, perform, log }: ToolCallDep
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    const prepared = await tool.prepare(args, context(call), signal);
+    const prepared = await tool.prepare(args, context(call));
     return 'perform' in prepared ? await perform(prepared) : prepared;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');

@@ -4,7 +4,7 @@ import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protoc
 import type { GoalRecord, ThreadPatch } from '../../store/thread-store.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { Step } from '../outbox.ts';
+import type { StepAddition } from '../outbox.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 
@@ -112,7 +112,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return [this.announcement(null)];
   }
 
-  inputArrived(): Step {
+  inputArrived(): StepAddition {
     this.#startOver();
     if (this.#turn !== null) this.#turn.isUnprompted = false;
     const goal = this.#goal;
@@ -122,7 +122,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return { patch };
   }
 
-  turnBegan({ kind }: TurnContext): Step {
+  turnBegan({ kind }: TurnContext): StepAddition {
     const isUnprompted = kind === 'goal';
     this.#turn = { isUnprompted };
     this.#chargedUntilMs = this.#deps.clock.monotonic();
@@ -132,7 +132,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   }
 
   /** Charges the tokens of a response: its input without the cached part, and its output. */
-  tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): Step {
+  tokensUsed({ id }: TurnContext, usage: TokenUsageBreakdown): StepAddition {
     const before = this.current();
     const tokens = Math.max(0, usage.inputTokens - usage.cachedInputTokens) + usage.outputTokens;
     const goal = this.#charged(tokens);
@@ -149,7 +149,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return { tell: relevant.map((kind) => (kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal))) };
   }
 
-  turnEnded({ id }: TurnContext, { status, error, cause, acted }: TurnOutcome): Step {
+  turnEnded({ id }: TurnContext, { status, error, cause, acted }: TurnOutcome): StepAddition {
     const before = this.current();
     let goal = this.#charged();
     const isUnprompted = this.#turn?.isUnprompted === true;
@@ -222,7 +222,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
   #step(
     before: ThreadGoal | null,
     { goal, turnId, warning = null }: { goal: GoalRecord | null; turnId: string; warning?: string | null },
-  ): Step {
+  ): StepAddition {
     if (!this.available || goal === null || goal === this.#goal) return {};
     this.#deps.keep({ goal });
     const threadId = this.#threadId;

@@ -6,7 +6,7 @@ import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
-import { mergedSteps, type Step } from '../outbox.ts';
+import { mergedSteps, type Step, type StepAddition } from '../outbox.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
@@ -26,7 +26,7 @@ export interface TurnBeginning {
   /** Work before the model is asked; null: none. */
   opening: TurnOpening | null;
   /** The step of the turn's parts, committed with `turn/started`. */
-  step: Step;
+  step: StepAddition;
 }
 
 /**
@@ -48,7 +48,7 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
   turn.markFinished();
 }
 
-async function begin({ deps, turn }: RunningTurn, step: Step): Promise<void> {
+async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<void> {
   await deps.outbox.commit(deps.statusStep('active'));
   const started = turnView({ id: turn.id, status: 'inProgress', startedAtMs: turn.startedAtMs });
   const announce: Announcement[] = [{ method: 'turn/started', params: { threadId: deps.threadId, turn: started } }];
@@ -137,7 +137,7 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   deps.endGrants();
   await deps.parts.cleanUp(turn);
   run.runningOn = deps.calls.runningOn(turn.id);
-  let parts: Step = {};
+  let parts: StepAddition = {};
   try {
     await announceInputs(run, await turn.takeInputs());
     parts = partsStep(run, ending);
@@ -151,13 +151,13 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
 }
 
 /** The step of the turn's parts for this ending. */
-function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): Step {
+function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): StepAddition {
   const error = ending.status === 'failed' ? ending.error : null;
   const cause = ending.status === 'interrupted' ? turn.interruptCause : null;
   return deps.parts.turnEnded(turn, { status: ending.status, error, cause, acted });
 }
 
-function endingStep({ deps, turn, lastMessage, runningOn }: RunningTurn, ending: Ending, parts: Step): Step {
+function endingStep({ deps, turn, lastMessage, runningOn }: RunningTurn, ending: Ending, parts: StepAddition): Step {
   const { threadId } = deps;
   const completedAtMs = deps.clock.now();
   const end = {

@@ -7,7 +7,7 @@ import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
-import type { Outbox, Step } from '../outbox.ts';
+import type { Outbox, Step, StepAddition } from '../outbox.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { TurnParts } from './turn-parts.ts';
 
@@ -31,9 +31,9 @@ export interface TurnDeps {
   /** The thread's token usage so far; null: unknown. */
   tokenUsage(): ThreadTokenUsage | null;
   /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
-  tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): Step;
+  tokensStep(turn: ActiveTurn, usage: TokenUsageBreakdown): StepAddition;
   /** Changes the thread's status at once, and returns the step that stores and announces it. */
-  statusStep(status: 'active' | 'idle' | 'systemError'): Step & Required<Pick<Step, 'announce'>>;
+  statusStep(status: 'active' | 'idle' | 'systemError'): StepAddition & Required<Pick<Step, 'announce'>>;
   /** Ends the grants that were given for the turn. */
   endGrants(): void;
 }

@@ -6,7 +6,7 @@ import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { Outbox, Step } from '../outbox.ts';
+import type { Outbox, StepAddition } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
 /** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
@@ -58,13 +58,13 @@ export interface TurnPart {
   resumed?(): Announcement[];
 
   /** A client's input begins or joins a turn, or a user command begins one. */
-  inputArrived?(): Step;
+  inputArrived?(): StepAddition;
   /** The turn's start is stored. The step is committed with `turn/started`. */
-  turnBegan?(turn: TurnContext): Step;
+  turnBegan?(turn: TurnContext): StepAddition;
   /** A response has used tokens. */
-  tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown): Step;
+  tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
-  turnEnded?(turn: TurnContext, outcome: TurnOutcome): Step;
+  turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
   /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Promise<{ tell?: ResponseItem[] }>;

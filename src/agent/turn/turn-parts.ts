@@ -4,7 +4,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { mergedSteps, type Step } from '../outbox.ts';
+import { mergedSteps, type StepAddition } from '../outbox.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
 
 interface TurnPartsDeps {
@@ -50,19 +50,19 @@ export class TurnParts {
     return this.#parts.flatMap((part) => this.#attempt(() => part.resumed?.() ?? [], [], 'a part failed to announce its state'));
   }
 
-  inputArrived(): Step {
+  inputArrived(): StepAddition {
     return this.#merged((part) => part.inputArrived?.());
   }
 
-  turnBegan(turn: TurnContext): Step {
+  turnBegan(turn: TurnContext): StepAddition {
     return this.#merged((part) => part.turnBegan?.(turn));
   }
 
-  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): Step {
+  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition {
     return this.#merged((part) => part.tokensUsed?.(turn, usage));
   }
 
-  turnEnded(turn: TurnContext, outcome: TurnOutcome): Step {
+  turnEnded(turn: TurnContext, outcome: TurnOutcome): StepAddition {
     return this.#merged((part) => part.turnEnded?.(turn, outcome));
   }
 
@@ -111,7 +111,7 @@ export class TurnParts {
   }
 
   /** Merges the steps of all parts. A part that throws takes no step, because its error must not keep a turn from beginning or ending. */
-  #merged(stepOf: (part: TurnPart) => Step | undefined): Step {
+  #merged(stepOf: (part: TurnPart) => StepAddition | undefined): StepAddition {
     return mergedSteps(this.#parts.map((part) => this.#attempt(() => stepOf(part) ?? {}, {}, 'a part failed to take its step in a turn')));
   }
 

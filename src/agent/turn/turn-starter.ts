@@ -5,7 +5,7 @@ import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/gene
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import { mergedSteps, type Outbox, type Step } from '../outbox.ts';
+import { mergedSteps, type Outbox, type StepAddition } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 import { settingsChange } from '../settings/settings-change.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -66,7 +66,7 @@ export class TurnStarter {
     const input = await turnInput(params, { settings, instructions, ids, atMs: now });
     const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now, told, ...change.patch };
     if (state.record.preview === '') patch.preview = threadPreview(params.input);
-    const start: Step = {
+    const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now },
         ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])]),

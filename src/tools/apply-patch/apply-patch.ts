@@ -32,7 +32,7 @@ interface PatchRequest {
 export class ApplyPatch {
   readonly tool: Tool = {
     spec: PATCH_SPEC,
-    lock: 'thread',
+    isExclusive: true,
     prepare: (args, context) => this.#prepareCall(args, context),
   };
   readonly #deps: ApplyPatchDeps;

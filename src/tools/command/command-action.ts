@@ -41,6 +41,7 @@ export class CommandAction implements Action {
 
   constructor(prepared: PreparedCommand, situation: Situation) {
     const { call, command, context, deps } = prepared;
+    const actions = commandActions(command, call.cwd);
     this.#slot = deps.sessions.takeSlot();
     this.#situation = situation;
     this.#run = { ...prepared, number: this.#slot?.number ?? 0, owner: this.#slot?.owner(context.turnId) ?? [] };
@@ -50,7 +51,7 @@ export class CommandAction implements Action {
       cwd: call.cwd,
       processId: call.yields ? String(this.#run.number) : null,
       source: call.yields ? 'unifiedExecStartup' : 'agent',
-      actions: commandActions(command, call.cwd),
+      actions,
     });
   }
 
