@@ -110,13 +110,13 @@ export function createApp(options: AppParts): App {
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
-  const threads = new Threads({ ...server, store, publisher: clients, processes, modelFor, installedModels, partKinds: parts }, clients);
-  const clientProcesses = new ClientProcesses({ processes, publisher: clients, clock, isConnected: (id) => clients.has(id) });
+  const threads = new Threads({ ...server, store, clients, processes, modelFor, installedModels, partKinds: parts }, clients);
+  const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
     store,
-    publisher: clients,
-    goals: new ThreadGoals({ threads, publisher: clients, clock, config }),
+    clients,
+    goals: new ThreadGoals({ threads, clients, clock, config }),
     fileWatches,
     clientProcesses,
     env,

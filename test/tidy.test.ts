@@ -70,7 +70,7 @@ describe('the source', () => {
     expect(source.filter((path) => !beginnings.includes(path) && reaching.test(codeOf(path)))).toEqual([]);
   });
 
-  test('makes folders with their parents in base/make-folder.ts only: Node never returns from it in /proc', () => {
+  test('makes folders with their parents in base/paths/make-folder.ts only: Node never returns from it in /proc', () => {
     const recursive = /\bmkdir(Sync)?\((?:[^()]|\([^()]*\))*\brecursive\b/;
     expect(source.filter((path) => recursive.test(codeOf(path)))).toEqual([]);
   });

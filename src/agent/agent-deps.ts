@@ -8,13 +8,13 @@ import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
-import type { Publisher } from './publisher.ts';
+import type { ClientChannel } from './client-channel.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The collaborators that app.ts passes to the agent. */
 export interface AgentDeps {
   store: ThreadStore;
-  publisher: Publisher;
+  clients: ClientChannel;
   clock: Clock;
   ids: Ids;
   log: Log;

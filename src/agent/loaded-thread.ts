@@ -1,4 +1,4 @@
-import { resolveLinks } from '../base/follow-path.ts';
+import { resolveLinks } from '../base/paths/follow-path.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
@@ -50,7 +50,7 @@ export class LoadedThread {
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
     const grants = new Grants(resolveLinks);
-    const announce = ({ method, params }: Announcement) => agent.publisher.publish({ threadId: record.id }, method, params);
+    const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
     this.id = record.id;
     this.#state = state;
     this.#writer = writer;

@@ -194,7 +194,7 @@ export class Threads {
       this.keepLoaded(thread.id);
       this.#loaded.delete(thread.id);
       await thread.close();
-      this.#deps.publisher.publish('everyone', 'thread/closed', { threadId: thread.id });
+      this.#deps.clients.publish('everyone', 'thread/closed', { threadId: thread.id });
     });
   }
 

@@ -1,6 +1,6 @@
 import { openSync, writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { makeOpenFilePrivate } from '../base/make-private.ts';
+import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
 
 /** The maximum number of bytes of the log that wait for their reader. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { makeOpenFilePrivate } from '../base/make-private.ts';
+import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
 import { jsonRedactor } from '../secrets/json-redactor.ts';

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { isFolder } from '../base/is-folder.ts';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { Client } from './client.ts';
 import type { ClientOptions } from './client-options.ts';
 

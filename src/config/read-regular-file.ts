@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
-import { realPathOrSame } from '../base/real-path.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 
 /**

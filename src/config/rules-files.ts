@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolderSync } from '../base/make-folder.ts';
+import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { readRegularFile } from './read-regular-file.ts';
 

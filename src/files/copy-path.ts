@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
-import { isWithin } from '../base/is-within.ts';
+import { isWithin } from '../base/paths/is-within.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 import { notAFile, unlessMissing, withFile } from './file-failure.ts';
 import { locateFile, pathOf } from './file-location.ts';

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { LINKS_MAX } from '../base/follow-path.ts';
+import { LINKS_MAX } from '../base/paths/follow-path.ts';
 import { isAbsent } from '../base/system-error-code.ts';
 
 /** The real place of an entry of a folder. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isBelow } from '../base/is-within.ts';
-import { realPathOrSame } from '../base/real-path.ts';
+import { isBelow } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { gitConfigValue } from './git-config-value.ts';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Publisher } from '../agent/publisher.ts';
+import type { ClientChannel } from '../agent/client-channel.ts';
 import type { Env } from '../base/env.ts';
 import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
@@ -23,7 +23,7 @@ export const OUTPUT_BYTES_DEFAULT = 1024 * 1024;
 
 export interface ClientProcessMethodsDeps {
   clientProcesses: ClientProcesses;
-  publisher: Publisher;
+  clients: ClientChannel;
   /** The configuration for the server's working directory. Reads the files at each call. */
   config: () => Promise<Config>;
   /** The absolute path of the server's working directory. */
@@ -33,7 +33,7 @@ export interface ClientProcessMethodsDeps {
 }
 
 export function commandMethods(deps: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = deps;
+  const { clientProcesses, clients } = deps;
   return {
     'command/exec': {
       queue: null,
@@ -52,7 +52,7 @@ export function commandMethods(deps: ClientProcessMethodsDeps) {
           terminal,
           timeoutMs: params.disableTimeout === true ? null : (params.timeoutMs ?? TIMEOUT_MS_DEFAULT),
           outputBytesCap: params.disableOutputCap === true ? null : (params.outputBytesCap ?? OUTPUT_BYTES_DEFAULT),
-          onOutput: streamed ? (delta) => publisher.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
+          onOutput: streamed ? (delta) => clients.publish(audience, 'command/exec/outputDelta', { processId, ...delta }) : null,
           rights: rightsOf(params, cwd, deps),
         });
         return run.ended.then(

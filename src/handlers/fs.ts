@@ -2,7 +2,7 @@ import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { decodeBase64 } from '../base/decode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
-import { makeFolder } from '../base/make-folder.ts';
+import { makeFolder } from '../base/paths/make-folder.ts';
 import { copyPath } from '../files/copy-path.ts';
 import { withFile } from '../files/file-failure.ts';
 import type { FileWatches } from '../files/file-watches.ts';

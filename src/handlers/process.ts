@@ -9,12 +9,12 @@ import { type ClientProcessMethodsDeps, OUTPUT_BYTES_DEFAULT, TIMEOUT_MS_DEFAULT
 import type { MethodTable } from './method.ts';
 
 export function processMethods(deps: ClientProcessMethodsDeps) {
-  const { clientProcesses, publisher } = deps;
+  const { clientProcesses, clients } = deps;
 
   /** Never rejects. */
   async function announceEnd(run: ClientProcess, processHandle: string): Promise<void> {
     const { exitCode, output, allRead } = await run.ended;
-    publisher.publish({ connection: run.spec.connection }, 'process/exited', {
+    clients.publish({ connection: run.spec.connection }, 'process/exited', {
       processHandle,
       exitCode,
       stdout: output.text('stdout'),
@@ -45,7 +45,7 @@ export function processMethods(deps: ClientProcessMethodsDeps) {
           outputBytesCap,
           onOutput:
             params.streamStdoutStderr === true || terminal !== null
-              ? (delta) => publisher.publish(audience, 'process/outputDelta', { processHandle, ...delta })
+              ? (delta) => clients.publish(audience, 'process/outputDelta', { processHandle, ...delta })
               : null,
           rights: rightsOf(params.env ?? {}, deps),
         });

@@ -1,4 +1,4 @@
-import type { Publisher } from '../agent/publisher.ts';
+import type { ClientChannel } from '../agent/client-channel.ts';
 import type { Threads } from '../agent/threads.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
@@ -19,7 +19,7 @@ export interface Followers {
 export interface ThreadDeps {
   threads: Threads;
   store: ThreadStore;
-  publisher: Publisher;
+  clients: ClientChannel;
   followers: Followers;
   clock: Clock;
   ids: Ids;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isBelow } from '../base/is-within.ts';
 import { isObject } from '../base/json-value.ts';
-import { realPathOrSame } from '../base/real-path.ts';
+import { isBelow } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
 import { skillFiles } from './skill-files.ts';

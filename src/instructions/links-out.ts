@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWithin } from '../base/is-within.ts';
-import { realPathOrSame } from '../base/real-path.ts';
+import { isWithin } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isBelow } from '../base/is-within.ts';
-import { realPathOrSame } from '../base/real-path.ts';
+import { isBelow } from '../base/paths/is-within.ts';
+import { realPathOrSame } from '../base/paths/real-path.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;

@@ -1,11 +1,11 @@
-import type { Audience, Publisher } from '../agent/publisher.ts';
+import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import type { Log } from '../base/log.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
 
 /** All connections, the threads that each follows, and the requests that were sent to them. */
-export class Clients implements Publisher {
+export class Clients implements ClientChannel {
   readonly #connections = new Map<number, Connection>();
   readonly #followers = new Map<string, Set<Connection>>();
   readonly #pending: PendingRequests;
@@ -86,7 +86,7 @@ export class Clients implements Publisher {
     return [...(this.#followers.get(threadId) ?? [])].some((connection) => !connection.inputEnded);
   }
 
-  publish: Publisher['publish'] = (audience, method, params) => {
+  publish: ClientChannel['publish'] = (audience, method, params) => {
     let line: string | null = null;
     for (const connection of this.#audience(audience)) {
       if (!connection.hears(method)) continue;
@@ -95,7 +95,7 @@ export class Clients implements Publisher {
     }
   };
 
-  ask: Publisher['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
+  ask: ClientChannel['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
 
   /** Takes a client's answer to a request of the server. */
   async answer(response: ClientResponse, connectionId: number): Promise<void> {

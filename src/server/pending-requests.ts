@@ -1,4 +1,4 @@
-import type { Audience, Publisher } from '../agent/publisher.ts';
+import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import { isObject } from '../base/json-value.ts';
 import type { Log } from '../base/log.ts';
 import type { Answer } from '../protocol/answer.ts';
@@ -24,7 +24,7 @@ export interface PendingRequestsDeps {
   log: Log;
   /** The connections of an audience, as they are now. */
   connections(audience: Audience): Iterable<Connection>;
-  publish: Publisher['publish'];
+  publish: ClientChannel['publish'];
   /** Whether a client is left that can still send something. */
   canAnyoneAnswer(): boolean;
 }
@@ -50,7 +50,7 @@ export class PendingRequests {
     return this.#pending.size;
   }
 
-  ask: Publisher['ask'] = (audience, { method, params }, signal) => {
+  ask: ClientChannel['ask'] = (audience, { method, params }, signal) => {
     if (signal.aborted) return Promise.resolve({ type: 'aborted' });
     const id = this.#nextId++;
     return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
-import { resolveLinks } from '../base/follow-path.ts';
-import { isWithin } from '../base/is-within.ts';
+import { resolveLinks } from '../base/paths/follow-path.ts';
+import { isWithin } from '../base/paths/is-within.ts';
 
 /**
  * The path of a file in a question to the user: its real path, so that the user sees what they allow. A path in the working

@@ -1,5 +1,5 @@
-import { resolveLinks } from '../base/follow-path.ts';
 import type { JsonValue } from '../base/json-value.ts';
+import { resolveLinks } from '../base/paths/follow-path.ts';
 import { protectedWrite, readPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import { shownPath } from './shown-path.ts';

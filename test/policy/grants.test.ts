@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { resolveLinks } from '../../src/base/follow-path.ts';
+import { resolveLinks } from '../../src/base/paths/follow-path.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import { shownPath } from '../../src/tools/shown-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';

@@ -2,14 +2,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
 import type { ClientRequest } from '../../tools/action.ts';
+import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';
-import type { Publisher } from '../publisher.ts';
 import type { ThreadState } from '../thread-state.ts';
 
 interface ClientQuestionsDeps {
   state: ThreadState;
   outbox: Outbox;
-  publisher: Publisher;
+  clients: ClientChannel;
   clock: Clock;
 }
 
@@ -41,14 +41,14 @@ export class ClientQuestions {
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
-    const { state, publisher, clock } = this.#deps;
+    const { state, clients, clock } = this.#deps;
     const ms = this.answerMsMax;
     const audience = { threadId: state.id };
-    if (ms === null) return publisher.ask(audience, request, signal);
+    if (ms === null) return clients.ask(audience, request, signal);
     const timeout = new AbortController();
     const timer = clock.setTimer(() => timeout.abort(), ms);
     try {
-      const answer = await publisher.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
+      const answer = await clients.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
       return answer.type === 'aborted' && !signal.aborted ? { type: 'error', message: `no client answered within ${ms} ms` } : answer;
     } finally {
       timer.clear();

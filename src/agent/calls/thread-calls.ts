@@ -39,11 +39,11 @@ export class ThreadCalls {
 
   constructor(deps: ThreadCallsDeps) {
     const { state, agent, outbox, parts, grants, announce } = deps;
-    const { clock, publisher } = agent;
+    const { clock, clients } = agent;
     const threadId = state.id;
-    const questions = new ClientQuestions({ state, outbox, publisher, clock });
+    const questions = new ClientQuestions({ state, outbox, clients, clock });
     this.#deps = deps;
-    this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => publisher.drained({ threadId }) });
+    this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
     this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox };
   }
 

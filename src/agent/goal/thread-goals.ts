@@ -4,7 +4,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadGoal } from '../../protocol/generated/types.ts';
 import { goalsDisabled, noGoalsInEphemeral, threadArchived } from '../../protocol/rpc-error.ts';
 import type { ThreadPatch, ThreadRecord } from '../../store/thread-store.ts';
-import type { Publisher } from '../publisher.ts';
+import type { ClientChannel } from '../client-channel.ts';
 import { changedGoal, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 import { GoalKeeper } from './goal-keeper.ts';
 
@@ -22,7 +22,7 @@ interface GoalThreads {
 
 interface ThreadGoalsDeps {
   threads: GoalThreads;
-  publisher: Publisher;
+  clients: ClientChannel;
   clock: Clock;
   /** Reads the settings that are in effect in a folder. */
   config(cwd: string): Promise<Config>;
@@ -85,7 +85,7 @@ export class ThreadGoals {
 
   /** Announces to every connection, because a thread that is not loaded has no followers. */
   #toEveryone({ method, params }: Announcement): () => void {
-    return () => this.#deps.publisher.publish('everyone', method, params);
+    return () => this.#deps.clients.publish('everyone', method, params);
   }
 
   async #changeable(threadId: string): Promise<ThreadRecord> {

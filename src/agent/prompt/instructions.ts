@@ -1,5 +1,5 @@
-import { isBelow } from '../../base/is-within.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
+import { isBelow } from '../../base/paths/is-within.ts';
 import type { Config } from '../../config/config.ts';
 import { environmentPolicy } from '../../config/environment-policy.ts';
 import { projectFolders } from '../../config/layers/project-folders.ts';

@@ -48,7 +48,7 @@ export class TurnRunner {
 
   #turnDeps(): TurnDeps {
     const { state, agent, outbox, parts, grants, announce } = this.#deps;
-    const { clock, log, ids, publisher } = agent;
+    const { clock, log, ids, clients } = agent;
     const { configuration } = state;
     return {
       threadId: state.id,
@@ -61,7 +61,7 @@ export class TurnRunner {
       shownReasoning: configuration.shownReasoning,
       newId: () => ids.next(),
       announce,
-      drained: () => publisher.drained({ threadId: state.id }),
+      drained: () => clients.drained({ threadId: state.id }),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
       tokensStep: (turn, usage) => mergedSteps([state.tokensStep(turn.id, usage), parts.tokensUsed(turn, usage)]),

@@ -146,6 +146,6 @@ export class TurnStarter {
 
   #announce(announcements: Announcement[]): void {
     const { state, agent } = this.#deps;
-    for (const { method, params } of announcements) agent.publisher.publish({ threadId: state.id }, method, params);
+    for (const { method, params } of announcements) agent.clients.publish({ threadId: state.id }, method, params);
   }
 }

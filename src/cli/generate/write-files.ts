@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolderSync } from '../../base/make-folder.ts';
+import { makeFolderSync } from '../../base/paths/make-folder.ts';
 
 /** Causes by error code, in words that suggest a remedy. */
 const REASONS: Record<string, string> = {

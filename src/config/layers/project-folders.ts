@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { realPathOrSame } from '../../base/real-path.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 

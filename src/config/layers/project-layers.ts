@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { isBelow } from '../../base/is-within.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import { realPathOrSame } from '../../base/real-path.ts';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
 import { emptyTable, isTable, valueAt } from './config-table.ts';
 import { type Layer, readLayer } from './layer.ts';

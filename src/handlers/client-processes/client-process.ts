@@ -1,4 +1,4 @@
-import type { Publisher } from '../../agent/publisher.ts';
+import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
@@ -17,7 +17,7 @@ const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 export interface ClientProcessDeps {
   processes: Processes;
-  publisher: Publisher;
+  clients: ClientChannel;
   clock: Clock;
 }
 
@@ -113,7 +113,7 @@ export class ClientProcess {
   /** Pauses the process while its client does not read, so that no output piles up. */
   #waitForReader(): void {
     const running = this.#running;
-    const backlog = this.spec.onOutput === null ? null : this.#deps.publisher.drained({ connection: this.spec.connection });
+    const backlog = this.spec.onOutput === null ? null : this.#deps.clients.drained({ connection: this.spec.connection });
     if (backlog === null || running === null) return;
     running.pause();
     void backlog.then(() => running.resume());

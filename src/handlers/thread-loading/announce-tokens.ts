@@ -3,9 +3,9 @@ import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Tells the caller the thread's token usage, if it is known. */
-export function announceTokens({ publisher }: ThreadDeps, { id, record: { tokenUsage } }: LoadedThread, caller: Caller): void {
+export function announceTokens({ clients }: ThreadDeps, { id, record: { tokenUsage } }: LoadedThread, caller: Caller): void {
   if (tokenUsage === null) return;
-  publisher.publish({ connection: caller.id }, 'thread/tokenUsage/updated', {
+  clients.publish({ connection: caller.id }, 'thread/tokenUsage/updated', {
     threadId: id,
     turnId: tokenUsage.turnId,
     tokenUsage: tokenUsage.usage,

@@ -3,9 +3,9 @@ import type { Caller } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Warns the caller about each instruction file that the model does not get, because it is a link that leads out of the project. */
-export function warnOfLinks({ publisher }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
+export function warnOfLinks({ clients }: ThreadDeps, { id, configuration }: LoadedThread, caller: Caller): void {
   for (const path of configuration.instructions.leftOut) {
     const message = `${path} is a link that leads out of the project: it is not read as instructions.`;
-    publisher.publish({ connection: caller.id }, 'warning', { threadId: id, message });
+    clients.publish({ connection: caller.id }, 'warning', { threadId: id, message });
   }
 }

@@ -12,7 +12,7 @@ import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
 import { allTurns } from './turns.ts';
 
 export function forkMethods(deps: ThreadDeps) {
-  const { threads, followers, publisher } = deps;
+  const { threads, followers, clients } = deps;
   return {
     'thread/fork': {
       queue: perThread,
@@ -23,7 +23,7 @@ export function forkMethods(deps: ThreadDeps) {
         followers.subscribe(fork.id, caller.id);
         after(() => {
           announceTokens(deps, fork, caller);
-          publisher.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
+          clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
           warnOfLinks(deps, fork, caller);
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };

@@ -14,7 +14,7 @@ import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
 import { allTurns, turnsPage } from './turns.ts';
 
 export function resumeMethods(deps: ThreadDeps) {
-  const { threads, followers, publisher } = deps;
+  const { threads, followers, clients } = deps;
   return {
     'thread/resume': {
       queue: perThread,
@@ -25,7 +25,7 @@ export function resumeMethods(deps: ThreadDeps) {
         threads.keepLoaded(thread.id);
         after(() => {
           announceTokens(deps, thread, caller);
-          for (const { method, params: shown } of thread.resumeAnnouncements) publisher.publish({ connection: caller.id }, method, shown);
+          for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
           warnOfLinks(deps, thread, caller);
           threads.beginDueTurn(thread.id);

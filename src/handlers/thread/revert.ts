@@ -5,12 +5,12 @@ import type { ThreadDeps } from '../thread-deps.ts';
 
 /** Removes a turn and all turns after it. Announces that to everyone: clients that show the thread must read it again. */
 export async function revert(
-  { threads, publisher }: ThreadDeps,
+  { threads, clients }: ThreadDeps,
   { threadId, beforeTurnId }: { threadId: string; beforeTurnId: string },
   { after }: CallContext,
 ): Promise<ThreadRecord> {
   const record = await threads.revert(threadId, beforeTurnId);
-  after(() => publisher.publish('everyone', 'thread/reverted', { threadId }));
+  after(() => clients.publish('everyone', 'thread/reverted', { threadId }));
   return record;
 }
 

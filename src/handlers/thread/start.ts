@@ -5,7 +5,7 @@ import { newThreadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
 
 export function startMethods(deps: ThreadDeps) {
-  const { threads, followers, publisher } = deps;
+  const { threads, followers, clients } = deps;
   return {
     'thread/start': {
       queue: null,
@@ -14,7 +14,7 @@ export function startMethods(deps: ThreadDeps) {
         followers.subscribe(thread.id, caller.id);
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {
-          publisher.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
+          clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
           warnOfLinks(deps, thread, caller);
         });
         return answer;

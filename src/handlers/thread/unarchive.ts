@@ -1,14 +1,14 @@
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-export function unarchiveMethods({ threads, store, publisher, clock }: ThreadDeps) {
+export function unarchiveMethods({ threads, store, clients, clock }: ThreadDeps) {
   return {
     'thread/unarchive': {
       queue: perThread,
       async handle({ threadId }, { after }) {
         await threads.record(threadId);
         const record = await store.unarchiveThread(threadId, clock.now());
-        after(() => publisher.publish('everyone', 'thread/unarchived', { threadId }));
+        after(() => clients.publish('everyone', 'thread/unarchived', { threadId }));
         return { thread: threads.view(record) };
       },
     },

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { isWithin } from '../../base/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 
 /** Variables besides `PATH` that can change the meaning of a program's name: the shell reads files at these paths first. */
 const SHELL_PATH_VARIABLES = ['HOME', 'BASH_ENV', 'ENV', 'ZDOTDIR'];

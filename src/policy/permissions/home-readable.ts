@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { isWithin } from '../../base/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 
 /** The entries of heddle's home that a confined command may read. It does not see the others. */
 export const HOME_READABLE: readonly string[] = ['config.toml', 'AGENTS.md', 'AGENTS.override.md', 'skills', 'rules', 'prompts'];

@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { isWithin } from '../../base/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { HOME_PROTECTED, HOME_SECRETS, isOfHome } from './home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 

@@ -1,4 +1,4 @@
-import { isWithin } from '../../base/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve, sep } from 'node:path';
-import { isWithin } from '../../base/is-within.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../base/json-value.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import type { AdditionalPermissionProfile, GrantedPermissionProfile } from '../../protocol/generated/types.ts';
 import { HOME_PROTECTED, isOfHome } from './home-readable.ts';
 import { type GrantedPermissions, isProtectedName } from './sandbox-bounds.ts';

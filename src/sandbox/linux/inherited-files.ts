@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { textOf } from '../../base/stat-of.ts';
+import { textOf } from '../../base/paths/stat-of.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 
 const CLOSE_ON_EXEC = 0o2000000;

@@ -1,6 +1,6 @@
 import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolderSync } from '../../base/make-folder.ts';
+import { makeFolderSync } from '../../base/paths/make-folder.ts';
 
 /**
  * Creates a file with these bytes, removes its name and returns its open descriptor. Opening the descriptor's path in /proc reads

@@ -1,4 +1,4 @@
-import { isWithin } from '../../base/is-within.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 
 interface Mount {
   device: string;

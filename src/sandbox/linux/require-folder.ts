@@ -1,5 +1,5 @@
-import { isWithin } from '../../base/is-within.ts';
-import { realPath } from '../../base/real-path.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPath } from '../../base/paths/real-path.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { nearestKind } from './bubblewrap-mounts.ts';
 import type { BuiltView } from './sandbox-view.ts';

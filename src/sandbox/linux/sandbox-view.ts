@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import { followPath } from '../../base/follow-path.ts';
-import { isWithin } from '../../base/is-within.ts';
-import { realPath } from '../../base/real-path.ts';
-import { statOf } from '../../base/stat-of.ts';
+import { followPath } from '../../base/paths/follow-path.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPath } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { statOf } from '../../base/stat-of.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName, PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWithin } from '../../base/is-within.ts';
-import { realPath } from '../../base/real-path.ts';
-import { statOf } from '../../base/stat-of.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPath } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';

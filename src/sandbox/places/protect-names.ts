@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
-import { realPath } from '../../base/real-path.ts';
-import { statOf, textOf } from '../../base/stat-of.ts';
+import { realPath } from '../../base/paths/real-path.ts';
+import { statOf, textOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ViewPlaces } from './view-places.ts';
 

@@ -1,6 +1,6 @@
-import { type FollowedPath, followPath } from '../../base/follow-path.ts';
-import { isWithin } from '../../base/is-within.ts';
-import { realPath } from '../../base/real-path.ts';
+import { type FollowedPath, followPath } from '../../base/paths/follow-path.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { realPath } from '../../base/paths/real-path.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 

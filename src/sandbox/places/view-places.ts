@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { followPath } from '../../base/follow-path.ts';
-import { realPath } from '../../base/real-path.ts';
-import { statOf } from '../../base/stat-of.ts';
+import { followPath } from '../../base/paths/follow-path.ts';
+import { realPath } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';

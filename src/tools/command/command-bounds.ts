@@ -1,4 +1,4 @@
-import { resolveLinks } from '../../base/follow-path.ts';
+import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import { type GrantedPermissions, type SandboxBounds, sandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';

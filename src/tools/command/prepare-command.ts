@@ -1,4 +1,4 @@
-import { resolveLinks } from '../../base/follow-path.ts';
+import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';

@@ -13,7 +13,7 @@ export function nameMethods(deps: ThreadDeps) {
         if (threadName === '') throw emptyThreadName();
         if (threadName.length > NAME_CHARS_MAX) throw threadNameTooLong(NAME_CHARS_MAX, threadName.length);
         const { id } = await updateThreadRecord(deps, threadId, { name: threadName });
-        after(() => deps.publisher.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
+        after(() => deps.clients.publish('everyone', 'thread/name/updated', { threadId: id, threadName }));
         return {};
       },
     },

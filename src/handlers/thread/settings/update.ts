@@ -4,7 +4,7 @@ import { type MethodTable, perThread } from '../../method.ts';
 import { requestedModel } from '../../requested-model.ts';
 import type { ThreadDeps } from '../../thread-deps.ts';
 
-export function settingsMethods({ threads, publisher }: ThreadDeps) {
+export function settingsMethods({ threads, clients }: ThreadDeps) {
   return {
     'thread/settings/update': {
       queue: perThread,
@@ -14,7 +14,7 @@ export function settingsMethods({ threads, publisher }: ThreadDeps) {
         checkRequestedSandbox(overrides, 'sandboxPolicy');
         const news = await thread.changeSettings({ ...overrides, model: requestedModel(overrides) });
         after(() => {
-          for (const { method, params } of news) publisher.publish({ threadId }, method, params);
+          for (const { method, params } of news) clients.publish({ threadId }, method, params);
           // The new settings may let a turn begin by itself: outside plan mode, for example.
           threads.beginDueTurn(threadId);
         });

@@ -1,5 +1,5 @@
 import { chmodSync, fchmodSync, fstatSync, lstatSync, type Stats } from 'node:fs';
-import { hasErrorCode } from './system-error-code.ts';
+import { hasErrorCode } from '../system-error-code.ts';
 
 const FOR_OTHERS = 0o077;
 const FOR_OWNER = 0o700;

@@ -1,8 +1,8 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { realPath, realPathOrSame } from '../../src/base/real-path.ts';
-import { tempFolder } from '../config/temp-folder.ts';
+import { realPath, realPathOrSame } from '../../../src/base/paths/real-path.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
 
 test('links are resolved; a path that leads nowhere has no real path', () => {
   const folder = tempFolder();

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { followPath } from '../../src/base/follow-path.ts';
+import { followPath } from '../../../src/base/paths/follow-path.ts';
 
 function folder(): string {
   const made = realpathSync(mkdtempSync(join(tmpdir(), 'heddle-facts-')));

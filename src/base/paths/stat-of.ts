@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync, type Stats } from 'node:fs';
-import { hasErrorCode } from './system-error-code.ts';
+import { hasErrorCode } from '../system-error-code.ts';
 
 // Synchronous: each call takes a few microseconds, and the start of a command needs dozens.
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isBelow, isWithin } from '../../src/base/is-within.ts';
+import { isBelow, isWithin } from '../../../src/base/paths/is-within.ts';
 
 test('a path is within a folder, not within folders with similar names', () => {
   expect(isWithin('/a/b', '/a')).toBe(true);

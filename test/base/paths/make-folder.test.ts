@@ -1,8 +1,8 @@
 import { statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeFolder, makeFolderSync } from '../../src/base/make-folder.ts';
-import { tempFolder } from '../config/temp-folder.ts';
+import { makeFolder, makeFolderSync } from '../../../src/base/paths/make-folder.ts';
+import { tempFolder } from '../../config/temp-folder.ts';
 
 const makers: [string, (path: string, mode?: number) => Promise<void>][] = [
   ['makeFolder', makeFolder],

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasErrorCode } from '../system-error-code.ts';
 import { isFolder } from './is-folder.ts';
-import { hasErrorCode } from './system-error-code.ts';
 
 const MODE_DEFAULT = 0o777;
 

@@ -5,7 +5,7 @@ import type { ServerNotifications, ServerRequests } from '../protocol/generated/
 export type Audience = { threadId: string } | { connection: number } | 'everyone';
 
 /** Sends messages to clients. The agent does not know which clients there are, if any. */
-export interface Publisher {
+export interface ClientChannel {
   publish<Method extends keyof ServerNotifications>(audience: Audience, method: Method, params: ServerNotifications[Method]): void;
   /** Sends a request to every connection of the audience; the first answer counts. Never rejects. */
   ask<Method extends keyof ServerRequests>(
