@@ -31,7 +31,7 @@ export class BuiltInTools implements TurnPart {
     this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
   }
 
-  async tools(): Promise<Tool[]> {
+  tools(): Tool[] {
     const { commands, asksForPermissions, viewImage: showsImages } = this.#deps.configuration();
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),

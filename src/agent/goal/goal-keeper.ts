@@ -96,7 +96,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.#change(changedGoal(before, { objective: null, status, tokenBudget: undefined }, this.#now()), turnId);
   }
 
-  async tools(): Promise<Tool[]> {
+  tools(): Tool[] {
     return this.available ? goalTools(this) : [];
   }
 
@@ -140,7 +140,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return this.#step(before, { goal, turnId: id });
   }
 
-  async beforeRequest(): Promise<{ tell: ResponseItem[] }> {
+  beforeRequest(): { tell: ResponseItem[] } {
     const goal = this.current();
     const changes = [...this.#unreported];
     this.#unreported.clear();

@@ -43,6 +43,9 @@ export interface DueTurn {
   tell: ResponseItem[];
 }
 
+/** An answer of a part, now or later. An interrupt of the turn ends the wait for a later one. */
+export type Answer<T> = T | Promise<T>;
+
 /**
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
  * it needs. At each moment the parts act in the order of `turn-part-list.ts`. A method that returns a step changes memory at
@@ -51,7 +54,7 @@ export interface DueTurn {
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
-  tools?(signal: AbortSignal): Promise<readonly Tool[]>;
+  tools?(signal: AbortSignal): Answer<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
   /** The announcements for a client that resumes the thread. */
@@ -67,12 +70,12 @@ export interface TurnPart {
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
   /** Before each model request. `tell`: messages that the model reads with it. */
-  beforeRequest?(turn: TurnContext): Promise<{ tell?: ResponseItem[] }>;
+  beforeRequest?(turn: TurnContext): Answer<{ tell?: ResponseItem[] }>;
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
    */
-  beforeAction?(action: Action, turn: TurnContext): Promise<{ refuse?: string }>;
+  beforeAction?(action: Action, turn: TurnContext): Answer<{ refuse?: string }>;
 
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;

@@ -5,11 +5,16 @@ import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox.ts';
-import type { DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
+import type { Answer, DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
 
 interface TurnPartsDeps {
   threadId: string;
   log: Log;
+}
+
+/** The answer of a part; null if the signal aborts before a later answer has come. An answer that is there costs no listener. */
+function answered<T>(answer: Answer<T>, signal: AbortSignal): Answer<T | null> {
+  return answer instanceof Promise ? orAborted(answer, signal) : answer;
 }
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
@@ -33,8 +38,13 @@ export class TurnParts {
 
   /** The tools for one model request. Empty if the turn is interrupted while the parts are asked. */
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
-    const lists = Promise.all(this.#parts.map(async (part) => part.tools?.(signal) ?? []));
-    return (await orAborted(lists, signal))?.flat() ?? [];
+    const tools: Tool[] = [];
+    for (const part of this.#parts) {
+      const offered = await answered(part.tools?.(signal) ?? [], signal);
+      if (offered === null) return [];
+      tools.push(...offered);
+    }
+    return tools;
   }
 
   /** The first turn that a part wants to begin; null: none does. */
@@ -70,8 +80,8 @@ export class TurnParts {
   async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
     const messages: ResponseItem[] = [];
     for (const part of this.#parts) {
-      const told = part.beforeRequest?.(turn);
-      if (told !== undefined) messages.push(...((await orAborted(told, turn.signal))?.tell ?? []));
+      const told = await answered(part.beforeRequest?.(turn) ?? {}, turn.signal);
+      messages.push(...(told?.tell ?? []));
     }
     return messages;
   }
@@ -80,9 +90,7 @@ export class TurnParts {
   async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
     for (const part of this.#parts) {
       try {
-        const check = part.beforeAction?.(action, turn);
-        if (check === undefined) continue;
-        const result = await orAborted(check, turn.signal);
+        const result = await answered(part.beforeAction?.(action, turn) ?? {}, turn.signal);
         if (result === null) return INTERRUPTED;
         if (result.refuse !== undefined) return result.refuse;
       } catch (error) {
