@@ -43,8 +43,8 @@ export interface DueTurn {
   tell: ResponseItem[];
 }
 
-/** An answer of a part, now or later. An interrupt of the turn ends the wait for a later one. */
-export type Answer<T> = T | Promise<T>;
+/** What a part returns, now or later. An interrupt of the turn ends the wait. */
+export type Awaitable<T> = T | Promise<T>;
 
 /**
  * A feature that takes part in the turns of one loaded thread. Each method is a moment of a turn; a part implements the moments that
@@ -54,7 +54,7 @@ export type Answer<T> = T | Promise<T>;
  */
 export interface TurnPart {
   /** The tools that the part offers. Called once for each model request; the calls of the response are looked up in that list. */
-  tools?(signal: AbortSignal): Answer<readonly Tool[]>;
+  tools?(signal: AbortSignal): Awaitable<readonly Tool[]>;
   /** Called when the thread is idle. Returns the turn that the part wants to begin, or null. */
   due?(): DueTurn | null;
   /** The announcements for a client that resumes the thread. */
@@ -70,12 +70,12 @@ export interface TurnPart {
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
   /** Before each model request. `tell`: messages that the model reads with it. */
-  beforeRequest?(turn: TurnContext): Answer<{ tell?: ResponseItem[] }>;
+  beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[] }>;
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
    */
-  beforeAction?(action: Action, turn: TurnContext): Answer<{ refuse?: string }>;
+  beforeAction?(action: Action, turn: TurnContext): Awaitable<{ refuse?: string }>;
 
   /** The turn ends. Frees what belongs to this turn only. Runs before the ending is stored. */
   cleanUp?(turn: TurnContext): Promise<void>;

@@ -5,16 +5,16 @@ import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../outbox.ts';
-import type { Answer, DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
+import type { Awaitable, DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
 
 interface TurnPartsDeps {
   threadId: string;
   log: Log;
 }
 
-/** The answer of a part; null if the signal aborts before a later answer has come. An answer that is there costs no listener. */
-function answered<T>(answer: Answer<T>, signal: AbortSignal): Answer<T | null> {
-  return answer instanceof Promise ? orAborted(answer, signal) : answer;
+/** What a part returns; null if the signal aborts before it has come. A value that is there at once costs no listener. */
+function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
+  return value instanceof Promise ? orAborted(value, signal) : value;
 }
 
 const INTERRUPTED = 'The turn was interrupted before this was done.';
@@ -40,7 +40,7 @@ export class TurnParts {
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     const tools: Tool[] = [];
     for (const part of this.#parts) {
-      const offered = await answered(part.tools?.(signal) ?? [], signal);
+      const offered = await returned(part.tools?.(signal) ?? [], signal);
       if (offered === null) return [];
       tools.push(...offered);
     }
@@ -80,7 +80,7 @@ export class TurnParts {
   async beforeRequest(turn: TurnContext): Promise<ResponseItem[]> {
     const messages: ResponseItem[] = [];
     for (const part of this.#parts) {
-      const told = await answered(part.beforeRequest?.(turn) ?? {}, turn.signal);
+      const told = await returned(part.beforeRequest?.(turn) ?? {}, turn.signal);
       messages.push(...(told?.tell ?? []));
     }
     return messages;
@@ -90,7 +90,7 @@ export class TurnParts {
   async beforeAction(action: Action, turn: TurnContext): Promise<string | null> {
     for (const part of this.#parts) {
       try {
-        const result = await answered(part.beforeAction?.(action, turn) ?? {}, turn.signal);
+        const result = await returned(part.beforeAction?.(action, turn) ?? {}, turn.signal);
         if (result === null) return INTERRUPTED;
         if (result.refuse !== undefined) return result.refuse;
       } catch (error) {
