@@ -43,7 +43,7 @@ export interface DueTurn {
   tell: ResponseItem[];
 }
 
-/** What a part returns, now or later. An interrupt of the turn ends the wait. */
+/** The result of a part, at once or later. An interrupt of the turn ends the wait. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**

@@ -12,7 +12,7 @@ interface TurnPartsDeps {
   log: Log;
 }
 
-/** What a part returns; null if the signal aborts before it has come. A value that is there at once costs no listener. */
+/** The result of a part; null if the signal aborts first. A value that is no promise costs no listener. */
 function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
   return value instanceof Promise ? orAborted(value, signal) : value;
 }
