@@ -12,7 +12,9 @@ import { Editor, type SeenTurn } from './editor.ts';
 import { Screen } from './screen.ts';
 
 /** Streaming text is saved every half second, so after this time a part of the message has been saved. */
-const KILL_AFTER_MS = 2000;
+const KILL_AFTER_MS = 1500;
+/** The long answer has three long messages: a fast computer streams one of them in two seconds. */
+const LONG_MESSAGES = 'repeat 1000000 tick\n'.repeat(3).trim();
 const HEADLINE_CHARS_MAX = 70;
 /** The beginning of the output of a command that is refused because this system has no sandbox. The rest says what to do. */
 const NO_SANDBOX = 'Commands cannot be sandboxed';
@@ -27,7 +29,7 @@ const TEXTS = EMBEDDED
         'call update_plan {"plan":[{"step":"greet","status":"completed"},{"step":"be killed","status":"in_progress"},{"step":"come back","status":"pending"}]}',
         'say Good day! This text arrives word by word, as a model writes it.',
       ].join('\n'),
-      long: 'say This message is complete before the kill.\nrepeat 1000000 tick',
+      long: `say This message is complete before the kill.\n${LONG_MESSAGES}`,
       source: 'say I am back, in another process.',
       fork: 'Who are you?',
       hands: [
