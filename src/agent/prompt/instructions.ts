@@ -29,6 +29,7 @@ export class Instructions {
   readonly #config: Config;
   #cwd: string;
   #folder: FolderInstructions;
+  #withheldNames: string[] | null = null;
 
   private constructor(config: Config, cwd: string, folder: FolderInstructions) {
     this.#config = config;
@@ -87,15 +88,16 @@ export class Instructions {
       collaborationMode,
       personality,
       agentsMd,
-      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld() }),
+      environment: describeEnvironment({ cwd, env: this.#config.env, nowMs: now, withheld: this.#withheld }),
     };
     const messages = isContext(told) ? contextChanges(told, next) : contextMessages(next);
     return { messages, told: next as unknown as JsonValue };
   }
 
-  /** The variables of the server's environment that commands do not get. */
-  #withheld(): string[] {
-    return commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
+  /** The variables of the server's environment that commands do not get. They are the same for all turns. */
+  get #withheld(): string[] {
+    this.#withheldNames ??= commandEnvironment(this.#config.env, environmentPolicy(this.#config)).withheld;
+    return this.#withheldNames;
   }
 
   /** The messages with the skills that the input names. If a skill cannot be read, its message gives the reason. */
