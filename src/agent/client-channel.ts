@@ -1,5 +1,6 @@
 import type { Answer } from '../protocol/answer.ts';
 import type { ServerNotifications, ServerRequests } from '../protocol/generated/types.ts';
+import type { ClientRequest } from '../tools/action.ts';
 
 /** The receivers: the followers of a thread, one connection by its number, or every connection. */
 export type Audience = { threadId: string } | { connection: number } | 'everyone';
@@ -10,7 +11,7 @@ export interface ClientChannel {
   /** Sends a request to every connection of the audience; the first answer counts. Never rejects. */
   ask<Method extends keyof ServerRequests>(
     audience: Audience,
-    request: { method: Method; params: ServerRequests[Method]['params'] },
+    request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>>;
   /** Returns null if the audience keeps up with its messages, else a promise that resolves when it has caught up. */

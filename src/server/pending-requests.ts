@@ -90,8 +90,8 @@ export class PendingRequests {
 
   /**
    * Takes a client's answer. The first result counts. An error, or a result that does not fit its schema, settles the request only if
-   * no other client is left to wait for: an observer that knows no approvals does not decline for a person. Late answers, second ones,
-   * and those of connections that were not asked are ignored.
+   * no other client can still answer. So an observer that cannot handle approvals does not decline for a person. Ignores late answers,
+   * second answers, and answers of connections that were not asked.
    */
   async answer(response: ClientResponse, connection: Connection): Promise<void> {
     const pending = typeof response.id === 'number' ? this.#pending.get(response.id) : undefined;
