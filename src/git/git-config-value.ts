@@ -1,5 +1,4 @@
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
-const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
+import { gitConfigEntries } from './git-config-entries.ts';
 
 /**
  * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format. Returns null if the key
@@ -9,41 +8,6 @@ export function gitConfigValue(
   text: string,
   [section, subsection, key]: readonly [section: string, subsection: string | null, key: string],
 ): string | null {
-  let inside = false;
-  let found: string | null = null;
-  for (const line of logicalLines(text)) {
-    const head = SECTION.exec(line);
-    if (head !== null) inside = head[1]?.toLowerCase() === section && unescaped(head[2]) === subsection;
-    const rest = head === null ? line : line.slice(head[0].length);
-    const [, name = '', value] = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/s.exec(rest) ?? [];
-    if (inside && name.toLowerCase() === key && value !== undefined) found = textOf(value);
-  }
-  return found;
-}
-
-/** Splits a text into lines. A line that ends in a backslash is joined with the next one. */
-function logicalLines(text: string): string[] {
-  return text
-    .replace(/\r\n/g, '\n')
-    .replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1')
-    .split('\n')
-    .map((line) => line.trimStart());
-}
-
-function unescaped(subsection: string | undefined): string | null {
-  return subsection?.replace(/\\(.)/g, '$1') ?? null;
-}
-
-/** Removes quotes, escapes, the comment, and unquoted blanks around the value. */
-function textOf(text: string): string {
-  let value = '';
-  let kept = 0;
-  let quoted = false;
-  for (const [part] of text.trimStart().matchAll(/\\.|[^\\]/gs)) {
-    if (part === '"') quoted = !quoted;
-    else if (!quoted && (part === '#' || part === ';')) break;
-    else value += part.startsWith('\\') ? (ESCAPES[part.slice(1)] ?? part.slice(1)) : part;
-    if (quoted || !/^\s$/.test(part)) kept = value.length;
-  }
-  return value.slice(0, kept);
+  const found = gitConfigEntries(text).filter((one) => one.section === section && one.subsection === subsection && one.key === key);
+  return found.findLast(({ value }) => value !== null)?.value ?? null;
 }
