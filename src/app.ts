@@ -27,6 +27,7 @@ import { ModelPool } from './model/model-pool.ts';
 import { commandRules } from './policy/rules/parse-rules.ts';
 import { ruleWarnings } from './policy/rules/rule-warnings.ts';
 import { createSandbox } from './sandbox/create-sandbox.ts';
+import type { Installation } from './sandbox/places/server-places.ts';
 import { createProcesses } from './sandbox/processes/create-processes.ts';
 import type { Processes } from './sandbox/processes/processes.ts';
 import { Clients } from './server/clients.ts';
@@ -57,6 +58,8 @@ export interface AppParts {
   sendSignal: (pid: number, signal: NodeJS.Signals) => void;
   /** The resident memory of the process, in bytes, for `server/diagnostics`. Without it, the answer there is null. */
   residentMemoryBytes?: () => number;
+  /** The files that the server was started from. Commands cannot change them. */
+  installation: Installation;
   /** The folder of the database's migrations. */
   migrationsDir: string;
   /** The system's folder for temporary files. */
@@ -95,13 +98,14 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, migrationsDir, tempDir } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
-  const processes = createProcesses({ ...options, sandbox: createSandbox({ platform, arch: arch(), home, clock }) });
+  const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
+  const processes = createProcesses({ ...options, sandbox });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const sources = { home, cwd, env, overrides, modelGiven };

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { createApp } from './app.ts';
+import { type AppParts, createApp } from './app.ts';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
@@ -109,11 +109,11 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
 const CLOSED = 'the server is closed';
 
 /** The version and the files of the installed package, wherever this file was built or bundled to. */
-function installed(): { version: string; migrationsDir: string } {
+function installed(): Pick<AppParts, 'version' | 'installation' | 'migrationsDir'> {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
   const { version } = require(manifest) as { version: string };
-  return { version, migrationsDir: join(dirname(manifest), 'migrations') };
+  return { version, installation: { manifest, executable: process.execPath }, migrationsDir: join(dirname(manifest), 'migrations') };
 }
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -66,6 +66,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     pid: process.pid,
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
+    installation: { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath },
     migrationsDir: join(__dirname, '..', 'migrations'),
     tempDir: tmpdir(),
     ...(wireLog === null ? {} : { tap: wireLog }),

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Installation } from './places/server-places.ts';
 import { SandboxUnavailableError } from './processes/processes.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -8,6 +9,12 @@ export interface SandboxDeps {
   arch: string;
   home: string;
   clock: Clock;
+  /** The folder of the database. Commands cannot change it. */
+  storeDir: string;
+  /** The files that the server was started from. Commands cannot change them. */
+  installation: Installation;
+  /** The user's home folder. Null: unknown. */
+  userHome: string | null;
 }
 
 /** Returns the sandbox of this system. Its code is loaded at first use, and only then it is checked whether it works. */
@@ -23,9 +30,9 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   };
 }
 
-async function load({ platform, arch, home, clock }: SandboxDeps): Promise<Sandbox> {
-  if (platform === 'linux') return (await import('./linux/create-bubblewrap.ts')).createBubblewrap({ arch, home, clock });
-  if (platform === 'darwin') return (await import('./macos/create-seatbelt.ts')).createSeatbelt();
+async function load({ platform, ...deps }: SandboxDeps): Promise<Sandbox> {
+  if (platform === 'linux') return (await import('./linux/create-bubblewrap.ts')).createBubblewrap(deps);
+  if (platform === 'darwin') return (await import('./macos/create-seatbelt.ts')).createSeatbelt(deps);
   return noSandbox(`Commands cannot be sandboxed on this system (${platform}).`);
 }
 

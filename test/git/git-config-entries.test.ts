@@ -25,6 +25,6 @@ broken line !
 test('a hostile text is read quickly', () => {
   const started = performance.now();
   for (const unit of ['"', '\\"', '\\\n', '#"', '[a]', 'a="x', ' '])
-    gitConfigEntries(`[a]\nk = ${unit.repeat(Math.floor(128 * 1024 / unit.length))}`);
+    gitConfigEntries(`[a]\nk = ${unit.repeat(Math.floor((128 * 1024) / unit.length))}`);
   expect(performance.now() - started).toBeLessThan(1000);
 });

@@ -5,7 +5,14 @@ import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 
 /** Runs a script in the sandbox as the current user. Its arguments are `workspace home script`. */
 const [workspace = '', home = '', script = ''] = process.argv.slice(2);
-const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
+const sandbox = createBubblewrap({
+  arch: arch(),
+  home,
+  storeDir: home,
+  clock: systemClock,
+  installation: { manifest: '/nonexistent/package.json', executable: process.execPath },
+  userHome: null,
+});
 const what = { argv: ['bash', '-c', script], cwd: workspace, env: { PATH: '/usr/bin:/bin' }, terminal: false };
 const { argv, env, files, release } = await sandbox.confine(what, {
   readable: 'everything',

@@ -3,8 +3,10 @@ import { arch, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { SandboxBounds } from '../../src/policy/permissions/sandbox-bounds.ts';
-import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
+import { type BubblewrapDeps, createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
+import type { Installation } from '../../src/sandbox/places/server-places.ts';
 import { createProcesses } from '../../src/sandbox/processes/create-processes.ts';
+import type { Processes } from '../../src/sandbox/processes/processes.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 
@@ -20,19 +22,19 @@ export class ConfinedWorld {
   readonly home = this.folder('home');
   readonly workspace = this.folder('work');
   readonly outside = this.folder('outside');
-  readonly sandbox: Sandbox = createBubblewrap({ arch: arch(), home: this.home, clock: systemClock });
-  readonly #processes = createProcesses({
-    sandbox: this.sandbox,
-    platform: process.platform,
-    env: {},
-    sendSignal: (pid, signal) => process.kill(pid, signal),
-    log: new RecordingLog(),
-  });
+  readonly sandbox: Sandbox = createBubblewrap(this.sandboxDeps());
+  readonly #processes = createTestProcesses(this.sandbox);
 
   folder(...names: string[]): string {
     const path = join(this.base, ...names);
     mkdirSync(path, { recursive: true });
     return path;
+  }
+
+  /** What a sandbox of this world needs. Its server runs from a package in the folder `app`. */
+  sandboxDeps(): BubblewrapDeps {
+    const installation = { manifest: join(this.base, 'app', 'package.json'), executable: process.execPath };
+    return { arch: arch(), home: this.home, storeDir: this.home, clock: systemClock, installation, userHome: join(this.base, 'user') };
   }
 
   file(path: string, text = ''): string {
@@ -58,11 +60,26 @@ export class ConfinedWorld {
     return this.run(['bash', '-c', script], bounds, cwd);
   }
 
-  async run(argv: readonly string[], bounds: Partial<SandboxBounds> = {}, cwd = this.workspace): Promise<Ran> {
+  /** Another server, which runs from this installation. Its `run` returns the exit code of a script. */
+  withServer(installation: Installation, bounds: Partial<SandboxBounds> = {}) {
+    const processes = createTestProcesses(createBubblewrap({ ...this.sandboxDeps(), installation }));
+    const run = async (script: string) => (await this.#run(processes, ['bash', '-c', script], { bounds, cwd: this.workspace })).exitCode;
+    return { run, close: () => processes.close() };
+  }
+
+  run(argv: readonly string[], bounds: Partial<SandboxBounds> = {}, cwd = this.workspace): Promise<Ran> {
+    return this.#run(this.#processes, argv, { bounds, cwd });
+  }
+
+  async #run(
+    processes: Processes,
+    argv: readonly string[],
+    { bounds, cwd }: { bounds: Partial<SandboxBounds>; cwd: string },
+  ): Promise<Ran> {
     const output = { stdout: '', stderr: '' };
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
     const spec = { argv, cwd, env, bounds: this.bounds(bounds), owner: ['test'], input: false, terminal: null };
-    const running = await this.#processes.start(spec, (stream, bytes) => {
+    const running = await processes.start(spec, (stream, bytes) => {
       output[stream] += bytes.toString();
     });
     const { exitCode } = await running.ended;
@@ -73,4 +90,9 @@ export class ConfinedWorld {
     await this.#processes.close();
     rmSync(this.base, { recursive: true, force: true });
   }
+}
+
+function createTestProcesses(sandbox: Sandbox): Processes {
+  const sendSignal = (pid: number, signal: NodeJS.Signals) => process.kill(pid, signal);
+  return createProcesses({ sandbox, platform: process.platform, env: {}, sendSignal, log: new RecordingLog() });
 }

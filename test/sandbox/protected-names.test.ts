@@ -132,7 +132,7 @@ test('a guard stays as long as another heddle process uses it', async () => {
   const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
   const confinement = await other.sandbox.confine(confined, other.bounds(bounds));
   await world.bash('true');
-  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git']);
+  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git', '.hg', 'HEAD']);
   await confinement.release();
   expect(readdirSync(world.workspace)).toEqual([]);
   await other.close();
@@ -151,7 +151,7 @@ test('git outside the sandbox does not show guards as changes', async () => {
   spawnSync('git', ['init', '-q', world.workspace]);
   const confined = { argv: ['true'], cwd: world.workspace, env: {}, terminal: false };
   const confinement = await other.sandbox.confine(confined, other.bounds({ writableRoots: [world.workspace] }));
-  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git']);
+  expect(readdirSync(world.workspace)).toEqual(['.agents', '.codex', '.git', '.hg']);
   expect(spawnSync('git', ['status', '--porcelain'], { cwd: world.workspace, encoding: 'utf8' }).stdout).toBe('');
   await confinement.release();
   await other.close();

@@ -13,7 +13,7 @@ const BOUNDS: SandboxBounds = {
 };
 
 function rules(bounds: Partial<SandboxBounds> = {}): string[] {
-  return seatbeltProfile({ ...BOUNDS, ...bounds }).split('\n');
+  return seatbeltProfile({ ...BOUNDS, ...bounds }, ['/job/node_modules/heddle']).split('\n');
 }
 
 describe('a Seatbelt profile', () => {
@@ -24,7 +24,7 @@ describe('a Seatbelt profile', () => {
   test('allows writing in writable roots, except protected names at any depth', () => {
     expect(rules()).toContainEqual(expect.stringMatching(/^\(allow file-write\* .*\(subpath "\/job"\)\)$/));
     expect(rules()).toContain(
-      '(deny file-write* (regex #"^/job/(.*/)?\\.git(/|$)") (regex #"^/job/(.*/)?\\.codex(/|$)") (regex #"^/job/(.*/)?\\.agents(/|$)"))',
+      '(deny file-write* (regex #"^/job/(.*/)?\\.git(/|$)") (regex #"^/job/(.*/)?\\.hg(/|$)") (regex #"^/job/(.*/)?\\.codex(/|$)") (regex #"^/job/(.*/)?\\.agents(/|$)"))',
     );
   });
 
@@ -32,7 +32,7 @@ describe('a Seatbelt profile', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
     expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
-    expect(profile.at(-5)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
+    expect(profile.at(-6)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
   });
 
   test('allows a writable root in the home', () => {

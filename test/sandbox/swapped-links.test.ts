@@ -1,5 +1,4 @@
 import { chmodSync, mkdirSync, readdirSync, renameSync, rmdirSync, symlinkSync } from 'node:fs';
-import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
@@ -84,7 +83,7 @@ describe('a nested repository', () => {
 
   test('that is created while a command runs is protected after that command has ended: it could replace the folders above it', async () => {
     const clock = new FakeClock();
-    const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock });
+    const sandbox = createBubblewrap({ ...world.sandboxDeps(), clock });
     const repository = join(world.workspace, 'sub', '.git');
     const confine = () =>
       sandbox.confine({ argv: ['true'], cwd: world.workspace, env: { PATH: '/usr/bin' }, terminal: false }, world.bounds());

@@ -1,8 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
-import { arch } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { createSandbox } from '../../src/sandbox/create-sandbox.ts';
 import { createBubblewrap } from '../../src/sandbox/linux/create-bubblewrap.ts';
 import { seccompFilter } from '../../src/sandbox/linux/seccomp-filter.ts';
@@ -27,7 +25,7 @@ function broken(says: string): string {
 }
 
 async function problemOf(program: string | null): Promise<string> {
-  const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program });
+  const sandbox = createBubblewrap({ ...world.sandboxDeps(), program });
   const available = await sandbox.available();
   const spec = { argv: ['touch', 'file'], cwd: world.workspace, env: {}, bounds: world.bounds(), owner: [], input: false, terminal: null };
   const refusal = systemProcesses({ sandbox }).start(spec, () => {});
@@ -55,7 +53,7 @@ test.each([
 
 test('the check is repeated after a failure, and not after a success', async () => {
   const path = broken('loading shared libraries');
-  const sandbox = createBubblewrap({ arch: arch(), home: world.home, clock: systemClock, program: path });
+  const sandbox = createBubblewrap({ ...world.sandboxDeps(), program: path });
   expect(await sandbox.available()).toHaveProperty('problem');
   writeFileSync(path, '#!/bin/sh\nexec bwrap "$@"\n');
   expect(await sandbox.available()).toEqual({ name: 'bubblewrap' });
@@ -65,12 +63,12 @@ test('the check is repeated after a failure, and not after a success', async () 
 
 test('an unknown processor has no sandbox', async () => {
   expect(seccompFilter({ arch: 'mips', network: false })).toBe(null);
-  const sandbox = createBubblewrap({ arch: 'mips', home: world.home, clock: systemClock });
+  const sandbox = createBubblewrap({ ...world.sandboxDeps(), arch: 'mips' });
   await expect(sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow('mips');
 });
 
 test('a system without a sandbox says so, and runs nothing', async () => {
-  const sandbox = createSandbox({ platform: 'win32', arch: 'x64', home: world.home, clock: systemClock });
+  const sandbox = createSandbox({ ...world.sandboxDeps(), platform: 'win32' });
   expect(await sandbox.available()).toEqual({ problem: 'Commands cannot be sandboxed on this system (win32).' });
   await expect(sandbox.confine({ argv: ['x'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow(
     SandboxUnavailableError,
@@ -79,7 +77,7 @@ test('a system without a sandbox says so, and runs nothing', async () => {
 
 test('a home in which no file can be created is reported', async () => {
   const home = world.file('not-a-folder');
-  const sandbox = createBubblewrap({ arch: arch(), home, clock: systemClock });
+  const sandbox = createBubblewrap({ ...world.sandboxDeps(), home, storeDir: home });
   await expect(sandbox.available()).rejects.toThrow(`a file that the sandbox needs cannot be created in ${home}`);
 });
 

@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { realPath } from './real-path.ts';
 import { statOf, unlessUnseen } from './stat-of.ts';
 
 /** The maximum number of links that the system follows on one path. */
@@ -10,16 +11,24 @@ export interface FollowedPath {
   end: string;
   /** The links that were followed, each by its own real path, with its target. */
   links: { link: string; target: string }[];
+  /** Whether the path was followed to its end. If not, it has too many parts or links, and `end` is only the part that was followed. */
+  isComplete: boolean;
 }
+
+/** The most parts that are followed, those of the links' targets included. */
+const PARTS_MAX = 1000;
 
 /** Follows an absolute path and the links on it, the last part as well. */
 export function followPath(path: string): FollowedPath {
   const links: FollowedPath['links'] = [];
   let rest = partsOf(path);
   let end = '/';
+  let parts = 0;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = part === '..' ? dirname(end) : join(end, part);
-    const target = links.length < LINKS_MAX ? linkTarget(next) : null;
+    const target = linkTarget(next);
+    parts += 1;
+    if (parts > PARTS_MAX || (target !== null && links.length === LINKS_MAX)) return { end: next, links, isComplete: false };
     if (target === null) {
       end = next;
       continue;
@@ -28,12 +37,13 @@ export function followPath(path: string): FollowedPath {
     rest = [...partsOf(target), ...rest];
     if (target.startsWith('/')) end = '/';
   }
-  return { end, links };
+  return { end, links, isComplete: true };
 }
 
 /** Where an absolute path leads. A part that does not exist or cannot be seen stays as it is named. */
 export function resolveLinks(path: string): string {
-  return followPath(path).end;
+  const { end, isComplete } = followPath(path);
+  return isComplete ? end : (realPath(path) ?? end);
 }
 
 function partsOf(path: string): string[] {

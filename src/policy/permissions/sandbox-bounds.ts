@@ -1,7 +1,7 @@
 import type { SandboxPolicy } from '../../protocol/generated/types.ts';
 
 /** Read-only below a writable root, at any depth. They cannot be created there either. */
-export const PROTECTED_NAMES = ['.git', '.codex', '.agents'] as const;
+export const PROTECTED_NAMES = ['.git', '.hg', '.codex', '.agents'] as const;
 
 /** Whether the name is protected, in exactly this case. */
 export function isProtectedName(name: string): boolean {
@@ -17,6 +17,8 @@ export interface SandboxBounds {
   network: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
+  /** Folders in which nested protected names are not looked for. Real paths. Absent: none. */
+  unprotected?: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
 }

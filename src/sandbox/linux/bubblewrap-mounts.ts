@@ -22,7 +22,7 @@ const EMPTY_FOLDER_PERMS = '0555';
 /** Returns the arguments of bubblewrap for a view. Each path is a separate argument that begins with a slash. */
 export function bubblewrapMounts({ everything, places, links, system }: MountView): string[] {
   const root = places.get('/') ?? (everything ? 'read' : 'bare');
-  const all = new Map<string, MountKind>([...system, ...pinned(places)]);
+  const all = new Map<string, MountKind>([...system, ...mountedPlaces({ places })]);
   all.delete('/');
   const paths = [...all.keys()].sort();
   const kindOf = (path: string) => nearestKind(path, all) ?? root;
@@ -67,10 +67,10 @@ function isOwn(kind: MountKind | undefined): boolean {
 }
 
 /**
- * Adds the folders between a writable place and the places below it. As mount points, they cannot be renamed or removed.
+ * Returns the places of a view, and the folders between a writable place and the places below it. As mount points, they cannot be renamed or removed.
  * Otherwise a command could move a place away and create it again without its restrictions.
  */
-function pinned(places: ReadonlyMap<string, MountKind>): Map<string, MountKind> {
+export function mountedPlaces({ places }: Pick<MountView, 'places'>): Map<string, MountKind> {
   const all = new Map(places);
   for (const path of places.keys()) {
     const between: string[] = [];

@@ -5,17 +5,19 @@ import type { Clock } from '../../base/clock.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
+import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
 import { splitEnvironment } from '../split-environment.ts';
-import { bubblewrapMounts } from './bubblewrap-mounts.ts';
+import { bubblewrapMounts, mountedPlaces } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
-import { closeInheritedFiles, type InheritedFiles } from './inherited-files.ts';
+import { type CheckedBind, checkingArgv, closeBinds, openRiskyBinds, shellFor } from './checked-binds.ts';
+import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { requireFolder } from './require-folder.ts';
-import { sandboxView, type ViewDeps } from './sandbox-view.ts';
+import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
 export interface BubblewrapDeps {
@@ -24,6 +26,12 @@ export interface BubblewrapDeps {
   /** heddle's home. No confined process can write to it. */
   home: string;
   clock: Clock;
+  /** The folder of the database. Commands cannot change it. */
+  storeDir: string;
+  /** The files that the server was started from. Commands cannot change them. */
+  installation: Installation;
+  /** The user's home folder. Null: unknown. */
+  userHome: string | null;
   /** Replaces the installed bubblewrap. Null: none is installed. */
   program?: string | null;
 }
@@ -34,16 +42,23 @@ const ALWAYS = [
 ];
 const FILTER_FD = 3;
 const PROBE_TIMEOUT_MS = 10_000;
+/** More options are passed in a file. */
+const OPTIONS_CHARS_MAX = 64 * 1024;
 
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
-export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps): Sandbox {
+export function createBubblewrap({ arch, home, storeDir, clock, installation, userHome, program }: BubblewrapDeps): Sandbox {
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
-  let inherited: InheritedFiles | null = null;
+  let inherited: readonly number[] | null = null;
   let probed: Promise<ProbeResult> | null = null;
 
   function viewDeps(): ViewDeps {
-    looked ??= { guardedPlaces: new GuardedPlaces(), nestedNames: new NestedNames(clock) };
+    looked ??= {
+      guardedPlaces: new GuardedPlaces(),
+      nestedNames: new NestedNames(clock),
+      serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
+      userHome,
+    };
     return looked;
   }
 
@@ -78,10 +93,10 @@ export function createBubblewrap({ arch, home, clock, program }: BubblewrapDeps)
     async confine(command, bounds) {
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
-      inherited ??= closeInheritedFiles();
+      inherited ??= inheritedFiles();
       const filter = openFilter(bounds.network);
       try {
-        return await confine({ command, bounds, program: result.program, filter, inherited, view: viewDeps() });
+        return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps() });
       } catch (error) {
         closeSync(filter);
         throw error;
@@ -96,47 +111,70 @@ interface ConfineOptions {
   command: ConfinedCommand;
   bounds: SandboxBounds;
   program: string;
+  home: string;
   filter: number;
-  inherited: InheritedFiles;
+  inherited: readonly number[];
   view: ViewDeps;
 }
 
-async function confine({ command, bounds, program, filter, inherited, view: deps }: ConfineOptions): Promise<Confinement> {
+async function confine(options: ConfineOptions): Promise<Confinement> {
+  const { command, bounds, view: deps } = options;
   requirePlainPaths(command, bounds);
   const built = await sandboxView(bounds, deps);
-  const { view, release } = built;
+  let binds: readonly CheckedBind[] = [];
   try {
     requireFolder(command.cwd, built);
+    binds = openRiskyBinds(mountedPlaces(built.view), [...built.roots, ...deps.nestedNames.rootsInUse]);
+    return start(options, { built, binds });
   } catch (error) {
-    release();
+    closeBinds(binds);
+    built.release();
     throw error;
   }
+}
+
+/** Returns how to start bubblewrap with a view. The confinement owns the view and the handles. */
+function start(options: ConfineOptions, { built, binds }: { built: BuiltView; binds: readonly CheckedBind[] }): Confinement {
+  const { command, program, home, filter, inherited } = options;
   const { kept, moved } = splitEnvironment(command.env);
-  const argv = [
-    program,
-    ...ALWAYS,
-    ...inherited.options,
-    ...(bounds.network ? [] : ['--unshare-net']),
-    ...(command.terminal ? [] : ['--new-session']),
-    ...bubblewrapMounts(view),
+  const settings = [
+    ...mainOptions(options),
+    ...bubblewrapMounts(built.view),
     ...moved.flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD), '--', ...command.argv],
+    ...['--chdir', command.cwd, '--seccomp', String(FILTER_FD)],
   ];
+  const given = [filter, ...binds.map(({ handle }) => handle)];
+  const listFile = isLong(settings) ? makeUnnamedFile(home, Buffer.from(settings.join('\0'))) : null;
+  const files = listFile === null ? given : [...given, listFile];
+  const closing = closeInherited(inherited, FILTER_FD + files.length);
+  const list = listFile === null ? settings : ['--args', String(FILTER_FD + given.length)];
+  const argv = [program, ...closing.options, ...list, '--', ...checkingArgv(binds, FILTER_FD + 1, command.argv)];
   return {
     ...(command.terminal
-      ? { argv: [...inherited.before, ...withFilter(filter, argv)], files: [] }
-      : { argv: [...inherited.before, ...argv], files: [filter] }),
+      ? { argv: [...closing.before, ...withFiles(files, argv)], files: [] }
+      : { argv: [...closing.before, ...argv], files }),
     env: kept,
     async release() {
-      closeSync(filter);
-      release();
+      for (const file of files) closeSync(file);
+      built.release();
     },
   };
 }
 
-/** A process in a terminal does not inherit the filter, so a shell opens it before it runs bubblewrap. */
-function withFilter(filter: number, argv: readonly string[]): string[] {
-  return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readlinkSync('/proc/self')}/fd/${filter}`, ...argv];
+function mainOptions({ bounds, command }: ConfineOptions): string[] {
+  return [...ALWAYS, ...(bounds.network ? [] : ['--unshare-net']), ...(command.terminal ? [] : ['--new-session'])];
+}
+
+/** Whether arguments are so many that the system may refuse to start a program with them. */
+function isLong(options: readonly string[]): boolean {
+  return options.reduce((sum, option) => sum + option.length, 0) > OPTIONS_CHARS_MAX;
+}
+
+/** A process in a terminal does not inherit the files, so a shell opens them before it runs bubblewrap. */
+function withFiles(files: readonly number[], argv: readonly string[]): string[] {
+  const own = `/proc/${readlinkSync('/proc/self')}/fd`;
+  const opened = files.map((file, index) => `${FILTER_FD + index}<${own}/${file}`);
+  return [...shellFor(FILTER_FD + files.length - 1), '-c', `exec "$@" ${opened.join(' ')}`, 'heddle', ...argv];
 }
 
 function keepFilter(home: string, filter: Buffer): number {
@@ -163,7 +201,7 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeO
   try {
     const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, workspace: [], home }, deps);
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
-    const [shell = '', ...rest] = withFilter(filter, [program, ...args]);
+    const [shell = '', ...rest] = withFiles([filter], [program, ...args]);
     await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });
     return { program };
   } catch (error) {

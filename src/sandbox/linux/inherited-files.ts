@@ -5,11 +5,12 @@ import { SandboxUnavailableError } from '../processes/processes.ts';
 const CLOSE_ON_EXEC = 0o2000000;
 const ACCESS_MODE = 3;
 const WRITE_ONLY = 1;
-/** The standard descriptors, and descriptor 3: the filter replaces a file inherited there. */
-const FILES_GIVEN = 4;
-const BASH_PLACES = ['/bin/bash', '/usr/bin/bash', '/run/current-system/sw/bin/bash'];
+/** The descriptors of input, output and errors. */
+const STANDARD_FILES = 3;
+export const BASH_PLACES = ['/bin/bash', '/usr/bin/bash', '/run/current-system/sw/bin/bash'];
 
-export interface InheritedFiles {
+/** How to close files that a process has inherited. */
+export interface FileClosing {
   /** Arguments to put before a program, to close the files. */
   before: readonly string[];
   /** Options of bubblewrap that close them. */
@@ -17,12 +18,19 @@ export interface InheritedFiles {
 }
 
 /**
- * Returns how to close the files that the server itself inherited, so that commands do not inherit them: through an open folder,
- * a command could leave any sandbox. Usually there are no such files. Throws a `SandboxUnavailableError` if bash is needed to
- * close them and is missing.
+ * Returns the files that the server itself inherited. Commands must not inherit them: through an open folder, a command could leave
+ * any sandbox. Usually there are none.
  */
-export function closeInheritedFiles(): InheritedFiles {
-  const inherited = readdirSync('/proc/self/fd').map(Number).filter(isInherited);
+export function inheritedFiles(): number[] {
+  return readdirSync('/proc/self/fd').map(Number).filter(isInherited);
+}
+
+/**
+ * Returns how to close the inherited files, except those that the process gets replacements for: those below `given`. Throws a
+ * `SandboxUnavailableError` if bash is needed to close them and is missing.
+ */
+export function closeInherited(all: readonly number[], given: number): FileClosing {
+  const inherited = all.filter((file) => file >= given);
   const [only] = inherited;
   if (only === undefined) return { before: [], options: [] };
   // bubblewrap waits for the file, which fails at once if it is write-only, and then closes it. This saves a bash per command.
@@ -38,7 +46,7 @@ export function closeInheritedFiles(): InheritedFiles {
 }
 
 function isInherited(file: number): boolean {
-  return file >= FILES_GIVEN && (flagsOf(file) & CLOSE_ON_EXEC) === 0;
+  return file >= STANDARD_FILES && (flagsOf(file) & CLOSE_ON_EXEC) === 0;
 }
 
 /** Returns the flags of an open file. For a file closed in the meantime, returns flags that count as not inherited. */

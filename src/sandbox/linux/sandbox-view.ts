@@ -1,14 +1,16 @@
 import { dirname } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
+import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
 import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
-import { protectNamed, protectNames } from '../places/protect-names.ts';
+import { protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { ViewPlaces } from '../places/view-places.ts';
 import type { MountKind, MountView } from './bubblewrap-mounts.ts';
@@ -16,16 +18,24 @@ import type { MountKind, MountView } from './bubblewrap-mounts.ts';
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;
   nestedNames: NestedNames;
+  /** The files and folders that the server itself runs from. */
+  serverPlaces: readonly string[];
+  /** The user's home folder, which `~` means in a git configuration. Null: unknown. */
+  userHome: string | null;
 }
 
 export interface BuiltView {
   view: MountView;
+  /** The writable roots in it. Real paths. */
+  roots: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
   /** Releases the guards and walks that the view uses. */
   release(): void;
 }
 
+/** The work of protecting a path, in the units of `EventLoopYield`. */
+const PROTECT_WORK = 50;
 const PLATFORM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix', '/run/current-system'];
 const PLATFORM_FILES = ['/etc/resolv.conf', '/etc/localtime'];
 const PLATFORM_SECRETS = [
@@ -41,7 +51,10 @@ const CONTROL_SOCKETS = [
 ];
 
 /** Builds the view of a command with these bounds, from the current state of the file system. */
-export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedNames }: ViewDeps): Promise<BuiltView> {
+export async function sandboxView(
+  named: SandboxBounds,
+  { guardedPlaces, nestedNames, serverPlaces, userHome }: ViewDeps,
+): Promise<BuiltView> {
   const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
   const places = new ViewPlaces(guardedPlaces);
@@ -50,11 +63,13 @@ export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedN
     for (const root of readable.roots) if (isShown(root)) places.show(root, 'read');
     if (readable.platformDefaults) for (const path of [...PLATFORM_FOLDERS, ...PLATFORM_FILES]) showPlatform(path, places);
   }
-  const roots = writableRoots.filter(isShown);
+  const isServers = (path: string) => serverPlaces.some((place) => isWithin(path, place));
+  const roots = writableRoots.filter((root) => isShown(root) && !isServers(root));
   for (const root of roots) places.show(root, 'write');
-  const { nested, release } = await nestedNames.hold(roots);
+  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected ?? [], userHome });
   try {
-    applyProtections({ bounds, roots, nested, places });
+    places.protectLinks(named.home);
+    await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
   } catch (error) {
     release();
     places.releaseGuards();
@@ -63,6 +78,7 @@ export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedN
   const view = { everything: readable === 'everything', places: places.kinds, links: places.links, system: systemPlaces(bounds, roots) };
   return {
     view,
+    roots,
     notFollowed,
     release: () => {
       release();
@@ -71,17 +87,23 @@ export async function sandboxView(named: SandboxBounds, { guardedPlaces, nestedN
   };
 }
 
-interface ProtectionOptions {
+interface ProtectionOptions extends Pick<ViewDeps, 'serverPlaces' | 'userHome'> {
   bounds: SandboxBounds;
   roots: readonly string[];
-  nested: readonly string[];
+  nested: readonly NestedPlace[];
   places: ViewPlaces;
 }
 
 /** Protects or hides the paths that the command must not change or see. */
-function applyProtections({ bounds: { home, workspace, readable }, roots, nested, places }: ProtectionOptions): void {
-  for (const root of roots) protectNames(root, places);
-  for (const path of nested) if (isStillThere(path) && !isWithin(path, home)) protectNamed(path, places);
+async function applyProtections({ bounds, roots, nested, places, serverPlaces, userHome }: ProtectionOptions): Promise<void> {
+  const { home, workspace, readable } = bounds;
+  const loop = new EventLoopYield();
+  for (const root of roots) protectNames(root, places, userHome);
+  for (const path of serverPlaces) places.protect(path);
+  for (const { path, reason } of nested) {
+    await loop.worked(PROTECT_WORK);
+    if (isStillThere(reason)) places.protect(path);
+  }
   protectHome({ home, workspace, everything: readable === 'everything' }, places);
 }
 

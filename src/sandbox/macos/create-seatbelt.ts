@@ -1,5 +1,6 @@
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../places/real-bounds.ts';
+import { type Installation, serverPlaces } from '../places/server-places.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
@@ -10,7 +11,8 @@ import { seatbeltProfile } from './seatbelt-profile.ts';
 const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing. It is a part of macOS.';
 
 /** Returns the sandbox of macOS. */
-export function createSeatbelt(): Sandbox {
+export function createSeatbelt({ installation }: { installation: Installation }): Sandbox {
+  let places: readonly string[] | null = null;
   return {
     async available() {
       return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
@@ -18,17 +20,24 @@ export function createSeatbelt(): Sandbox {
     async confine(command, bounds) {
       const program = sandboxProgram('darwin');
       if (program === null) throw new SandboxUnavailableError(PROBLEM);
-      return confine(program.path, command, bounds);
+      places ??= serverPlaces(installation);
+      return confine(program.path, { command, bounds, places });
     },
   };
 }
 
-function confine(program: string, command: ConfinedCommand, bounds: SandboxBounds): Confinement {
+interface ConfineOptions {
+  command: ConfinedCommand;
+  bounds: SandboxBounds;
+  places: readonly string[];
+}
+
+function confine(program: string, { command, bounds, places }: ConfineOptions): Confinement {
   requirePlainPaths(command, bounds);
   const { kept, moved } = splitEnvironment(command.env);
   const set = moved.length === 0 ? [] : ['/usr/bin/env', ...moved.map(([name, value]) => `${name}=${value}`)];
   return {
-    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds), ...set, ...command.argv],
+    argv: [program, '-p', seatbeltProfile(realBounds(bounds).bounds, places), ...set, ...command.argv],
     env: kept,
     files: [],
     release: async () => {},

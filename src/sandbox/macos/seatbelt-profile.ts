@@ -16,8 +16,12 @@ const ALWAYS = [
   '(allow file-ioctl (regex #"^/dev/(tty.*|ptmx)$"))',
 ];
 
-/** Returns a Seatbelt profile for the bounds, whose paths must be real. Later rules override earlier ones. */
-export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
+/**
+ * Returns a Seatbelt profile for the bounds, whose paths must be real. `serverPlaces` are the files and folders that the server runs
+ * from. Later rules override earlier ones.
+ */
+export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly string[]): string {
+  const { readable, writableRoots, network, workspace, home } = bounds;
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -56,6 +60,7 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
       'file-read* file-write*',
       HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
     ),
+    deny('file-write*', serverPlaces.map(subpath)),
     '(deny file-write-setugid)',
     network
       ? '(allow network* system-socket)'

@@ -1,78 +1,116 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { ProcessStartError } from '../processes/processes.ts';
+import { openPlace } from './open-place.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
+/** The guard or a folder above it was removed or replaced in the meantime. */
+const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP'];
+
+/** A guard that this process holds. */
+interface Guard {
+  /** The number of commands that need it. */
+  holders: number;
+  /** The descriptor of the folder that contains the guard. */
+  parent: number;
+  /** The descriptor of the guard itself. */
+  own: number;
+}
 
 /**
  * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
  * removed when no command needs it any more. Each process that uses a guard holds it by an empty folder inside it. Only an
  * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
  * change. A crash can leave a guard behind, until the next command there ends.
+ *
+ * Folders are created and removed through open folders: a link that replaces a folder in the meantime leads nowhere else.
  */
 export class GuardedPlaces {
-  readonly #holders = new Map<string, number>();
+  readonly #guards = new Map<string, Guard>();
   readonly #namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
   readonly #hold = `held-for-sandbox-${this.#namespace}-${readlinkSync('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
   /**
-   * Guards a path, or holds the existing guard. Returns false if this user has no permission to create anything there. Throws a
-   * `ProcessStartError` if it fails for another reason, such as a full disk.
+   * Guards a path without links, or holds the existing guard. Returns false if this user has no permission to create anything
+   * there. Throws a `ProcessStartError` if it fails for another reason, such as a full disk.
    */
   take(path: string): boolean {
-    const holders = this.#holders.get(path) ?? 0;
-    if (holders === 0 && !this.#make(path)) return false;
-    this.#holders.set(path, holders + 1);
+    const guard = this.#guards.get(path) ?? this.#make(path);
+    if (guard === null) return false;
+    guard.holders += 1;
+    this.#guards.set(path, guard);
     return true;
   }
 
   /** Whether the folder is a guard, made by this process or by another one, which may have ended. */
   isGuard(path: string): boolean {
     const names = namesIn(path);
-    return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#holders.has(path));
+    return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#guards.has(path));
   }
 
   release(path: string): void {
-    const holders = this.#holders.get(path) ?? 0;
-    this.#holders.set(path, holders - 1);
-    if (holders > 1) return;
-    this.#holders.delete(path);
+    const guard = this.#guards.get(path);
+    if (guard === undefined) return;
+    guard.holders -= 1;
+    if (guard.holders > 0) return;
+    this.#guards.delete(path);
     unlessInUse(() => {
-      rmdirSync(join(path, this.#hold));
-      this.#forgetTheDead(path);
-      rmdirSync(path);
+      rmdirSync(within(guard.own, this.#hold));
+      this.#forgetTheDead(guard);
+      rmdirSync(within(guard.parent, basename(path)));
     });
+    closeSync(guard.own);
+    closeSync(guard.parent);
   }
 
-  #make(path: string): boolean {
+  #make(path: string): Guard | null {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      let made = false;
+      const parent = openPlace(dirname(path));
+      // A command has replaced a folder of the path.
+      if (parent === null) continue;
       try {
-        made = makeGuardFolder(path);
-        mkdirSync(join(path, this.#hold), 0o700);
-        return true;
+        return { holders: 0, parent, own: this.#makeIn(parent, basename(path)) };
       } catch (error) {
-        if (hasErrorCode(error, FORBIDDEN)) return false;
-        // Another process removed the guard in the meantime.
-        if (hasErrorCode(error, ['ENOENT'])) continue;
-        if (made) unlessInUse(() => rmdirSync(path));
+        closeSync(parent);
+        if (hasErrorCode(error, FORBIDDEN)) return null;
+        if (hasErrorCode(error, CHANGED)) continue;
         throw new ProcessStartError(`${path} could not be protected: ${String(error)}`, { cause: error });
       }
     }
-    throw new ProcessStartError(`${path} could not be protected: other processes keep removing it`);
+    throw new ProcessStartError(`${path} could not be protected: other processes keep removing or replacing it`);
+  }
+
+  /** Makes a guard in an open folder, unless it exists, and holds it. Returns its descriptor. Throws the system's error. */
+  #makeIn(parent: number, name: string): number {
+    const isNew = makeGuardFolder(within(parent, name));
+    let own: number | null = null;
+    try {
+      own = openSync(within(parent, name), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      mkdirSync(within(own, this.#hold), 0o700);
+      return own;
+    } catch (error) {
+      if (own !== null) closeSync(own);
+      if (isNew) unlessInUse(() => rmdirSync(within(parent, name)));
+      throw error;
+    }
   }
 
   /** Removes the holds of ended processes, if they belong to the same process namespace. */
-  #forgetTheDead(path: string): void {
-    for (const name of readdirSync(path)) {
+  #forgetTheDead({ own }: Guard): void {
+    for (const name of readdirSync(within(own, ''))) {
       const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
-      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(join(path, name));
+      if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(within(own, name));
     }
   }
+}
+
+/** The path of an entry of an open folder. */
+function within(folder: number, name: string): string {
+  return `/proc/self/fd/${folder}/${name}`;
 }
 
 /** Returns no names if the folder cannot be read: then it is not a guard. */
@@ -80,7 +118,7 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch (error) {
-    if (hasErrorCode(error, [...FORBIDDEN, 'ENOENT', 'ENOTDIR'])) return [];
+    if (hasErrorCode(error, [...FORBIDDEN, ...CHANGED])) return [];
     throw error;
   }
 }
@@ -90,7 +128,7 @@ function unlessInUse(remove: () => void): void {
   try {
     remove();
   } catch (error) {
-    if (!hasErrorCode(error, [...FORBIDDEN, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR', 'EBUSY'])) throw error;
+    if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY'])) throw error;
   }
 }
 

@@ -39,6 +39,7 @@ function protectHomeAt(path: string, { workspace, everything }: Omit<HomeOptions
     const seen = everything || places.kindOf(path) !== undefined;
     hideHome(path, places);
     if (seen) showHome(path, places);
+    hideLinkedSecrets(path, places);
     for (const folder of workspace) if (isWorkIn(folder, path)) places.show(folder, 'read');
   }
 }
@@ -61,8 +62,11 @@ function showHome(home: string, places: ViewPlaces): void {
   for (const name of HOME_READABLE) {
     const path = join(home, name);
     const stat = statOf(path);
-    if (stat?.isSymbolicLink() === true) places.links.set(path, readlinkSync(path));
-    else if (stat !== null && !places.kinds.has(path)) places.set(path, 'read');
+    if (stat?.isSymbolicLink() === true) {
+      places.links.set(path, readlinkSync(path));
+      places.protect(path);
+    }
+    if (stat?.isSymbolicLink() === false && !places.kinds.has(path)) places.set(path, 'read');
   }
 }
 
@@ -73,4 +77,13 @@ function protectOwnFiles(home: string, places: ViewPlaces): void {
 
 function hideSecrets(home: string, places: ViewPlaces): void {
   for (const name of HOME_SECRETS) places.hide(join(home, name));
+}
+
+/** A secret in the home may be a link to a file outside, which has the same content. */
+function hideLinkedSecrets(home: string, places: ViewPlaces): void {
+  for (const name of HOME_SECRETS) {
+    const path = join(home, name);
+    const real = statOf(path)?.isSymbolicLink() === true ? realPath(path) : null;
+    if (real !== null && !isWithin(real, home)) places.hide(real);
+  }
 }

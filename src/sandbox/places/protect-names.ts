@@ -1,48 +1,24 @@
-import { dirname, join, resolve } from 'node:path';
-import { realPath } from '../../base/paths/real-path.ts';
-import { statOf, textOf } from '../../base/paths/stat-of.ts';
+import { join } from 'node:path';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
+import { barePlaces, gitFolder, gitPlaces, missingForBare } from './git-places.ts';
 import type { ViewPlaces } from './view-places.ts';
 
-/** Files in git's folder that can make git run programs, and may be links to files elsewhere. */
-const GIT_LINKABLE = ['hooks', 'config', 'config.worktree', 'commondir'];
-
-/** Protects the names in a writable root, including those that do not exist yet. */
-export function protectNames(root: string, places: ViewPlaces): void {
+/**
+ * Protects the names in a writable root, including those that do not exist yet, and everything that git reads there to find the
+ * programs that it runs. `userHome` is the folder that `~` means in a git configuration.
+ */
+export function protectNames(root: string, places: ViewPlaces, userHome: string | null): void {
   if (statOf(root)?.isDirectory() !== true) return;
   const paths = PROTECTED_NAMES.map((name) => join(root, name));
   // Links first: protecting a link makes its folder read-only, so the other names need no guards.
-  for (const path of paths.toSorted((a, b) => Number(isLink(b)) - Number(isLink(a)))) protectNamed(path, places);
-}
-
-/** Protects a path with a protected name. For `.git`, also protects the folders that it refers to. */
-export function protectNamed(path: string, places: ViewPlaces): void {
-  places.protect(path);
-  if (!path.endsWith('/.git')) return;
-  const real = realPath(path);
-  if (real !== null) protectGit(real, places);
-}
-
-function protectGit(git: string, places: ViewPlaces): void {
-  const folder = gitFolder(git);
-  if (folder === null) return;
-  places.protect(folder);
-  for (const name of GIT_LINKABLE) if (isLink(join(folder, name))) protectTarget(join(folder, name), places);
-  const common = textOf(join(folder, 'commondir'));
-  const shared = common === null ? null : realPath(resolve(folder, common.trim()));
-  if (shared !== null) places.protect(shared);
-}
-
-/** Returns git's folder. In a worktree or submodule, `.git` is a file that names the folder. */
-function gitFolder(git: string): string | null {
-  if (statOf(git)?.isFile() !== true) return git;
-  const [, named] = /^gitdir: (.*)$/m.exec(textOf(git) ?? '') ?? [];
-  return named === undefined ? null : realPath(resolve(dirname(git), named));
-}
-
-function protectTarget(link: string, places: ViewPlaces): void {
-  const target = realPath(link);
-  if (target !== null) places.protect(target);
+  for (const path of paths.toSorted((a, b) => Number(isLink(b)) - Number(isLink(a)))) places.protect(path);
+  const dotGit = join(root, '.git');
+  for (const path of gitPlaces(dotGit, userHome)) places.protect(path);
+  // Only without a repository in `.git` does git look whether the root itself is one.
+  if (statOf(join(gitFolder(dotGit), 'HEAD')) !== null) return;
+  const missing = missingForBare(root);
+  for (const path of missing === null ? barePlaces(root, userHome) : [missing]) places.protect(path);
 }
 
 function isLink(path: string): boolean {

@@ -8,7 +8,11 @@ import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
 
+/** The kernel's limit is 4,095, including a prefix by bubblewrap. */
+export const PATH_BYTES_MAX = 4000;
 const FROZEN_ENTRIES_MAX = 500;
+/** The size of a folder that certainly has more entries, in all common file systems. */
+const FROZEN_BYTES_MAX = FROZEN_ENTRIES_MAX * 512;
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
@@ -40,15 +44,25 @@ export class ViewPlaces {
   }
 
   /**
-   * Protects a path: it cannot be changed, replaced or created, and the links in it cannot be either. A path that is a writable
-   * root itself stays writable. The last part of the path may be a link.
+   * Protects a path, which may contain links and need not exist: it cannot be changed, replaced or created, and neither can the
+   * links on the way to it. A path that is a writable root itself stays writable. Throws a `ProcessStartError` if that is impossible.
    */
   protect(path: string): void {
-    if (this.#named.has(path) || this.kindOf(path) !== 'write') return;
-    const stat = statOf(path);
-    if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
-    else if (stat.isSymbolicLink()) this.#protectLinked(path);
-    else this.set(path, 'read');
+    const end = this.protectLinks(path);
+    if (this.#named.has(end) || this.kindOf(end) !== 'write') return;
+    const place = firstMissing(end);
+    const stat = statOf(place);
+    if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(place))) this.#guard(place);
+    else this.set(place, 'read');
+  }
+
+  /** Protects the links in a path against being replaced. Returns where the path leads. */
+  protectLinks(path: string): string {
+    const { links, end, isComplete } = followPath(path);
+    if (!isComplete) throw new ProcessStartError(`${path}: it could not be protected: the path is too long or has too many links`);
+    // Nothing can be mounted on a link, so the folder of the link is frozen.
+    for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
+    return end;
   }
 
   /** Like `protect`, and also hides the content. */
@@ -64,22 +78,18 @@ export class ViewPlaces {
   }
 
   #guard(path: string): void {
+    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
     if (!this.#guardedPlaces.take(path)) return;
     this.guards.push(path);
     this.set(path, 'empty');
   }
 
-  /** Nothing can be mounted on a link, so the folder of the link is frozen. */
-  #protectLinked(path: string): void {
-    const { links, end } = followPath(path);
-    for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
-    this.protect(firstMissing(end));
-  }
-
   /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
   #freeze(folder: string): void {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    if (entries.length > FROZEN_ENTRIES_MAX) {
+    // A large folder is not even listed, which would take long.
+    const isLarge = (statOf(folder)?.size ?? 0) > FROZEN_BYTES_MAX;
+    const entries = isLarge ? [] : readdirSync(folder, { withFileTypes: true });
+    if (isLarge || entries.length > FROZEN_ENTRIES_MAX) {
       throw new ProcessStartError(
         `${folder} contains a protected symbolic link and more than ${FROZEN_ENTRIES_MAX} entries, so the link cannot be protected`,
       );
@@ -87,7 +97,7 @@ export class ViewPlaces {
     this.set(folder, 'read');
     for (const entry of entries) {
       const path = join(folder, entry.name);
-      if (!entry.isSymbolicLink() && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
+      if ((entry.isFile() || entry.isDirectory()) && !isProtectedName(entry.name) && !this.kinds.has(path)) this.set(path, 'write');
     }
   }
 }

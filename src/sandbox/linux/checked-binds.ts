@@ -1,0 +1,71 @@
+import { closeSync, existsSync } from 'node:fs';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
+import { openPlace } from '../places/open-place.ts';
+import { ProcessStartError, SandboxUnavailableError } from '../processes/processes.ts';
+import type { MountKind } from './bubblewrap-mounts.ts';
+import { BASH_PLACES } from './inherited-files.ts';
+
+/** A writable place of a view, and a handle of the file or folder that is meant. */
+export interface CheckedBind {
+  path: string;
+  handle: number;
+}
+
+/** The shell cannot close files with longer numbers. */
+const SH_FILE_MAX = 9;
+
+/**
+ * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it: those below a
+ * folder that commands can write. bubblewrap finds places by their paths, so a link would make another folder writable. Throws a
+ * `ProcessStartError` if a place is already replaced. The caller closes the handles.
+ */
+export function openRiskyBinds(places: ReadonlyMap<string, MountKind>, writable: readonly string[]): CheckedBind[] {
+  const binds: CheckedBind[] = [];
+  for (const [path, kind] of places) {
+    if (kind !== 'write' || !writable.some((folder) => isBelow(path, folder))) continue;
+    const handle = openPlace(path);
+    // It was removed, so it is left out.
+    if (handle === null && statOf(path) === null) continue;
+    if (handle === null) {
+      closeBinds(binds);
+      throw new ProcessStartError(`${path} was replaced while the command started, so it was not run.`);
+    }
+    binds.push({ path, handle });
+  }
+  return binds;
+}
+
+export function closeBinds(binds: readonly CheckedBind[]): void {
+  for (const { handle } of binds) closeSync(handle);
+}
+
+/**
+ * Returns the arguments that run a command in the sandbox only if each place there is the one that was meant. The process must
+ * inherit the handles, in their order, from the file descriptor `first` on. The command does not get them.
+ */
+export function checkingArgv(binds: readonly CheckedBind[], first: number, argv: readonly string[]): readonly string[] {
+  if (binds.length === 0) return argv;
+  const files = binds.map((_, index) => first + index);
+  const script = `${CHECK}exec "$@" ${files.map((file) => `${file}<&-`).join(' ')}`;
+  const paths = binds.map(({ path }) => path);
+  return [...shellFor(first + binds.length - 1), '-c', script, 'heddle', String(first), String(binds.length), ...paths, ...argv];
+}
+
+/** Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their number. A removed one is no harm. */
+const CHECK = `file=$1; left=$2; shift 2
+while [ $left -gt 0 ]; do
+[ "$1" -ef /proc/self/fd/$file ] || [ ! -e "$1" ] || { printf '%s\\n' "heddle: $1 was replaced while the command started, so it was not run." >&2; exit 125; }
+shift; file=$((file + 1)); left=$((left - 1))
+done
+`;
+
+/** Returns the shell that can redirect files up to this number. Throws a `SandboxUnavailableError` if it is not installed. */
+export function shellFor(fileMax: number): string[] {
+  if (fileMax <= SH_FILE_MAX) return ['/bin/sh'];
+  const bash = BASH_PLACES.find((path) => existsSync(path));
+  if (bash === undefined)
+    throw new SandboxUnavailableError('Commands cannot be sandboxed here: install bash, which checks the writable folders.');
+  // Without -p, bash would first run the file that $BASH_ENV names.
+  return [bash, '-p'];
+}

@@ -1,0 +1,127 @@
+import type { Dirent } from 'node:fs';
+import { opendir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isWithin } from '../../base/paths/is-within.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
+import { systemErrorCode } from '../../base/system-error-code.ts';
+import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
+import { ProcessStartError } from '../processes/processes.ts';
+import { barePlaces, gitPlaces, isBareLayout, isBareName } from './git-places.ts';
+import { joinPlaces, type NestedPlace } from './join-places.ts';
+import { KERNEL_FOLDERS } from './kernel-folders.ts';
+import { PATH_BYTES_MAX } from './view-places.ts';
+
+/** More folders than in any known repository. Beyond that, commands are refused instead of leaving places unprotected. */
+const FOLDERS_MAX = 2_000_000;
+const FOUND_MAX = 20_000;
+/** The number of folders that are read at once. */
+const READS_MAX = 8;
+/** A folder of this size has so many entries that listing them at once would block the server. */
+const LARGE_FOLDER_BYTES = 64 * 1024;
+const LARGE_FOLDER_BATCH = 256;
+
+/** The depth of the walk below a folder that every user can write to, such as /tmp: its folders are mostly unrelated. */
+const SHARED_DEPTH_MAX = 1;
+/** The mode bits of such a folder: writable by others, and sticky. */
+const SHARED = 0o1002;
+
+export interface NestedOptions {
+  /** Folders that the user has left out. */
+  unprotected: readonly string[];
+  /** The folder that `~` means in a git configuration. Null: unknown. */
+  userHome: string | null;
+}
+
+/**
+ * Walks a writable root, and returns what must not change below its folders: each protected name, and everything that git reads
+ * there to find the programs that it runs. Shallow paths come first; they may contain links. If there is too much, deep places are
+ * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
+ * remains.
+ */
+export async function findNestedPlaces(root: string, { unprotected, userHome }: NestedOptions): Promise<NestedPlace[]> {
+  const isShared = ((statOf(root)?.mode ?? 0) & SHARED) === SHARED;
+  const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
+  const found: NestedPlace[] = [];
+  const folders = [{ path: root, depth: 0 }];
+  let read = 0;
+  const visit = async ({ path, depth }: { path: string; depth: number }) => {
+    const { places, below } = await lookInto(path, { depth, userHome });
+    found.push(...places);
+    if (depth < depthMax) for (const folder of below) if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
+  };
+  while (folders.length > 0) {
+    const batch = folders.splice(-READS_MAX);
+    read += batch.length;
+    await Promise.all(batch.map(visit));
+    if (read > FOLDERS_MAX) throw tooMuch(root, `more than ${FOLDERS_MAX} folders`);
+    if (found.length > FOUND_MAX) throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
+  }
+  const joined = joinPlaces(root, found);
+  if (joined === null) throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
+  return joined;
+}
+
+interface LookOptions {
+  depth: number;
+  userHome: string | null;
+}
+
+/** Returns the places to protect in a folder, and the folders to read next. */
+async function lookInto(folder: string, { depth, userHome }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
+  const { names, folders } = await entriesOf(folder);
+  const isMountable = (name: string) => Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
+  const below = folders.filter((name) => !isProtectedName(name));
+  // What is below such a folder cannot be mounted, so the folder is protected as a whole.
+  if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
+  const places: NestedPlace[] = [];
+  const add = (reason: string, paths: readonly string[]) => places.push(...paths.map((path) => ({ path, reason })));
+  if (depth > 0) {
+    for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));
+    if (!names.has('.git') && isBareLayout(names)) add(join(folder, 'HEAD'), barePlaces(folder, userHome));
+  }
+  return { places, below: below.map((name) => join(folder, name)).filter((path) => !KERNEL_FOLDERS.includes(path)) };
+}
+
+function placesOf(path: string, name: string, userHome: string | null): string[] {
+  return name === '.git' ? gitPlaces(path, userHome) : [path];
+}
+
+interface Entries {
+  /** The names that can matter: protected ones, and those of a repository without a work tree. */
+  names: Set<string>;
+  folders: string[];
+}
+
+async function entriesOf(folder: string): Promise<Entries> {
+  const entries: Entries = { names: new Set(), folders: [] };
+  const take = (entry: Dirent) => {
+    if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);
+    if (entry.isDirectory()) entries.folders.push(entry.name);
+  };
+  try {
+    if ((statOf(folder)?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(folder, { withFileTypes: true })) take(entry);
+    else for await (const entry of await opendir(folder, { bufferSize: LARGE_FOLDER_BATCH })) take(entry);
+  } catch (error) {
+    // Nothing in a folder that cannot be read can be made to run, whatever the error is.
+    if (systemErrorCode(error) === null) throw error;
+  }
+  return entries;
+}
+
+/** The folder directly below the root that contains the most places. */
+function fullest(root: string, places: readonly NestedPlace[]): string {
+  const counts = new Map<string, number>();
+  for (const { reason } of places) {
+    let top = reason;
+    while (isWithin(dirname(top), root) && dirname(top) !== root) top = dirname(top);
+    counts.set(top, (counts.get(top) ?? 0) + 1);
+  }
+  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [root, 0])[0];
+}
+
+function tooMuch(place: string, what: string): ProcessStartError {
+  return new ProcessStartError(
+    `${place} contains ${what}, so the sandbox cannot protect them. If commands may change them, add the folder to ` +
+      '`unprotected_folders` under [sandbox_workspace_write] in the config.toml of your heddle home.',
+  );
+}

@@ -1,0 +1,112 @@
+import { dirname, join, resolve } from 'node:path';
+import { resolveLinks } from '../../base/paths/follow-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
+import { readRegularFile } from '../../config/read-regular-file.ts';
+import { type GitConfigEntry, gitConfigEntries } from '../../git/git-config-entries.ts';
+import { ProcessStartError } from '../processes/processes.ts';
+
+/** The entries of git's folder that can make git run programs. Each can be a link to another place. */
+const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
+/** The entries that make a folder a repository without a work tree. */
+const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
+const POINTER_BYTES_MAX = 64 * 1024;
+const CONFIG_BYTES_MAX = 128 * 1024;
+/** The number of configuration files of one repository that are read. */
+const CONFIGS_MAX = 16;
+
+/**
+ * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a folder, a file or a link: the
+ * `.git` itself, the folders that it names, and the configuration files that are included. The paths may contain links, and need not
+ * exist. Throws a `ProcessStartError` if a configuration is too large to be read.
+ */
+export function gitPlaces(dotGit: string, userHome: string | null): string[] {
+  const folder = gitFolder(dotGit);
+  const common = pointer(join(folder, 'commondir'), '');
+  const folders = [folder, ...(common === null ? [] : [resolve(folder, common)])];
+  const linked = folders.flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name))).filter(isLink);
+  return [dotGit, ...folders, ...linked, ...includedFiles(folders, userHome)];
+}
+
+/** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
+export function barePlaces(folder: string, userHome: string | null): string[] {
+  return [...RUNS_PROGRAMS.map((name) => join(folder, name)), ...includedFiles([folder], userHome)];
+}
+
+/** Whether the names of a folder's entries are those of a repository without a work tree. */
+export function isBareLayout(names: ReadonlySet<string>): boolean {
+  return BARE_LAYOUT.every((name) => names.has(name));
+}
+
+/** Whether an entry with this name is part of the layout of a repository without a work tree. */
+export function isBareName(name: string): boolean {
+  return BARE_LAYOUT.includes(name);
+}
+
+/**
+ * Returns a path in a folder which is not a repository yet: as long as it cannot be created, the folder cannot become one. Returns
+ * null if the folder is one already.
+ */
+export function missingForBare(folder: string): string | null {
+  return BARE_LAYOUT.map((name) => join(folder, name)).find((path) => statOf(path) === null) ?? null;
+}
+
+function isLink(path: string): boolean {
+  return statOf(path)?.isSymbolicLink() === true;
+}
+
+/** Returns the folder of a `.git`, which need not exist. In a worktree or submodule, `.git` is a file that names the folder. */
+export function gitFolder(dotGit: string): string {
+  const real = resolveLinks(dotGit);
+  const named = statOf(real)?.isDirectory() === true ? null : pointer(real, 'gitdir: ');
+  return named === null ? real : resolve(dirname(real), named);
+}
+
+/** Returns the path that a small file names, or null if it names none. */
+function pointer(path: string, prefix: string): string | null {
+  const text = textOf(path, POINTER_BYTES_MAX);
+  const named = text?.startsWith(prefix) === true ? text.slice(prefix.length).replace(/[\r\n]+$/, '') : '';
+  return named === '' || /[\0\n]/.test(named) ? null : named;
+}
+
+function includedFiles(folders: readonly string[], userHome: string | null): string[] {
+  const files = new Set(folders.flatMap((folder) => [join(folder, 'config'), join(folder, 'config.worktree')]));
+  const own = files.size;
+  // The loop also reads the files that it adds.
+  for (const file of files) {
+    for (const value of includes(textOf(file, CONFIG_BYTES_MAX, requireSmall) ?? '')) {
+      const path = includedPath(file, value, userHome);
+      if (path !== null) files.add(path);
+    }
+    if (files.size > CONFIGS_MAX) throw new ProcessStartError(`${file}: the git configuration includes more than ${CONFIGS_MAX} files`);
+  }
+  return [...files].slice(own);
+}
+
+/** Returns the values of all settings that include a file. */
+function includes(text: string): string[] {
+  if (!/include/i.test(text)) return [];
+  const isInclude = ({ section, key }: GitConfigEntry) => /^include(if)?$/.test(section) && key === 'path';
+  return gitConfigEntries(text).flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
+}
+
+function includedPath(file: string, value: string, userHome: string | null): string | null {
+  if (value === '' || value.includes('\0')) return null;
+  if (!value.startsWith('~')) return resolve(dirname(resolveLinks(file)), value);
+  return value.startsWith('~/') && userHome !== null ? join(userHome, value.slice(2)) : null;
+}
+
+function requireSmall(path: string): never {
+  throw new ProcessStartError(`${path}: this git configuration is larger than ${CONFIG_BYTES_MAX} bytes, so it cannot be protected`);
+}
+
+/** Returns null for what git could not read either: no file, a folder, a pipe, a device. */
+function textOf(path: string, bytesMax: number, tooLarge: (path: string) => null = () => null): string | null {
+  let file: ReturnType<typeof readRegularFile>;
+  try {
+    file = readRegularFile(path, bytesMax);
+  } catch {
+    return null;
+  }
+  if (file === null) return null;
+  return file.size > bytesMax ? tooLarge(path) : file.bytes.toString('utf8');
+}

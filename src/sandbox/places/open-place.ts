@@ -1,0 +1,17 @@
+import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { unlessUnseen } from '../../base/paths/stat-of.ts';
+
+/** Linux's flag to open a file or folder only as a handle, which needs no permission to read it. Node does not name it. */
+const O_PATH = 0o10000000;
+
+/**
+ * Opens a file or folder as a handle. Returns null if nothing is there, or if the path, which must be real, now contains a link:
+ * the handle is that of the path that was meant, or there is none. The caller closes it.
+ */
+export function openPlace(path: string): number | null {
+  const handle = unlessUnseen(() => openSync(path, O_PATH | constants.O_NOFOLLOW));
+  if (handle === null) return null;
+  if (unlessUnseen(() => readlinkSync(`/proc/self/fd/${handle}`)) === path) return handle;
+  closeSync(handle);
+  return null;
+}
