@@ -9,6 +9,7 @@ const BOUNDS: SandboxBounds = {
   writableRoots: ['/job'],
   workspace: [],
   network: false,
+  unixSockets: false,
   home: '/Users/one/.heddle',
 };
 

@@ -15,6 +15,8 @@ export interface SandboxBounds {
   /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
   network: boolean;
+  /** Whether it can use the unix sockets of other programs. Independent of `network`. */
+  unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
@@ -62,9 +64,9 @@ export function sandboxBounds(
         }
       : 'everything';
   const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, workspace, home };
+  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, unixSockets: false, workspace, home };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, workspace, home };
+  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, unixSockets: false, workspace, home };
 }

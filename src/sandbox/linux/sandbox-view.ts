@@ -114,7 +114,7 @@ function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<stri
   return system;
 }
 
-function systemSecrets({ readable, network }: SandboxBounds, user: number): readonly string[] {
+function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): readonly string[] {
   if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
-  return network ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
+  return unixSockets ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
 }
