@@ -20,7 +20,7 @@ function answer(filter: Buffer, call: { auditArch: number; number: number; args:
   let loaded = 0;
   for (let at = 0; at < filter.length; at += 8) {
     const [code, value] = [filter.readUInt16LE(at), filter.readUInt32LE(at + 4)];
-    if (code === RETURN) return ANSWERS.get(value) ?? 'unknown';
+    if (code === RETURN) return String(ANSWERS.get(value));
     if (code === LOAD) loaded = data.readUInt32LE(value);
     else if (code === AND) loaded = (loaded & value) >>> 0;
     else if (code === JUMP) at += 8 * value;

@@ -40,16 +40,23 @@ export interface SandboxFolders {
   home: string;
 }
 
+/** What a process may do beyond its sandbox policy. */
+export interface BoundsOptions {
+  granted?: readonly GrantedPermissions[];
+  /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */
+  unixSockets?: boolean;
+}
+
 /** Whether heddle has to confine commands under this policy. */
 export function hasBounds({ type }: SandboxPolicy): boolean {
   return type !== 'dangerFullAccess' && type !== 'externalSandbox';
 }
 
-/** Returns the bounds of a policy for these folders, plus the granted permissions. Returns null if the policy has no bounds. */
+/** Returns the bounds of a policy for these folders, plus what the options allow. Returns null if the policy has no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  granted: readonly GrantedPermissions[] = [],
+  { granted = [], unixSockets = false }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -68,5 +75,5 @@ export function sandboxBounds(
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, unixSockets: false, workspace, home };
+  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, unixSockets, workspace, home };
 }

@@ -115,6 +115,7 @@ function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<stri
 }
 
 function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): readonly string[] {
-  if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
-  return unixSockets ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
+  const platform = readable !== 'everything' && readable.platformDefaults ? PLATFORM_SECRETS : [];
+  const folders = unixSockets ? ['/run', `/run/user/${user}`] : [];
+  return [...platform, ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`))];
 }

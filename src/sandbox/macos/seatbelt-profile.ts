@@ -7,6 +7,8 @@ const PLATFORM_READABLE = [
 ];
 const DEVICES_WRITABLE = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
 
+const NAME_RESOLVER = '/private/var/run/mDNSResponder';
+
 const ALWAYS = [
   '(version 1)',
   '(deny default)',
@@ -17,7 +19,7 @@ const ALWAYS = [
 ];
 
 /** Returns a Seatbelt profile for the bounds, whose paths must be real. Later rules override earlier ones. */
-export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
+export function seatbeltProfile({ readable, writableRoots, network, unixSockets, workspace, home }: SandboxBounds): string {
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -57,11 +59,16 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
       HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
     ),
     '(deny file-write-setugid)',
-    network
-      ? '(allow network* system-socket)'
-      : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))\n(deny network* (remote unix-socket))',
+    network ? '(allow network* system-socket)' : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
+    ...unixSocketRules({ network, unixSockets }),
   ];
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
+}
+
+/** Names are resolved through a unix socket of the system, which a command with network also needs. */
+function unixSocketRules({ network, unixSockets }: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
+  if (unixSockets) return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
+  return ['(deny network* (remote unix-socket))', network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : ''];
 }
 
 function allow(operations: string, filters: readonly string[]): string {
