@@ -11,7 +11,6 @@ import {
   permissionProfile,
   unixSocketRule,
 } from '../policy/permissions/permission-profile.ts';
-import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
 import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/rpc-error.ts';
@@ -19,6 +18,7 @@ import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
+import { execBounds } from './client-processes/exec-bounds.ts';
 import type { MethodTable } from './method.ts';
 
 /** The timeout of a command whose request sets none. */
@@ -124,9 +124,9 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   const config = await deps.config();
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
   const sandbox = sandboxOf(params, config);
-  const folders = { cwd, tempDir: tempDirOf(env), home: deps.home };
+  const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: sandboxBounds(sandbox.sandboxPolicy, folders, { unixSockets: unixSocketRule(config)(sandbox) }),
+    bounds: execBounds(sandbox.sandboxPolicy, folders, { unixSockets: unixSocketRule(config)(sandbox) }),
   };
 }
