@@ -1,6 +1,6 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { Confinement } from '../sandbox.ts';
-import { withSandboxMarkers } from '../sandbox-markers.ts';
+import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
 import { type KillTargets, killProcesses } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
@@ -107,7 +107,8 @@ export class ProcessKeeper implements Processes {
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
-    const env = { ...(await withSandboxMarkers(spec.env, bounds === null || sandbox === null ? null : { sandbox, bounds })), ...mark.env };
+    const confined = bounds === null || sandbox === null ? null : { sandbox, bounds };
+    const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
       const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
       return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
