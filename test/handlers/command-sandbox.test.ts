@@ -32,6 +32,9 @@ test('the working directory of command/exec is writable only if it is in the wor
   const server = await startServer({ config: CONFIG, files: FILES });
   const outside = join(server.folder, 'outside');
   expect(await execIn(server, 'work/sub')).toEqual({ stdout: 'inside', written: true });
+  const beside = { command: ['sh', '-c', 'cat file; touch ../written'] };
+  expect(await execIn(server, 'work/sub', beside)).toMatchObject({ stdout: 'inside' });
+  expect(existsSync(join(server.cwd, 'written'))).toBe(false);
   expect(await execIn(server, 'outside')).toEqual({ stdout: 'outside', written: false });
   expect(await execIn(server, 'outside', { sandboxPolicy: WRITE })).toEqual({ stdout: 'outside', written: false });
   expect(await execIn(server, 'outside', { permissionProfile: ':read-only' })).toEqual({ stdout: 'outside', written: false });
