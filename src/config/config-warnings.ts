@@ -1,11 +1,15 @@
 import type { ConfigWarningNotification } from '../protocol/generated/types.ts';
 import type { Config } from './config.ts';
 import { ConfigError, type ConfigLocation } from './config-error.ts';
+import { isTable, valueAt } from './layers/config-table.ts';
+import type { Layer } from './layers/layer.ts';
 import { type ConfigSources, loadConfig } from './load-config.ts';
 import { chooseProvider } from './providers/choose-provider.ts';
 import { definedProviders, readProvider } from './providers/read-provider.ts';
 import { SETTING_NAMES } from './settings.ts';
-import { suggestKey } from './suggest-key.ts';
+import { KNOWN_KEYS, suggestKey } from './suggest-key.ts';
+
+const SANDBOX_KEYS = SETTING_NAMES.filter((name) => name.startsWith('sandbox_workspace_write.')).map((name) => name.split('.')[1] ?? '');
 
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
 
@@ -58,14 +62,21 @@ function ignoredKeys(config: Config): ConfigWarningNotification[] {
 }
 
 function likelyTypos(config: Config): ConfigWarningNotification[] {
-  return config.layers.flatMap((layer) =>
-    Object.keys(layer.config).flatMap((key) => {
-      const suggested = suggestKey(key);
-      if (suggested === null) return [];
-      const label = layer.label === null ? '' : ` (${layer.label})`;
-      return [warning(new ConfigError(`${key}${label} is not a known key`, layer.locate([key])), `Did you mean ${suggested}?`)];
-    }),
-  );
+  return config.layers.flatMap((layer) => [
+    ...typosIn(layer, [], KNOWN_KEYS),
+    ...typosIn(layer, ['sandbox_workspace_write'], SANDBOX_KEYS),
+  ]);
+}
+
+function typosIn(layer: Layer, table: readonly string[], known: readonly string[]): ConfigWarningNotification[] {
+  const values = valueAt(layer.config, table);
+  return Object.keys(isTable(values) ? values : {}).flatMap((key) => {
+    const suggested = suggestKey(key, known);
+    if (suggested === null) return [];
+    const path = [...table, key];
+    const label = layer.label === null ? '' : ` (${layer.label})`;
+    return [warning(new ConfigError(`${path.join('.')}${label} is not a known key`, layer.locate(path)), `Did you mean ${suggested}?`)];
+  });
 }
 
 function embeddedDefault(config: Config): ConfigWarningNotification[] {

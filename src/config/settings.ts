@@ -46,6 +46,7 @@ interface SettingTypes {
   'sandbox_workspace_write.exclude_slash_tmp': boolean;
   'sandbox_workspace_write.exclude_tmpdir_env_var': boolean;
   'sandbox_workspace_write.network_access': boolean;
+  'sandbox_workspace_write.unix_sockets': boolean;
   'sandbox_workspace_write.writable_roots': string[];
   service_tier: string | null;
   'shell_environment_policy.exclude': string[];
@@ -107,6 +108,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'sandbox_workspace_write.exclude_slash_tmp': flag(),
   'sandbox_workspace_write.exclude_tmpdir_env_var': flag(),
   'sandbox_workspace_write.network_access': flag(),
+  'sandbox_workspace_write.unix_sockets': flag(),
   'sandbox_workspace_write.writable_roots': list('absolute paths', isAbsolute),
   service_tier: nullable(name()),
   'shell_environment_policy.exclude': list('variable names, where * matches any characters', isNotBlank),

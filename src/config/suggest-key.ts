@@ -1,5 +1,5 @@
 /** The known top-level keys of config.toml, used by heddle or by other programs that share the file. */
-const KNOWN_KEYS = `
+export const KNOWN_KEYS: readonly string[] = `
 agents allow_login_shell analytics approval_policy approval_timeout_ms approvals_reviewer apps audio auto_review background_terminal_max_timeout browser_use
 chatgpt_base_url check_for_update_on_startup cli_auth_credentials_store client_search_provider commit_attribution compact_prompt computer_use
 default_permissions desktop developer_instructions disable_paste_burst features feedback file_opener forced_chatgpt_workspace_id
@@ -19,12 +19,12 @@ const EDITS_MAX = 2;
 // With two edits, a short word becomes many other words.
 const SUGGESTED_LENGTH_MIN = 5;
 
-/** Returns the known key that an unknown key most resembles. Returns null for known keys, and if no known key is similar. */
-export function suggestKey(key: string): string | null {
-  if (KNOWN_KEYS.includes(key)) return null;
+/** Returns the key of `knownKeys` that an unknown key most resembles. Returns null for known keys, and if none is similar. */
+export function suggestKey(key: string, knownKeys: readonly string[]): string | null {
+  if (knownKeys.includes(key)) return null;
   let best: string | null = null;
   let fewest = EDITS_MAX + 1;
-  for (const known of KNOWN_KEYS) {
+  for (const known of knownKeys) {
     if (known.length < SUGGESTED_LENGTH_MIN || Math.abs(known.length - key.length) > EDITS_MAX) continue;
     const edits = editDistance(known, key);
     if (edits >= fewest) continue;

@@ -5,15 +5,20 @@ import type { Config } from '../config/config.ts';
 import { configuredSandboxPolicy } from '../config/configured-sandbox-policy.ts';
 import { environmentPolicy } from '../config/environment-policy.ts';
 import { commandEnvironment } from '../policy/command/command-environment.ts';
-import { defaultPermissionProfile, permissionProfile } from '../policy/permissions/permission-profile.ts';
-import { sandboxBounds } from '../policy/permissions/sandbox-bounds.ts';
+import {
+  defaultPermissionProfile,
+  type NamedSandbox,
+  permissionProfile,
+  unixSocketRule,
+} from '../policy/permissions/permission-profile.ts';
 import { tempDirOf } from '../policy/permissions/temp-dir-of.ts';
-import type { CommandExecParams, CommandExecResponse, SandboxPolicy } from '../protocol/generated/types.ts';
+import type { CommandExecParams, CommandExecResponse } from '../protocol/generated/types.ts';
 import { contradictoryParams, invalidParams, needsProcessId, notServed } from '../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { changedEnvironment, checkRunParams, resize, terminalOf, writeTo } from './client-processes/check-run-params.ts';
 import type { ClientProcessRights } from './client-processes/client-process.ts';
 import type { ClientProcesses, ProcessName } from './client-processes/client-processes.ts';
+import { execBounds } from './client-processes/exec-bounds.ts';
 import type { MethodTable } from './method.ts';
 
 /** The timeout of a command whose request sets none. */
@@ -107,19 +112,21 @@ function checkParams(params: CommandExecParams): void {
   if (profile !== null && sandboxPolicy !== null) throw invalidParams('`permissionProfile` cannot be combined with `sandboxPolicy`');
 }
 
-/** The sandbox policy that the request asks for, else the configured one. Throws if the permission profile does not exist. */
-function policyOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): SandboxPolicy {
-  if (policy !== null) return policy;
-  if (profile === null) return defaultPermissionProfile(config)?.sandboxPolicy ?? configuredSandboxPolicy(config);
-  if (typeof profile === 'string') return permissionProfile(config, profile).sandboxPolicy;
-  return { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' };
+/** The sandbox that the request asks for, else the configured one. Throws if the permission profile does not exist. */
+function sandboxOf({ sandboxPolicy: policy = null, permissionProfile: profile = null }: CommandExecParams, config: Config): NamedSandbox {
+  if (policy !== null) return { sandboxPolicy: policy };
+  if (profile === null) return defaultPermissionProfile(config) ?? { sandboxPolicy: configuredSandboxPolicy(config) };
+  if (typeof profile === 'string') return permissionProfile(config, profile);
+  return { sandboxPolicy: { type: profile.type === 'external' ? 'externalSandbox' : 'dangerFullAccess' } };
 }
 
 async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProcessMethodsDeps): Promise<ClientProcessRights> {
   const config = await deps.config();
   const { env } = commandEnvironment(deps.env, environmentPolicy(config));
+  const sandbox = sandboxOf(params, config);
+  const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: sandboxBounds(policyOf(params, config), { cwd, tempDir: tempDirOf(env), home: deps.home }),
+    bounds: execBounds(sandbox.sandboxPolicy, folders, { unixSockets: unixSocketRule(config)(sandbox) }),
   };
 }

@@ -70,6 +70,15 @@ describe('unknown keys', () => {
     ]);
   });
 
+  test.each([
+    ['unix_socket', 'unix_sockets'],
+    ['networkaccess', 'network_access'],
+  ])('%s in sandbox_workspace_write resembles %s', async (key, suggested) => {
+    const { path, warnings } = await warningsOf(`[sandbox_workspace_write]\n${key} = true\nnotice = 1\nother = 1\n`);
+    const summary = `invalid config: ${path}:2:1: sandbox_workspace_write.${key} is not a known key`;
+    expect(warnings).toEqual([{ summary, details: `Did you mean ${suggested}?`, path, range: range(2, 1, key.length) }]);
+  });
+
   test.each(['notice', 'tuii', 'aps', 'x', 'my_own_settings', 'web', 'constructor', '__proto__'])(
     '%s is nobody’s business',
     async (key) => {

@@ -171,6 +171,7 @@ test('without settings, the defaults apply', async () => {
     'sandbox_workspace_write.exclude_slash_tmp': false,
     'sandbox_workspace_write.exclude_tmpdir_env_var': false,
     'sandbox_workspace_write.network_access': false,
+    'sandbox_workspace_write.unix_sockets': false,
     'sandbox_workspace_write.writable_roots': [],
     service_tier: null,
     'shell_environment_policy.exclude': [],

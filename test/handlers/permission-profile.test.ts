@@ -146,6 +146,17 @@ test.each([
   ['":nowhere" = "read"', '', /unknown name, expected one of :root/],
   ['"/opt/x" = "execute"', '', /expected "read", "write", "deny"/],
   ['":root" = "read"', '[permissions.p.network]\nenabled = true\nmode = "limited"', /the whole network or none of it/],
+  ['":root" = "read"', '[permissions.p.network.unix_sockets]\n"/run/x" = "allow"', /all unix sockets or none/],
+  [
+    '":root" = "read"',
+    '[permissions.p]\nextends = "q"\n[permissions.p.network]\nenabled = true\n[permissions.q.network]\nenabled = false\nmode = "limited"',
+    /permissions\.q\.network\.mode: heddle can only allow the whole network or none of it/,
+  ],
+  [
+    '":root" = "read"',
+    '[permissions.p]\nextends = "q"\n[permissions.p.network]\nmode = "limited"\n[permissions.q.network]\nenabled = true',
+    /permissions\.p\.network\.mode: heddle can only allow the whole network or none of it/,
+  ],
   ['":root" = "read"', '[permissions.p.limits]\n', /unknown key, expected one of description/],
 ])('the profile %s %s is refused only if a thread uses it', async (entries, more, problem) => {
   const { client } = await startServer({ config: withProfile(entries, more) });

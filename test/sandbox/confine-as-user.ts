@@ -18,6 +18,7 @@ const { argv, env, files, release } = await sandbox.confine(what, {
   readable: 'everything',
   writableRoots: [workspace],
   network: false,
+  unixSockets: false,
   workspace: [],
   home,
 });

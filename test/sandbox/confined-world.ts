@@ -49,6 +49,7 @@ export class ConfinedWorld {
       readable: 'everything',
       writableRoots: [this.workspace],
       network: false,
+      unixSockets: false,
       workspace: [this.workspace],
       home: this.home,
       ...bounds,

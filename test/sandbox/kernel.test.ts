@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { SECCOMP_NUMBERS } from '../../src/sandbox/linux/seccomp-numbers.ts';
 import { ConfinedWorld } from './confined-world.ts';
 
 let world: ConfinedWorld;
@@ -20,6 +22,22 @@ libc = ctypes.CDLL(None, use_errno=True)
 def call(name, *args):
     if getattr(libc, name)(*args) < 0: raise OSError(ctypes.get_errno(), '')
 def syscall(*args): call('syscall', *args)
+def udp(): return socket.socket(socket.AF_INET, socket.SOCK_DGRAM).detach()
+def loopback(address):
+    family = socket.AF_INET6 if ':' in address else socket.AF_INET
+    one, other = (socket.socket(family, socket.SOCK_DGRAM) for _ in range(2))
+    one.bind((address, 0))
+    other.sendto(b'x', one.getsockname())
+    one.settimeout(5)
+    one.recv(1)
+def connect_pair(kind, path):
+    one, other = socket.socketpair(socket.AF_UNIX, kind)
+    other.close()
+    one.connect(path + bytes([46, 48 + kind]))
+def send_from_pair(kind, path):
+    one, other = socket.socketpair(socket.AF_UNIX, kind)
+    call('connect', one.fileno(), bytes(16), 16)
+    one.sendto(b'first', path)
 for each in sys.argv[1:]:
     try:
         eval(each)
@@ -29,6 +47,36 @@ for each in sys.argv[1:]:
   const { stdout, stderr } = await world.run(['python3', '-c', script, ...calls], bounds);
   expect(stderr).toBe('');
   return stdout.trim().split('\n');
+}
+
+/**
+ * Listens outside the sandbox: on a datagram socket, and on sockets of the types 1 and 5, whose paths end with the type. `received`
+ * ends it, and returns the datagrams that it has received.
+ */
+async function unixListeners(): Promise<{ path: string; received(): Promise<string> }> {
+  const path = join(world.workspace, 'listener.sock');
+  const script = `
+import select, socket, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind(sys.argv[1])
+others = [(socket.socket(socket.AF_UNIX, kind), kind) for kind in (1, 5)]
+for other, kind in others:
+    other.bind(f'{sys.argv[1]}.{kind}')
+    other.listen()
+print(flush=True)
+sys.stdin.read()
+while select.select([listener], [], [], 0)[0]: print(listener.recv(99).decode(), end=' ')
+`;
+  const listener = spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void listener.kill());
+  await once(listener.stdout, 'data');
+  return {
+    path,
+    async received() {
+      listener.stdin.end();
+      return (await listener.stdout.toArray()).join('');
+    },
+  };
 }
 
 test('no namespace can be created or entered, and nothing can be mounted', async () => {
@@ -140,27 +188,6 @@ except OSError as error: print(error.strerror)
     server.close();
     expect(stdout).toBe('Connection refused\n127.0.0.1\nNetwork is unreachable\n');
   });
-
-  test('no socket reaches a program by a path or an abstract name: docker, D-Bus, ssh-agent, X11', async () => {
-    const path = join(world.workspace, 'engine.sock');
-    const server = createServer().listen(path);
-    await new Promise((resolve) => server.once('listening', resolve));
-    const calls = [
-      'socket.socket(socket.AF_UNIX)',
-      'socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)',
-      'socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)',
-      'socket.socketpair()',
-      'socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)',
-      'socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 9)',
-      'socket.socket(40, socket.SOCK_STREAM)',
-      'socket.socket(38, socket.SOCK_SEQPACKET)',
-      'socket.socket(17, socket.SOCK_RAW)',
-      'socket.socket(socket.AF_INET6)',
-    ];
-    const answers = await python(calls);
-    server.close();
-    expect(answers).toEqual(['EPERM', 'EPERM', 'EPERM', 'done', 'done', 'EPERM', 'EPERM', 'EPERM', 'EPERM', 'done']);
-  });
 });
 
 test('with network, a listener on this machine can be reached', async () => {
@@ -171,6 +198,69 @@ test('with network, a listener on this machine can be reached', async () => {
   const { stdout } = await world.bash(`cat < /dev/tcp/127.0.0.1/${port}`, { network: true });
   server.close();
   expect(stdout).toBe('hello');
+});
+
+describe.each([false, true])('without unixSockets, with network: %s', (network) => {
+  test('no socket reaches a program by a path or an abstract name: docker, D-Bus, ssh-agent, X11', async () => {
+    const host = await unixListeners();
+    const calls = [
+      ...['STREAM', 'DGRAM', 'SEQPACKET', 'RAW'].map((type) => `socket.socket(socket.AF_UNIX, socket.SOCK_${type})`),
+      ...['DGRAM', 'RAW'].map((type) => `send_from_pair(socket.SOCK_${type}, b'${host.path}')`),
+      'socket.socketpair()',
+      'socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)',
+      ...['STREAM', 'SEQPACKET'].map((type) => `send_from_pair(socket.SOCK_${type}, b'${host.path}')`),
+      ...['STREAM', 'SEQPACKET'].map((type) => `connect_pair(socket.SOCK_${type}, b'${host.path}')`),
+    ];
+    const answers = await python(calls, { network });
+    expect(await host.received()).toBe('');
+    expect(answers).toEqual([...Array(6).fill('EPERM'), 'done', 'done', 'EINVAL', 'EINVAL', 'EISCONN', 'EISCONN']);
+  });
+
+  test('sockets are created by a list of families and types, whatever is in the high halves of the arguments', async () => {
+    const script = `
+import ctypes, itertools, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+pair = (ctypes.c_int * 2)()
+def allowed(number):
+    for family, kind, flags, high in itertools.product(range(64), range(16), (0, 0x80800, 0x400, 0x100000), (0, 1 << 32)):
+        made = libc.syscall(*map(ctypes.c_ulong, (number, high + family, high + (kind | flags), high)), pair)
+        if made >= 0 or ctypes.get_errno() != 1: yield family, kind, flags
+        for file in [made] if made > 0 else pair if made == 0 else []: os.close(file)
+for number in sys.argv[1:]: print(sorted(set(allowed(int(number)))))
+`;
+    const { socket = 0, socketpair = 0 } = SECCOMP_NUMBERS[process.arch] ?? {};
+    const { stdout, stderr } = await world.run(['python3', '-c', script, String(socket), String(socketpair)], { network });
+    expect(stderr).toBe('');
+    const withFlags = (pairs: string[]) => pairs.flatMap((pair) => [`(${pair}, 0)`, `(${pair}, 526336)`]).join(', ');
+    const single = withFlags(['2, 1', '2, 2', '10, 1', '10, 2', '16, 2', '16, 3']);
+    expect(stdout).toBe(`[${single}]\n[${withFlags(['1, 1', '1, 5'])}]\n`);
+  });
+
+  test('UDP on the loopback works, and sendto takes no address of another size', async () => {
+    const calls = [
+      ...["'127.0.0.1'", "'::1'"].map((address) => `loopback(${address})`),
+      "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
+      ...[2, 11, 20, 110].map((size) => `call('sendto', udp(), b'x', 1, 0, bytes([1, 0]) + b'/' * 128, ${size})`),
+      `call('sendto', udp(), b'x', 1, 0, ctypes.c_void_p(1 << 32), 20)`,
+    ];
+    expect(await python(calls, { network })).toEqual(['done', 'done', 'done', 'EPERM', 'EPERM', 'EPERM', 'EPERM', 'EPERM']);
+  });
+});
+
+test('with unixSockets, a command reaches listeners in the file system, without network too', async () => {
+  const host = await unixListeners();
+  const calls = [
+    `send_from_pair(socket.SOCK_DGRAM, b'${host.path}')`,
+    `socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'second', b'${host.path}')`,
+    'socket.socket(socket.AF_UNIX)',
+    'socket.socket(40, socket.SOCK_STREAM)',
+  ];
+  expect(await python(calls, { unixSockets: true })).toEqual(['done', 'done', 'done', 'EPERM']);
+  expect(await host.received()).toBe('first second ');
+});
+
+test('system calls that the filter does not know do not exist', async () => {
+  expect(await python([470, 511, 521, 9999].map((number) => `syscall(${number}, 0, 0, 0)`))).toEqual(Array(4).fill('ENOSYS'));
 });
 
 test('common operations of programs still work', async () => {

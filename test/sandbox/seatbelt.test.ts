@@ -9,6 +9,7 @@ const BOUNDS: SandboxBounds = {
   writableRoots: ['/job'],
   workspace: [],
   network: false,
+  unixSockets: false,
   home: '/Users/one/.heddle',
 };
 
@@ -51,9 +52,17 @@ describe('a Seatbelt profile', () => {
     expect(profile).not.toContain('(allow file-read*)');
   });
 
-  test('allows the network only if it is granted', () => {
-    expect(rules().at(-2)).toBe('(deny network* (remote unix-socket))');
-    expect(rules({ network: true }).at(-2)).toBe('(allow network* system-socket)');
+  test('allows the network and unix sockets only if each is granted', () => {
+    const network = (bounds: Partial<SandboxBounds>) => rules(bounds).filter((rule) => /network|socket/.test(rule));
+    const loopback = '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))';
+    expect(network({})).toEqual([loopback, '(deny network* (remote unix-socket))']);
+    expect(network({ unixSockets: true })).toEqual([loopback, '(allow network* (local unix-socket) (remote unix-socket))']);
+    expect(network({ network: true, unixSockets: true })).toEqual(['(allow network* system-socket)']);
+    expect(network({ network: true })).toEqual([
+      '(allow network* system-socket)',
+      '(deny network* (remote unix-socket))',
+      '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
+    ]);
   });
 
   test('never reads a path as anything else', () => {

@@ -62,7 +62,7 @@ test('the check is repeated after a failure, and not after a success', async () 
 });
 
 test('an unknown processor has no sandbox', async () => {
-  expect(seccompFilter({ arch: 'mips', network: false })).toBe(null);
+  expect(seccompFilter({ arch: 'mips', unixSockets: false })).toBe(null);
   const sandbox = createBubblewrap({ ...world.sandboxDeps(), arch: 'mips' });
   await expect(sandbox.confine({ argv: ['true'], cwd: '/', env: {}, terminal: false }, world.bounds())).rejects.toThrow('mips');
 });
@@ -83,8 +83,8 @@ test('a home in which no file can be created is reported', async () => {
 
 test('the filter is not longer than the kernel allows, for each processor', () => {
   for (const processor of ['x64', 'arm64']) {
-    for (const network of [true, false]) {
-      const filter = seccompFilter({ arch: processor, network }) ?? Buffer.alloc(0);
+    for (const unixSockets of [true, false]) {
+      const filter = seccompFilter({ arch: processor, unixSockets }) ?? Buffer.alloc(0);
       expect(filter.length % 8).toBe(0);
       expect(filter.length / 8).toBeGreaterThan(100);
       expect(filter.length / 8).toBeLessThan(4096);

@@ -57,7 +57,7 @@ export class BuiltInTools implements TurnPart {
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env } = this.#deps;
-    const { environment, limits } = this.#deps.configuration().commands;
+    const { environment, limits, unixSockets } = this.#deps.configuration().commands;
     return {
       clock,
       processes,
@@ -66,6 +66,7 @@ export class BuiltInTools implements TurnPart {
       env,
       environment: () => commandEnvironment(env, environment, UNATTENDED).env,
       limits,
+      unixSockets,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
   }

@@ -16,8 +16,10 @@ export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBo
   );
 }
 
+type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets'>;
+
 /** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
-export function isReadable(path: string, { readable, writableRoots, workspace, home }: Omit<SandboxBounds, 'network'>): boolean {
+export function isReadable(path: string, { readable, writableRoots, workspace, home }: FolderBounds): boolean {
   if (isOfHome(path, home, HOME_SECRETS)) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
   const roots = readable === 'everything' ? [] : readable.roots;

@@ -3,12 +3,18 @@ import { ConfigError } from '../../config/config-error.ts';
 import type { ActivePermissionProfile, PermissionProfileSummary, SandboxPolicy } from '../../protocol/generated/types.ts';
 import { unknownPermissionProfile } from '../../protocol/rpc-error.ts';
 import { profilePolicy } from './profile-policy.ts';
-import { BUILT_IN_PROFILES, readProfileTable } from './profile-table.ts';
+import { BUILT_IN_PROFILES, type ProfileTable, readProfileTable } from './profile-table.ts';
 
 /** The permission profile of a thread, and the sandbox policy that it results in. */
 export interface ProfileSandbox {
   sandboxPolicy: SandboxPolicy;
   permissionProfile: ActivePermissionProfile;
+}
+
+/** A sandbox policy, and the permission profile that it comes from, if any. */
+export interface NamedSandbox {
+  sandboxPolicy: SandboxPolicy;
+  permissionProfile?: ActivePermissionProfile | null;
 }
 
 /** Returns the ids of all permission profiles: the built-in ones and those of `[permissions]`. */
@@ -37,17 +43,33 @@ export function defaultPermissionProfile(config: Config): ProfileSandbox | null 
   return permissionProfile(config, id);
 }
 
+/**
+ * Returns a function that says whether commands in a sandbox may use unix sockets: the permission profile decides, else
+ * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid.
+ */
+export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {
+  const configured = config.get('sandbox_workspace_write.unix_sockets');
+  const profiles = permissionProfileIds(config).filter((id) => validTable(config, id)?.network.unixSockets === true);
+  return ({ sandboxPolicy: { type }, permissionProfile: profile }) =>
+    type === 'workspaceWrite' && (profile ? profiles.includes(profile.id) : configured);
+}
+
 /** Returns all profiles. A profile that is invalid or cannot be enforced is not `allowed`. */
 export function listPermissionProfiles(config: Config): PermissionProfileSummary[] {
   return permissionProfileIds(config).map((id) => {
-    try {
-      const { description } = readProfileTable(config, id);
-      return { id, description, allowed: !('problem' in profilePolicy(readProfileTable(config, id))) };
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      return { id, description: null, allowed: false };
-    }
+    const table = validTable(config, id);
+    return { id, description: table?.description ?? null, allowed: table !== null && !('problem' in profilePolicy(table)) };
   });
+}
+
+/** Returns null if the profile is invalid. */
+function validTable(config: Config, id: string): ProfileTable | null {
+  try {
+    return readProfileTable(config, id);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return null;
+  }
 }
 
 /** Returns the index of the highest layer that sets a key, or -1 if none does. */

@@ -3,7 +3,11 @@ import type { ReadOnlyAccess, SandboxPolicy } from '../../protocol/generated/typ
 import type { FileAccess, ProfileTable } from './profile-table.ts';
 
 /** Returns the sandbox policy that is equivalent to a permission profile, or the reason why there is none. */
-export function profilePolicy({ filesystem, workspaceRoots, network }: ProfileTable): SandboxPolicy | { problem: string } {
+export function profilePolicy({
+  filesystem,
+  workspaceRoots,
+  network: { enabled: network },
+}: ProfileTable): SandboxPolicy | { problem: string } {
   const problem = unenforceable(filesystem);
   if (problem !== null) return { problem };
   if (filesystem.get(':root') === 'write')

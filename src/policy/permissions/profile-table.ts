@@ -14,7 +14,14 @@ export interface ProfileTable {
   filesystem: ReadonlyMap<string, FileAccess>;
   /** Absolute paths of further folders of the workspace. */
   workspaceRoots: readonly string[];
-  network: boolean;
+  network: ProfileNetwork;
+}
+
+interface ProfileNetwork {
+  enabled: boolean;
+  unixSockets: boolean;
+  /** The configuration's paths of the keys that limit the network. */
+  limits: readonly (readonly string[])[];
 }
 
 const WORDS = new Set([':root', ':minimal', ':workspace_roots', ':tmpdir', ':slash_tmp']);
@@ -27,12 +34,14 @@ const ACCESS: ReadonlyMap<JsonValue, FileAccess> = new Map([
 /** The keys of a profile. Other keys are refused: they may be limits that heddle does not know and would not enforce. */
 const KEYS = new Set(['description', 'extends', 'filesystem', 'network', 'workspace_roots']);
 
-const builtIn = (filesystem: [string, FileAccess][], network = false): ProfileTable => ({
+const UNIX_SOCKETS = 'dangerously_allow_all_unix_sockets';
+
+const builtIn = (filesystem: [string, FileAccess][], enabled = false): ProfileTable => ({
   description: null,
   extends: null,
   filesystem: new Map(filesystem),
   workspaceRoots: [],
-  network,
+  network: { enabled, unixSockets: false, limits: [] },
 });
 
 /** The profiles that need no definition. */
@@ -64,7 +73,7 @@ export function readProfileTable(config: Config, id: string, under: readonly str
     extends: base,
     filesystem: new Map([...inherited.filesystem, ...readFilesystem(config, [...path, 'filesystem'])]),
     workspaceRoots: [...inherited.workspaceRoots, ...readRoots(config, [...path, 'workspace_roots'])],
-    network: readNetwork(config, [...path, 'network']) ?? inherited.network,
+    network: readNetwork(config, [...path, 'network'], inherited.network),
   };
 }
 
@@ -123,11 +132,13 @@ function readRoots(config: Config, path: readonly string[]): string[] {
   return config.keys(path).flatMap((key) => (config.read([...path, key], flag()) ? [readPath(config, key, [...path, key])] : []));
 }
 
-/** Returns null if `enabled` is not set. */
-function readNetwork(config: Config, path: readonly string[]): boolean | null {
-  const enabled = config.read([...path, 'enabled'], nullable(flag()));
-  const limit = config.keys(path).find((key) => key !== 'enabled');
-  if (enabled === true && limit !== undefined)
-    throw config.error([...path, limit], 'heddle can only allow the whole network or none of it');
-  return enabled;
+/** Throws a ConfigError if the profile allows the network and has a limit for it, or a limit for unix sockets. */
+function readNetwork(config: Config, path: readonly string[], inherited: ProfileNetwork): ProfileNetwork {
+  const enabled = config.read([...path, 'enabled'], nullable(flag())) ?? inherited.enabled;
+  const others = config.keys(path).filter((key) => key !== 'enabled' && key !== UNIX_SOCKETS);
+  const limits = [...inherited.limits, ...others.map((key) => [...path, key])];
+  const unenforceable = limits.find((limit) => enabled || limit.at(-1) === 'unix_sockets');
+  if (unenforceable !== undefined)
+    throw config.error(unenforceable, 'heddle can only allow the whole network or none of it, and all unix sockets or none');
+  return { enabled, unixSockets: config.read([...path, UNIX_SOCKETS], nullable(flag())) ?? inherited.unixSockets, limits };
 }

@@ -15,6 +15,8 @@ export interface SandboxBounds {
   /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
   network: boolean;
+  /** Whether it can use the unix sockets of other programs. Independent of `network`. */
+  unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
   /** Folders in which nested protected names are not looked for. Real paths. Absent: none. */
@@ -40,16 +42,23 @@ export interface SandboxFolders {
   home: string;
 }
 
+/** What a process may do beyond its sandbox policy. */
+export interface BoundsOptions {
+  granted?: readonly GrantedPermissions[];
+  /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */
+  unixSockets?: boolean;
+}
+
 /** Whether heddle has to confine commands under this policy. */
 export function hasBounds({ type }: SandboxPolicy): boolean {
   return type !== 'dangerFullAccess' && type !== 'externalSandbox';
 }
 
-/** Returns the bounds of a policy for these folders, plus the granted permissions. Returns null if the policy has no bounds. */
+/** Returns the bounds of a policy for these folders, plus what the options allow. Returns null if the policy has no bounds. */
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  granted: readonly GrantedPermissions[] = [],
+  { granted = [], unixSockets = false }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -64,9 +73,9 @@ export function sandboxBounds(
         }
       : 'everything';
   const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, workspace, home };
+  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, unixSockets: false, workspace, home };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, workspace, home };
+  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, unixSockets, workspace, home };
 }

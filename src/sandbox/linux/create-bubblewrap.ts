@@ -74,13 +74,13 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
   }
 
   /** Opens the filter again for each command: each has to read it from the start. */
-  function openFilter(network: boolean): number {
-    let kept = filters.get(network);
+  function openFilter(unixSockets: boolean): number {
+    let kept = filters.get(unixSockets);
     if (kept === undefined) {
-      const filter = seccompFilter({ arch, network });
+      const filter = seccompFilter({ arch, unixSockets });
       if (filter === null) throw new SandboxUnavailableError(`Commands cannot be sandboxed on this processor (${arch}).`);
       kept = keepFilter(home, filter);
-      filters.set(network, kept);
+      filters.set(unixSockets, kept);
     }
     return openSync(`/proc/self/fd/${kept}`, 'r');
   }
@@ -94,7 +94,7 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
       const result = await probe();
       if ('problem' in result) throw new SandboxUnavailableError(result.problem);
       inherited ??= inheritedFiles();
-      const filter = openFilter(bounds.network);
+      const filter = openFilter(bounds.unixSockets);
       try {
         return await confine({ command, bounds, program: result.program, home, filter, inherited, view: viewDeps() });
       } catch (error) {
@@ -199,7 +199,10 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeO
   if (program === null) return { problem: bubblewrapProblem('missing') };
   const filter = openFilter();
   try {
-    const { view } = await sandboxView({ readable: 'everything', writableRoots: [], network: false, workspace: [], home }, deps);
+    const { view } = await sandboxView(
+      { readable: 'everything', writableRoots: [], network: false, unixSockets: false, workspace: [], home },
+      deps,
+    );
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];
     const [shell = '', ...rest] = withFiles([filter], [program, ...args]);
     await promisify(execFile)(shell, rest, { env: { PATH: '/usr/bin:/bin' }, timeout: PROBE_TIMEOUT_MS });

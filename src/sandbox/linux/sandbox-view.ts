@@ -136,7 +136,8 @@ function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<stri
   return system;
 }
 
-function systemSecrets({ readable, network }: SandboxBounds, user: number): readonly string[] {
-  if (readable !== 'everything') return readable.platformDefaults ? PLATFORM_SECRETS : [];
-  return network ? ['/run', `/run/user/${user}`].flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`)) : [];
+function systemSecrets({ readable, unixSockets }: SandboxBounds, user: number): readonly string[] {
+  const platform = readable !== 'everything' && readable.platformDefaults ? PLATFORM_SECRETS : [];
+  const folders = unixSockets ? ['/run', `/run/user/${user}`] : [];
+  return [...platform, ...folders.flatMap((folder) => CONTROL_SOCKETS.map((name) => `${folder}/${name}`))];
 }

@@ -14,6 +14,7 @@ export interface SeccompNumbers {
   ioctl: number;
   socket: number;
   socketpair: number;
+  sendto: number;
   modes: readonly ModeCall[];
   /** Fail with EPERM. */
   refused: readonly number[];
@@ -35,6 +36,7 @@ export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
     ioctl: 16,
     socket: 41,
     socketpair: 53,
+    sendto: 44,
     modes: [
       { number: 2, mode: 2, flags: 1 }, // open
       { number: 85, mode: 1, flags: null }, // creat
@@ -67,6 +69,7 @@ export const SECCOMP_NUMBERS: Readonly<Record<string, SeccompNumbers>> = {
     ioctl: 29,
     socket: 198,
     socketpair: 199,
+    sendto: 206,
     modes: [
       { number: 33, mode: 2, flags: null }, // mknodat
       { number: 52, mode: 1, flags: null }, // fchmod

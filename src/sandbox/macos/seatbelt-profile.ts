@@ -7,6 +7,8 @@ const PLATFORM_READABLE = [
 ];
 const DEVICES_WRITABLE = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/ptmx', '/dev/stdout', '/dev/stderr', '/dev/dtracehelper'];
 
+const NAME_RESOLVER = '/private/var/run/mDNSResponder';
+
 const ALWAYS = [
   '(version 1)',
   '(deny default)',
@@ -21,7 +23,7 @@ const ALWAYS = [
  * from. Later rules override earlier ones.
  */
 export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly string[]): string {
-  const { readable, writableRoots, network, workspace, home } = bounds;
+  const { readable, writableRoots, network, unixSockets, workspace, home } = bounds;
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -62,11 +64,16 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
     ),
     deny('file-write*', serverPlaces.map(subpath)),
     '(deny file-write-setugid)',
-    network
-      ? '(allow network* system-socket)'
-      : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))\n(deny network* (remote unix-socket))',
+    network ? '(allow network* system-socket)' : '(allow network* (local ip "localhost:*") (remote ip "localhost:*"))',
+    ...unixSocketRules({ network, unixSockets }),
   ];
   return `${rules.filter((rule) => rule !== '').join('\n')}\n`;
+}
+
+/** Names are resolved through a unix socket of the system, which a command with network also needs. */
+function unixSocketRules({ network, unixSockets }: Pick<SandboxBounds, 'network' | 'unixSockets'>): string[] {
+  if (unixSockets) return network ? [] : ['(allow network* (local unix-socket) (remote unix-socket))'];
+  return ['(deny network* (remote unix-socket))', network ? `(allow network-outbound ${literal(NAME_RESOLVER)})` : ''];
 }
 
 function allow(operations: string, filters: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { Confinement } from '../sandbox.ts';
+import { sandboxEnvironment } from '../sandbox-environment.ts';
 import { findProgram } from './find-program.ts';
 import { type KillTargets, killProcesses } from './kill-processes.ts';
 import { Pipes } from './pipes.ts';
@@ -105,12 +106,13 @@ export class ProcessKeeper implements Processes {
     const { argv, cwd, bounds, terminal } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
-    const env = { ...spec.env, ...mark.env };
+    const { sandbox } = this.#deps;
+    const confined = bounds === null || sandbox === null ? null : { sandbox, bounds };
+    const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
       const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
       return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
     }
-    const { sandbox } = this.#deps;
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);
     try {

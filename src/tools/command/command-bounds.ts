@@ -19,7 +19,8 @@ interface CommandBoundsDeps {
  * path in them that now resolves to another place than when it was asked for is dropped. Returns null if the policy has no bounds.
  */
 export function commandBounds({ context, deps }: CommandBoundsDeps, permissions: GrantedPermissions | null): SandboxBounds | null {
-  return threadBounds(context, deps, permissions === null ? [] : [unchanged(permissions, context.settings.cwd)]);
+  const granted = permissions === null ? [] : [unchanged(permissions, context.settings.cwd)];
+  return threadBounds(context, deps, { granted, unixSockets: deps.unixSockets(context.settings) });
 }
 
 /** The bounds of a command that may only read: grants do not widen them. Returns null if the policy has no bounds. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { NamedSandbox } from '../../policy/permissions/permission-profile.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Action, ActionOutcome } from '../action.ts';
 import type { CallContext } from '../tool.ts';
@@ -19,6 +20,8 @@ export interface CommandDeps {
   /** The environment of commands. */
   environment(): Record<string, string>;
   limits: CommandLimits;
+  /** Whether commands in this sandbox may use unix sockets. */
+  unixSockets(sandbox: NamedSandbox): boolean;
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
   preparePatch(call: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null>;
 }

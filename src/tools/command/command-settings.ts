@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { type EnvironmentPolicy, environmentPolicy } from '../../config/environment-policy.ts';
+import { type NamedSandbox, unixSocketRule } from '../../policy/permissions/permission-profile.ts';
 
 /** The limits that the configuration sets for calls of the model. */
 export interface CommandLimits {
@@ -19,6 +20,8 @@ export interface CommandSettings {
   enabled: boolean;
   environment: EnvironmentPolicy;
   limits: CommandLimits;
+  /** Whether commands in this sandbox may use unix sockets. */
+  unixSockets(sandbox: NamedSandbox): boolean;
 }
 
 /** Throws a ConfigError if a setting is invalid. */
@@ -32,5 +35,6 @@ export function commandSettings(config: Config): CommandSettings {
       pollMsMax: config.get('background_terminal_max_timeout'),
       permissions: config.get('features.exec_permission_approvals'),
     },
+    unixSockets: unixSocketRule(config),
   };
 }
