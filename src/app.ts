@@ -114,7 +114,7 @@ export function createApp(options: AppParts): App {
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
-  const threads = new Threads({ ...server, store, clients, processes, modelFor, installedModels, partKinds: parts }, clients);
+  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,

@@ -7,6 +7,7 @@ import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
@@ -20,6 +21,7 @@ export interface AgentDeps {
   log: Log;
   keepAlive: KeepAlive;
   processes: Processes;
+  sandbox: Sandbox;
   /** Absolute: the folder of config.toml and the threads. */
   home: string;
   /** Absolute: the default working directory of threads. */

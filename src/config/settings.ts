@@ -47,6 +47,7 @@ interface SettingTypes {
   'sandbox_workspace_write.exclude_tmpdir_env_var': boolean;
   'sandbox_workspace_write.network_access': boolean;
   'sandbox_workspace_write.unix_sockets': boolean;
+  'sandbox_workspace_write.unprotected_folders': string[];
   'sandbox_workspace_write.writable_roots': string[];
   service_tier: string | null;
   'shell_environment_policy.exclude': string[];
@@ -109,6 +110,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'sandbox_workspace_write.exclude_tmpdir_env_var': flag(),
   'sandbox_workspace_write.network_access': flag(),
   'sandbox_workspace_write.unix_sockets': flag(),
+  'sandbox_workspace_write.unprotected_folders': list('absolute paths', isAbsolute),
   'sandbox_workspace_write.writable_roots': list('absolute paths', isAbsolute),
   service_tier: nullable(name()),
   'shell_environment_policy.exclude': list('variable names, where * matches any characters', isNotBlank),

@@ -127,6 +127,9 @@ async function rightsOf(params: CommandExecParams, cwd: string, deps: ClientProc
   const folders = { cwd, serverCwd: deps.cwd, tempDir: tempDirOf(env), home: deps.home };
   return {
     env: changedEnvironment(env, params.env ?? {}),
-    bounds: execBounds(sandbox.sandboxPolicy, folders, { unixSockets: unixSocketRule(config)(sandbox) }),
+    bounds: execBounds(sandbox.sandboxPolicy, folders, {
+      unixSockets: unixSocketRule(config)(sandbox),
+      unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
+    }),
   };
 }

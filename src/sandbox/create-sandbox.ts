@@ -26,6 +26,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   };
   return {
     confine: async (command, bounds) => (await sandbox()).confine(command, bounds),
+    protects: async (bounds) => (await sandbox()).protects(bounds),
     available: async () => (await sandbox()).available(),
   };
 }
@@ -40,6 +41,9 @@ function noSandbox(problem: string): Sandbox {
   return {
     async confine() {
       throw new SandboxUnavailableError(problem);
+    },
+    async protects() {
+      return () => false;
     },
     async available() {
       return { problem };

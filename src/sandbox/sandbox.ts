@@ -28,6 +28,11 @@ export interface Sandbox {
    * `ProcessStartError` if the working directory is not readable within the bounds.
    */
   confine(command: ConfinedCommand, bounds: SandboxBounds): Promise<Confinement>;
+  /**
+   * Returns whether a real path in the writable roots is protected, so that no command could write it. Rejects with a
+   * `ProcessStartError` if there is too much to protect.
+   */
+  protects(bounds: SandboxBounds): Promise<(path: string) => boolean>;
   /** Returns the name of the sandbox. If it does not work here, returns what is missing and how to get it. */
   available(): Promise<{ name: string } | { problem: string }>;
 }

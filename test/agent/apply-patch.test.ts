@@ -301,6 +301,16 @@ describe('the sandbox', () => {
     ['as a new file behind a link', patchOf('*** Add File: link/new.txt', '+y'), (cwd, away) => symlinkSync(away, join(cwd, 'link'))],
     ['as a deletion behind a link', patchOf('*** Delete File: link/secret.txt'), (cwd, away) => symlinkSync(away, join(cwd, 'link'))],
     ['by a rename', patchOf('*** Update File: d/x.txt', '*** Move to: ../outside/new.txt', '@@', '-x', '+y'), () => {}],
+    [
+      "into a file that git's configuration includes",
+      patchOf('*** Add File: tools/git.config', '+y'),
+      (cwd) => {
+        mkdirSync(join(cwd, '.git'));
+        writeFileSync(join(cwd, '.git', 'config'), '[include] path = ../tools/git.config');
+      },
+    ],
+    ['into the layout of a repository', patchOf('*** Add File: HEAD', '+ref: refs/heads/main'), () => {}],
+    ['into .hg', patchOf('*** Add File: .hg/hgrc', '+y'), () => {}],
     ['into .git', patchOf('*** Add File: .git/hooks/pre-commit', '+y'), () => {}],
     ['into the .codex of a folder', patchOf('*** Add File: d/.codex/config.toml', '+y'), () => {}],
     [

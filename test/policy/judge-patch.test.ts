@@ -9,6 +9,8 @@ function file(path: string, others: Partial<TouchedFile> = {}): TouchedFile {
   return { path, real: path, shared: false, ...others };
 }
 
+const isProtected = (path: string) => path === '/ws/include.config';
+
 function granular(sandbox_approval: boolean): AskForApproval {
   return {
     granular: { sandbox_approval, rules: true, mcp_elicitations: true, request_permissions: true, skill_approval: true },
@@ -16,7 +18,7 @@ function granular(sandbox_approval: boolean): AskForApproval {
 }
 
 function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}): string {
-  return judgePatch({ files, bounds: bounded ? { named: ROOTS, real: ROOTS } : null, approvalPolicy, grants }).verdict;
+  return judgePatch({ files, bounds: bounded ? { named: ROOTS, real: ROOTS, isProtected } : null, approvalPolicy, grants }).verdict;
 }
 
 const OUTCOMES: [AskForApproval, { inside: string; outside: string }][] = [
@@ -36,6 +38,8 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     ['a file outside', file('/etc/passwd'), outside],
     ['a name inside that leads outside', file('/ws/link', { real: '/etc/passwd' }), outside],
     ['a protected folder', file('/ws/.git/hooks/pre-commit'), outside],
+    ['a file that the sandbox protects', file('/ws/include.config'), outside],
+    ['a link to a file that the sandbox protects', file('/ws/x', { real: '/ws/include.config' }), outside],
     ['a protected name itself', file('/ws/.codex'), outside],
     ['a protected folder further down', file('/ws/sub/.agents/x'), outside],
     ['a protected name in upper case', file('/ws/.GIT/config'), outside],
@@ -64,7 +68,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
 
 test('in a read-only sandbox every file is outside the writable folders', () => {
   const bounds = { writableRoots: [], home: '/home/me/.heddle' };
-  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds }, grants: new Grants() };
+  const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds, isProtected }, grants: new Grants() };
   expect(judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
     reason: '/ws/a is outside the folders that can be written in the sandbox.',
@@ -75,8 +79,12 @@ test('in a read-only sandbox every file is outside the writable folders', () => 
 test('a home below a writable root is protected; a workspace inside the home is usable', () => {
   const verdict = (path: string, writableRoots: string[]) => {
     const bounds = { writableRoots, home: '/ws/home' };
-    return judgePatch({ files: [file(path)], bounds: { named: bounds, real: bounds }, approvalPolicy: 'never', grants: new Grants() })
-      .verdict;
+    return judgePatch({
+      files: [file(path)],
+      bounds: { named: bounds, real: bounds, isProtected },
+      approvalPolicy: 'never',
+      grants: new Grants(),
+    }).verdict;
   };
   expect(verdict('/ws/home/auth.json', ['/ws'])).toBe('refuse');
   expect(verdict('/ws/home/auth.json', ['/ws/home'])).toBe('refuse');

@@ -19,6 +19,7 @@ const { argv, env, files, release } = await sandbox.confine(what, {
   writableRoots: [workspace],
   network: false,
   unixSockets: false,
+  unprotected: [],
   workspace: [],
   home,
 });

@@ -50,6 +50,7 @@ export class ConfinedWorld {
       writableRoots: [this.workspace],
       network: false,
       unixSockets: false,
+      unprotected: [],
       workspace: [this.workspace],
       home: this.home,
       ...bounds,

@@ -97,8 +97,20 @@ describe('the processes of an owner', () => {
 
 test('an error of the system during the preparation of a start is reported as a failed start', async () => {
   const refusal = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
-  const sandbox = { available: async () => ({ name: 'full' }), confine: () => Promise.reject(refusal) };
-  const bounds = { readable: 'everything' as const, writableRoots: [], network: false, unixSockets: false, workspace: [], home: tmpdir() };
+  const sandbox = {
+    available: async () => ({ name: 'full' }),
+    confine: () => Promise.reject(refusal),
+    protects: async () => () => false,
+  };
+  const bounds = {
+    readable: 'everything' as const,
+    writableRoots: [],
+    network: false,
+    unixSockets: false,
+    unprotected: [],
+    workspace: [],
+    home: tmpdir(),
+  };
   const start = run(systemProcesses({ sandbox }), 'true', { bounds });
   await expect(start).rejects.toEqual(new ProcessStartError('cannot start the program: EMFILE: too many open files', { cause: refusal }));
 });

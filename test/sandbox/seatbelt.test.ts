@@ -10,6 +10,7 @@ const BOUNDS: SandboxBounds = {
   workspace: [],
   network: false,
   unixSockets: false,
+  unprotected: [],
   home: '/Users/one/.heddle',
 };
 

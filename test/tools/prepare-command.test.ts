@@ -49,6 +49,7 @@ async function prepared() {
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),
     limits: { loginShell: true, tokensMax: 100, pollMsMax: 1000, permissions: false },
+    unprotected: [],
     unixSockets: () => false,
     preparePatch: async () => null,
   };

@@ -24,10 +24,10 @@ export class BuiltInTools implements TurnPart {
   readonly #requestPermissions: Tool;
 
   constructor(deps: TurnPartDeps) {
-    const { clock, processes, home, env } = deps;
+    const { clock, processes, sandbox, home, env } = deps;
     this.#deps = deps;
     this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
-    this.#applyPatch = new ApplyPatch({ clock, home, env });
+    this.#applyPatch = new ApplyPatch({ clock, sandbox, home, env, unprotected: () => deps.configuration().commands.unprotected });
     this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
   }
 
@@ -57,7 +57,7 @@ export class BuiltInTools implements TurnPart {
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
     const { clock, processes, home, env } = this.#deps;
-    const { environment, limits, unixSockets } = this.#deps.configuration().commands;
+    const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
       processes,
@@ -67,6 +67,7 @@ export class BuiltInTools implements TurnPart {
       environment: () => commandEnvironment(env, environment, UNATTENDED).env,
       limits,
       unixSockets,
+      unprotected,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
   }

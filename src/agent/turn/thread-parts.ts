@@ -14,12 +14,13 @@ interface ThreadPartsDeps {
 
 /** Creates one part of each kind for a loaded thread. */
 export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, log, processes, home, env, partKinds } = agent;
+  const { clock, log, processes, sandbox, home, env, partKinds } = agent;
   const deps = {
     threadId: state.id,
     clock,
     outbox,
     processes,
+    sandbox,
     home,
     env,
     record: () => state.record,

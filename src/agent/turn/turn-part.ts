@@ -3,6 +3,7 @@ import type { Env } from '../../base/env.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -89,6 +90,7 @@ export interface TurnPartDeps {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly processes: Processes;
+  readonly sandbox: Sandbox;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

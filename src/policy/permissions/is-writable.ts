@@ -16,7 +16,7 @@ export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBo
   );
 }
 
-type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets'>;
+type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets' | 'unprotected'>;
 
 /** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
 export function isReadable(path: string, { readable, writableRoots, workspace, home }: FolderBounds): boolean {

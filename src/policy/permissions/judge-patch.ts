@@ -19,6 +19,8 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
+  /** Whether a real path in the roots is protected from commands, so from patches too. */
+  isProtected(real: string): boolean;
 }
 
 export interface PatchSituation {
@@ -47,11 +49,12 @@ export function grantedPaths(files: readonly TouchedFile[]): string[] {
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-function firstOutside(files: readonly TouchedFile[], { named, real }: PatchBounds): string | null {
+function firstOutside(files: readonly TouchedFile[], { named, real, isProtected: isKept }: PatchBounds): string | null {
   for (const file of files) {
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
     if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
     if (!isWritable(file.real, real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (isKept(file.real)) return `${shown} is protected by the sandbox.`;
     if (file.shared) return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }
   return null;

@@ -19,8 +19,8 @@ export interface SandboxBounds {
   unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
-  /** Folders in which nested protected names are not looked for. Real paths. Absent: none. */
-  unprotected?: readonly string[];
+  /** Folders in which nested protected names are not looked for. */
+  unprotected: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
 }
@@ -47,6 +47,8 @@ export interface BoundsOptions {
   granted?: readonly GrantedPermissions[];
   /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */
   unixSockets?: boolean;
+  /** The folders below which the user has left protected names unprotected. */
+  unprotected?: readonly string[];
 }
 
 /** Whether heddle has to confine commands under this policy. */
@@ -58,7 +60,7 @@ export function hasBounds({ type }: SandboxPolicy): boolean {
 export function sandboxBounds(
   policy: SandboxPolicy,
   { cwd, workspaceRoots = [], tempDir, home }: SandboxFolders,
-  { granted = [], unixSockets = false }: BoundsOptions = {},
+  { granted = [], unixSockets = false, unprotected = [] }: BoundsOptions = {},
 ): SandboxBounds | null {
   if (policy.type === 'dangerFullAccess' || policy.type === 'externalSandbox') return null;
   const workspace = [cwd, ...workspaceRoots];
@@ -73,9 +75,10 @@ export function sandboxBounds(
         }
       : 'everything';
   const network = policy.networkAccess === true || granted.some((grant) => grant.network);
-  if (policy.type === 'readOnly') return { readable, writableRoots: grantedWrite, network, unixSockets: false, workspace, home };
+  const bounds = { readable, network, unprotected, workspace, home };
+  if (policy.type === 'readOnly') return { ...bounds, writableRoots: grantedWrite, unixSockets: false };
   const writableRoots = [...workspace, ...(policy.writableRoots ?? [])];
   if (policy.excludeSlashTmp !== true) writableRoots.push('/tmp');
   if (policy.excludeTmpdirEnvVar !== true && tempDir !== null) writableRoots.push(tempDir);
-  return { readable, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], network, unixSockets, workspace, home };
+  return { ...bounds, writableRoots: [...new Set([...writableRoots, ...grantedWrite])], unixSockets };
 }

@@ -11,6 +11,8 @@ export interface MountView {
   /** Whether everything outside `places` can be read. If false, nothing outside `places` is visible. */
   everything: boolean;
   places: ReadonlyMap<string, MountKind>;
+  /** Writable places, and folders above places, that are not mounted: a writable place above them shows them. */
+  needless: ReadonlySet<string>;
   /** Targets of symbolic links, by path. They are created in folders that show nothing from outside. */
   links: ReadonlyMap<string, string>;
   /** Paths of the system itself, such as those in /proc. */
@@ -20,9 +22,10 @@ export interface MountView {
 const EMPTY_FOLDER_PERMS = '0555';
 
 /** Returns the arguments of bubblewrap for a view. Each path is a separate argument that begins with a slash. */
-export function bubblewrapMounts({ everything, places, links, system }: MountView): string[] {
+export function bubblewrapMounts(view: MountView): string[] {
+  const { everything, places, links, system } = view;
   const root = places.get('/') ?? (everything ? 'read' : 'bare');
-  const all = new Map<string, MountKind>([...system, ...mountedPlaces({ places })]);
+  const all = new Map<string, MountKind>([...system, ...mountedPlaces(view)]);
   all.delete('/');
   const paths = [...all.keys()].sort();
   const kindOf = (path: string) => nearestKind(path, all) ?? root;
@@ -70,7 +73,7 @@ function isOwn(kind: MountKind | undefined): boolean {
  * Returns the places of a view, and the folders between a writable place and the places below it. As mount points, they cannot be renamed or removed.
  * Otherwise a command could move a place away and create it again without its restrictions.
  */
-export function mountedPlaces({ places }: Pick<MountView, 'places'>): Map<string, MountKind> {
+export function mountedPlaces({ places, needless }: Pick<MountView, 'places' | 'needless'>): Map<string, MountKind> {
   const all = new Map(places);
   for (const path of places.keys()) {
     const between: string[] = [];
@@ -82,5 +85,6 @@ export function mountedPlaces({ places }: Pick<MountView, 'places'>): Map<string
     } while (above !== '/');
     if (places.get(above) === 'write') for (const folder of between) all.set(folder, 'write');
   }
+  for (const path of needless) all.delete(path);
   return all;
 }

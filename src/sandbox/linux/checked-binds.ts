@@ -1,9 +1,7 @@
 import { closeSync, existsSync } from 'node:fs';
-import { isBelow } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { openPlace } from '../places/open-place.ts';
 import { ProcessStartError, SandboxUnavailableError } from '../processes/processes.ts';
-import type { MountKind } from './bubblewrap-mounts.ts';
 import { BASH_PLACES } from './inherited-files.ts';
 
 /** A writable place of a view, and a handle of the file or folder that is meant. */
@@ -16,22 +14,18 @@ export interface CheckedBind {
 const SH_FILE_MAX = 9;
 
 /**
- * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it: those below a
- * folder that commands can write. bubblewrap finds places by their paths, so a link would make another folder writable. Throws a
- * `ProcessStartError` if a place is already replaced. The caller closes the handles.
+ * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it by its path. Leaves
+ * out what does not exist. Throws a `ProcessStartError` if a place is already replaced. The caller closes the handles.
  */
-export function openRiskyBinds(places: ReadonlyMap<string, MountKind>, writable: readonly string[]): CheckedBind[] {
+export function openBinds(paths: readonly string[]): CheckedBind[] {
   const binds: CheckedBind[] = [];
-  for (const [path, kind] of places) {
-    if (kind !== 'write' || !writable.some((folder) => isBelow(path, folder))) continue;
+  for (const path of paths) {
     const handle = openPlace(path);
-    // It was removed, so it is left out.
-    if (handle === null && statOf(path) === null) continue;
-    if (handle === null) {
+    if (handle !== null) binds.push({ path, handle });
+    else if (statOf(path) !== null) {
       closeBinds(binds);
       throw new ProcessStartError(`${path} was replaced while the command started, so it was not run.`);
     }
-    binds.push({ path, handle });
   }
   return binds;
 }

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { closeSync, openSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
@@ -11,12 +12,13 @@ import { requirePlainPaths } from '../require-plain-paths.ts';
 import type { ConfinedCommand, Confinement, Sandbox } from '../sandbox.ts';
 import { sandboxProgram } from '../sandbox-program.ts';
 import { splitEnvironment } from '../split-environment.ts';
-import { bubblewrapMounts, mountedPlaces } from './bubblewrap-mounts.ts';
+import { bubblewrapMounts, nearestKind } from './bubblewrap-mounts.ts';
 import { bubblewrapProblem } from './bubblewrap-problem.ts';
-import { type CheckedBind, checkingArgv, closeBinds, openRiskyBinds, shellFor } from './checked-binds.ts';
+import { type CheckedBind, checkingArgv, closeBinds, openBinds, shellFor } from './checked-binds.ts';
 import { closeInherited, inheritedFiles } from './inherited-files.ts';
 import { makeUnnamedFile } from './make-unnamed-file.ts';
 import { requireFolder } from './require-folder.ts';
+import { RunningViews } from './running-views.ts';
 import { type BuiltView, sandboxView, type ViewDeps } from './sandbox-view.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
@@ -56,6 +58,7 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
     looked ??= {
       guardedPlaces: new GuardedPlaces(),
       nestedNames: new NestedNames(clock),
+      runningViews: new RunningViews(),
       serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
       userHome,
     };
@@ -89,6 +92,14 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
     async available() {
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
+    },
+    async protects(bounds) {
+      const { view, release } = await sandboxView(bounds, viewDeps());
+      release();
+      return (path) => {
+        const kind = nearestKind(path, view.places);
+        return (kind !== undefined && kind !== 'write') || viewDeps().serverPlaces.some((place) => isWithin(path, place));
+      };
     },
     async confine(command, bounds) {
       const result = await probe();
@@ -124,7 +135,7 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
   let binds: readonly CheckedBind[] = [];
   try {
     requireFolder(command.cwd, built);
-    binds = openRiskyBinds(mountedPlaces(built.view), [...built.roots, ...deps.nestedNames.rootsInUse]);
+    binds = openBinds(built.unsure);
     return start(options, { built, binds });
   } catch (error) {
     closeBinds(binds);
@@ -200,7 +211,7 @@ async function probeBubblewrap({ program, home, view: deps, openFilter }: ProbeO
   const filter = openFilter();
   try {
     const { view } = await sandboxView(
-      { readable: 'everything', writableRoots: [], network: false, unixSockets: false, workspace: [], home },
+      { readable: 'everything', writableRoots: [], network: false, unixSockets: false, unprotected: [], workspace: [], home },
       deps,
     );
     const args = [...ALWAYS, '--unshare-net', '--new-session', ...bubblewrapMounts(view), '--seccomp', String(FILTER_FD), '--', 'true'];

@@ -13,11 +13,13 @@ import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { ViewPlaces } from '../places/view-places.ts';
-import type { MountKind, MountView } from './bubblewrap-mounts.ts';
+import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
+import type { RunningViews } from './running-views.ts';
 
 export interface ViewDeps {
   guardedPlaces: GuardedPlaces;
   nestedNames: NestedNames;
+  runningViews: RunningViews;
   /** The files and folders that the server itself runs from. */
   serverPlaces: readonly string[];
   /** The user's home folder, which `~` means in a git configuration. Null: unknown. */
@@ -26,11 +28,11 @@ export interface ViewDeps {
 
 export interface BuiltView {
   view: MountView;
-  /** The writable roots in it. Real paths. */
-  roots: readonly string[];
+  /** The writable places that must be compared with handles after they are mounted. */
+  unsure: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
-  /** Releases the guards and walks that the view uses. */
+  /** Ends the command's view, and releases the guards and walks that it uses. */
   release(): void;
 }
 
@@ -51,10 +53,8 @@ const CONTROL_SOCKETS = [
 ];
 
 /** Builds the view of a command with these bounds, from the current state of the file system. */
-export async function sandboxView(
-  named: SandboxBounds,
-  { guardedPlaces, nestedNames, serverPlaces, userHome }: ViewDeps,
-): Promise<BuiltView> {
+export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise<BuiltView> {
+  const { guardedPlaces, nestedNames, runningViews, serverPlaces, userHome } = deps;
   const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
   const places = new ViewPlaces(guardedPlaces);
@@ -66,7 +66,7 @@ export async function sandboxView(
   const isServers = (path: string) => serverPlaces.some((place) => isWithin(path, place));
   const roots = writableRoots.filter((root) => isShown(root) && !isServers(root));
   for (const root of roots) places.show(root, 'write');
-  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected ?? [], userHome });
+  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected, userHome });
   try {
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
@@ -75,12 +75,22 @@ export async function sandboxView(
     places.releaseGuards();
     throw error;
   }
-  const view = { everything: readable === 'everything', places: places.kinds, links: places.links, system: systemPlaces(bounds, roots) };
+  runningViews.share(places.kinds);
+  const { needless, needed } = runningViews.risksOf(mountedPlaces({ places: places.kinds, needless: new Set() }));
+  const view = {
+    everything: readable === 'everything',
+    places: places.kinds,
+    needless,
+    links: places.links,
+    system: systemPlaces(bounds, roots),
+  };
+  const end = runningViews.add({ roots, mounted: mountedPlaces(view) });
   return {
     view,
-    roots,
+    unsure: needed,
     notFollowed,
     release: () => {
+      end();
       release();
       places.releaseGuards();
     },

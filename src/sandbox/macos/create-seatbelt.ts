@@ -1,3 +1,4 @@
+import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../places/real-bounds.ts';
 import { type Installation, serverPlaces } from '../places/server-places.ts';
@@ -12,16 +13,22 @@ const PROBLEM = 'Commands cannot be sandboxed: /usr/bin/sandbox-exec is missing.
 
 /** Returns the sandbox of macOS. */
 export function createSeatbelt({ installation }: { installation: Installation }): Sandbox {
-  let places: readonly string[] | null = null;
+  let found: readonly string[] | null = null;
+  const places = () => {
+    found ??= serverPlaces(installation);
+    return found;
+  };
   return {
     async available() {
       return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
     },
+    async protects() {
+      return (path) => places().some((place) => isWithin(path, place));
+    },
     async confine(command, bounds) {
       const program = sandboxProgram('darwin');
       if (program === null) throw new SandboxUnavailableError(PROBLEM);
-      places ??= serverPlaces(installation);
-      return confine(program.path, { command, bounds, places });
+      return confine(program.path, { command, bounds, places: places() });
     },
   };
 }

@@ -40,11 +40,6 @@ export class NestedNames {
     this.#clock = clock;
   }
 
-  /** The roots in which commands run now. */
-  get rootsInUse(): string[] {
-    return [...this.#known.values()].filter(({ held }) => held > 0).map(({ root }) => root);
-  }
-
   /**
    * Returns the places, shallow ones first. Call `release` when the command has ended. Rejects with a
    * `ProcessStartError` if there is too much to protect in a root.

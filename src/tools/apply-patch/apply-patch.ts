@@ -4,6 +4,8 @@ import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonValue } from '../../base/json-value.ts';
 import { pathOf } from '../../files/file-location.ts';
 import type { TouchedFile } from '../../policy/permissions/judge-patch.ts';
+import { ProcessStartError } from '../../sandbox/processes/processes.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { type Action, type ActionOutcome, failed } from '../action.ts';
 import { threadBounds } from '../thread-bounds.ts';
 import type { CallContext, Tool } from '../tool.ts';
@@ -20,6 +22,9 @@ import { type ResolvedBounds, resolvePatchBounds } from './resolve-patch-bounds.
 interface ApplyPatchDeps extends Omit<PatchActionDeps, 'turnDiff'> {
   /** The server's own environment. */
   env: Env;
+  sandbox: Pick<Sandbox, 'protects'>;
+  /** The folders below which protected names are not protected. */
+  unprotected(): readonly string[];
 }
 
 interface PatchRequest {
@@ -60,7 +65,8 @@ export class ApplyPatch {
       return await this.#plan(patch, { cwd, context, folders, close });
     } catch (error) {
       await close();
-      if (error instanceof PatchError) return failedPatch(`apply_patch verification failed: ${error.message}`);
+      if (error instanceof PatchError || error instanceof ProcessStartError)
+        return failedPatch(`apply_patch verification failed: ${error.message}`);
       throw error;
     }
   }
@@ -80,7 +86,7 @@ export class ApplyPatch {
     patch: string,
     { cwd, context, folders, close }: { cwd: string; context: CallContext; folders: PinnedFolders; close: () => Promise<void> },
   ): Promise<Action> {
-    const bounds = this.#bounds(context);
+    const bounds = await this.#bounds(context);
     const breaks = new EventLoopYield();
     const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
     const item = {
@@ -98,9 +104,9 @@ export class ApplyPatch {
     return this.#turn.diff;
   }
 
-  #bounds(context: CallContext): ResolvedBounds | null {
-    const bounds = threadBounds(context, this.#deps);
-    return bounds === null ? null : resolvePatchBounds(bounds);
+  async #bounds(context: CallContext): Promise<ResolvedBounds | null> {
+    const bounds = threadBounds(context, this.#deps, { unprotected: this.#deps.unprotected() });
+    return bounds === null ? null : await resolvePatchBounds(bounds, this.#deps.sandbox);
   }
 
   async #lock(): Promise<() => void> {

@@ -2,6 +2,7 @@ import { isReadable } from '../../policy/permissions/is-writable.ts';
 import type { PatchBounds } from '../../policy/permissions/judge-patch.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { realBounds } from '../../sandbox/places/real-bounds.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 /** The bounds of a sandbox for judging patches. */
 export interface ResolvedBounds extends PatchBounds {
@@ -9,8 +10,8 @@ export interface ResolvedBounds extends PatchBounds {
   mayRead: (real: string) => boolean;
 }
 
-/** Resolves the links in the roots. */
-export function resolvePatchBounds(bounds: SandboxBounds): ResolvedBounds {
+/** Resolves the links in the roots. Rejects with a `ProcessStartError` if there is too much to protect in them. */
+export async function resolvePatchBounds(bounds: SandboxBounds, sandbox: Pick<Sandbox, 'protects'>): Promise<ResolvedBounds> {
   const real = realBounds(bounds).bounds;
-  return { named: bounds, real, mayRead: (path) => isReadable(path, real) };
+  return { named: bounds, real, isProtected: await sandbox.protects(bounds), mayRead: (path) => isReadable(path, real) };
 }

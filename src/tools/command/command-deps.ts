@@ -22,6 +22,8 @@ export interface CommandDeps {
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
+  /** The folders below which protected names are not protected. */
+  unprotected: readonly string[];
   /** If a command only applies a patch, prepares that patch. Returns null for any other command. */
   preparePatch(call: CommandCall, context: CallContext): Promise<Action | ActionOutcome | null>;
 }

@@ -22,6 +22,8 @@ export interface CommandSettings {
   limits: CommandLimits;
   /** Whether commands in this sandbox may use unix sockets. */
   unixSockets(sandbox: NamedSandbox): boolean;
+  /** The folders below which protected names are not protected. */
+  unprotected: readonly string[];
 }
 
 /** Throws a ConfigError if a setting is invalid. */
@@ -36,5 +38,6 @@ export function commandSettings(config: Config): CommandSettings {
       permissions: config.get('features.exec_permission_approvals'),
     },
     unixSockets: unixSocketRule(config),
+    unprotected: config.get('sandbox_workspace_write.unprotected_folders'),
   };
 }

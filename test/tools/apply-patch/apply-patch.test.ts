@@ -9,7 +9,13 @@ import { folderWith, patchOf } from './apply-to-files.ts';
 
 test('a patch whose folders cannot be closed does not block the next one', async () => {
   const cwd = folderWith({});
-  const applyPatch = new ApplyPatch({ clock: new FakeClock(), home: tempFolder(), env: {} });
+  const applyPatch = new ApplyPatch({
+    clock: new FakeClock(),
+    home: tempFolder(),
+    env: {},
+    sandbox: { protects: async () => () => false },
+    unprotected: () => [],
+  });
   const ids = { threadId: 'thread', turnId: 'turn', callId: 'call', itemId: 'call' };
   const context = { ...ids, settings: { ...settings, cwd }, grants: new Grants() };
   const add = { patch: patchOf('*** Add File: a.txt', '+a'), folder: '.' };

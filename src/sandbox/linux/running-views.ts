@@ -1,0 +1,55 @@
+import { dirname } from 'node:path';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
+
+/** What a running command can write, and the paths that are mount points for it, which it cannot move or replace. */
+export interface RunningView {
+  roots: readonly string[];
+  mounted: ReadonlyMap<string, MountKind>;
+}
+
+/** The writable places of a view that a running command could replace by a link while bubblewrap mounts them by their paths. */
+export interface Risks {
+  /** They lie in another writable place, and need no mount of their own. */
+  needless: ReadonlySet<string>;
+  /** They must be compared with handles after they are mounted. */
+  needed: readonly string[];
+}
+
+/**
+ * The views of the commands that run now. A mount of a wrong folder would make that folder writable. So all commands that can write
+ * above a writable place must have it as a mount point, or it is mounted with a check, or not at all.
+ */
+export class RunningViews {
+  readonly #views = new Set<RunningView>();
+
+  /** Call the returned function when the command has ended. */
+  add(view: RunningView): () => void {
+    this.#views.add(view);
+    return () => void this.#views.delete(view);
+  }
+
+  /** Adds the writable places of running commands to a new view, so that the new command cannot replace them either. */
+  share(places: Map<string, MountKind>): void {
+    for (const { mounted } of this.#views) {
+      for (const [path, kind] of mounted) {
+        if (kind === 'write' && !places.has(path) && nearestKind(path, places) === 'write') places.set(path, 'write');
+      }
+    }
+  }
+
+  risksOf(mounted: ReadonlyMap<string, MountKind>): Risks {
+    const needless = new Set<string>();
+    const needed: string[] = [];
+    for (const [path, kind] of mounted) {
+      if (kind !== 'write' || !this.#canReplace(path)) continue;
+      if (nearestKind(dirname(path), mounted) === 'write') needless.add(path);
+      else needed.push(path);
+    }
+    return { needless, needed };
+  }
+
+  #canReplace(path: string): boolean {
+    return [...this.#views].some(({ roots, mounted }) => !mounted.has(path) && roots.some((root) => isBelow(path, root)));
+  }
+}
