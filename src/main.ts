@@ -110,7 +110,7 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir, recordsTrust: false });
   const input = pacedInput({
     from: process.stdin,
     framing,
