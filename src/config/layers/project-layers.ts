@@ -5,8 +5,8 @@ import { type ProjectFile, projectFiles } from '../trust/project-files.ts';
 import type { TrustedFiles } from '../trust/trusted-files.ts';
 import { mergeTables } from './config-table.ts';
 import { emptyLayer, type Layer, parseLayer } from './layer.ts';
-import { withProjectSettings } from './with-project-settings.ts';
 import type { Toml } from './toml.ts';
+import { withProjectSettings } from './with-project-settings.ts';
 
 interface ProjectLayersDeps {
   toml: Toml;
