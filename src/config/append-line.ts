@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, re
 
 /**
  * Appends a line to a file, or several that are joined, and waits until they are on disk. Lines that other processes append at the
- * same time are kept. Creates the file for its user only. Throws if not everything can be written, and then removes what it wrote.
+ * same time are kept; there may then be an empty line between them. Creates the file for its user only. Throws if not everything
+ * can be written, and then removes what it wrote.
  */
 export function appendLine(path: string, line: string): void {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);

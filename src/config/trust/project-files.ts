@@ -5,7 +5,7 @@ import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { projectFolders } from '../layers/project-folders.ts';
 import { readRegularFile } from '../read-regular-file.ts';
-import { nearestEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
+import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
 
@@ -62,7 +62,7 @@ interface ProjectOptions {
 export function projectFiles({ cwd, home, user }: ProjectOptions, trustedFiles: TrustedFiles): ProjectFile[] {
   const { root, folders } = projectFolders(cwd);
   const entries = trustEntries(user);
-  const found = folders.flatMap((folder) => findIn(folder, { root, home, entry: nearestEntry(folder, root, entries) }));
+  const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf: () => nearestEntry(folder, root, entries) }));
   const record = recordOf({ entries, found, home }, trustedFiles);
   return found.map((file) => judge(file, record));
 }
@@ -71,7 +71,7 @@ interface FoundFile {
   name: (typeof TRUST_BOUND_FILES)[number];
   folder: string;
   path: string;
-  entry: TrustEntry | null;
+  entry: ResolvedEntry | null;
   /** The bytes, or why there are none. */
   content: { bytes: Buffer; hash: string } | { problem: string };
 }
@@ -79,14 +79,16 @@ interface FoundFile {
 interface Place {
   root: string;
   home: string;
-  entry: TrustEntry | null;
+  /** Called only if the folder has a file: there may be many entries. */
+  entryOf: () => ResolvedEntry | null;
 }
 
-function findIn(folder: string, { root, home, entry }: Place): FoundFile[] {
+function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
   return TRUST_BOUND_FILES.flatMap((name) => {
     const path = join(folder, name);
     // The home can be the `.codex` of a folder. Its files are the user's own.
     if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, basename(name)))) return [];
+    const entry = entryOf();
     return [{ name, folder, path, entry, content: entry?.isTrusted === true ? read(path, root) : { problem: untrusted(folder) } }];
   });
 }
@@ -116,9 +118,9 @@ function recordOf(
     if (unseen.length === 0) return record;
     // All of them, not only those of this project: a command that works elsewhere could write into the others.
     trustedFiles.recordFirst(
-      unseen.map((entry) => {
-        const own = findIn(entry.folder, { root: projectFolders(entry.folder).root, home, entry });
-        return { folder: entry.path, files: hashes([...own, ...found.filter((file) => file.entry === entry)]) };
+      unseen.map(({ path }) => {
+        const onTheWay = found.filter(({ entry }) => entry?.path === path);
+        return { folder: path, files: hashes([...ownFiles({ path, isTrusted: true }, home), ...onTheWay]) };
       }),
     );
     return trustedFiles.read();
@@ -126,6 +128,13 @@ function recordOf(
     if (error instanceof TrustError) return error;
     throw error;
   }
+}
+
+/** The files in the trusted folder itself. */
+function ownFiles(entry: TrustEntry, home: string): FoundFile[] {
+  if (!TRUST_BOUND_FILES.some((name) => existsSync(join(entry.path, name)))) return [];
+  const resolved = resolveEntry(entry);
+  return findIn(resolved.folder, { root: projectFolders(resolved.folder).root, home, entryOf: () => resolved });
 }
 
 function hashes(files: readonly FoundFile[]): Record<string, string> {

@@ -43,7 +43,7 @@ export class TrustedFiles {
   /** Reads the record. Throws a TrustError if that is not possible: then nothing is trusted. */
   read(): TrustRecord {
     try {
-      const record = parseTrustRecord([this.#readText(), ...this.#kept].join('\n'));
+      const record = parseTrustRecord(this.#readText() + this.#kept.join('\n'));
       if ('invalidLine' in record) throw new Error(`line ${record.invalidLine} is not valid`);
       this.#unreadable = null;
       return record;
@@ -78,11 +78,12 @@ export class TrustedFiles {
     }
   }
 
+  /** Without the end of a line that another process is writing. */
   #readText(): string {
     const file = readRegularFile(this.path, RECORD_BYTES_MAX);
     if (file === null) return '';
     if (file.size > RECORD_BYTES_MAX) throw new Error(`it is larger than ${RECORD_BYTES_MAX} bytes`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
   }
 
   /** Not beyond the size that can be read. */

@@ -174,9 +174,9 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
   const broken: [string, string | Buffer, string][] = [
     ['a line that is not JSON', '{}{\n', 'line 1 is not valid'],
     ['a line of another shape', '\n{"folder":"/a","files":{"x":5}}\n', 'line 2 is not valid'],
-    ['an incomplete line', '{"folder":"/a","files":{}}\n{"folder":"/b","fi', 'line 2 is not valid'],
+    ['an incomplete line', '{"folder":"/a","files":{}}\n{"folder":"/b","fi\n', 'line 2 is not valid'],
     ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it is larger than 1048576 bytes'],
-    ['no UTF-8', Buffer.from([0xff]), 'not valid'],
+    ['no UTF-8', Buffer.from([0xff, 0x0a]), 'not valid'],
   ];
   test.each(broken)('%s', async (_, text, reason) => {
     const world = new World();
@@ -186,13 +186,30 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
     expect(world.inForce()).toEqual([]);
     expect(world.reason()).toContain(`${join(world.project, FILE)} is not in force: ${world.record} cannot be read: `);
     expect(world.reason()).toContain(reason);
-    expect(readFileSync(world.record)).toEqual(Buffer.from(text));
+    expect(readFileSync(world.record).equals(Buffer.from(text))).toBe(true);
     const user = `[projects.${JSON.stringify(world.project)}]\ntrust_level = "trusted"\n`;
     writeFileSync(join(world.home, 'config.toml'), user);
     const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' } }));
     expect(warnings[0]).toMatchObject({ summary: expect.stringContaining(reason), path: world.record });
     expect(() => new TrustedFiles({ home: world.home }).trust({ folder: '/a', files: {} })).toThrow(reason);
   });
+});
+
+test('the last line does not count while another process writes it', () => {
+  const world = new World();
+  world.write({ [FILE]: 'a = 1\n' });
+  expect(world.inForce()).toEqual(['']);
+  const record = readFileSync(world.record, 'utf8');
+  world.write({ [FILE]: 'a = 2\n' });
+  const [file] = world.look();
+  if (file?.isInForce !== false || file.offered === null) throw new Error('nothing is offered');
+  const line = JSON.stringify({ folder: world.project, files: { [FILE]: file.offered.hash } });
+  for (const part of [line.slice(0, 20), line]) {
+    writeFileSync(world.record, record + part);
+    expect(world.reason()).toContain('its content has changed since you trusted it');
+  }
+  writeFileSync(world.record, `${record}${line}\n`);
+  expect(world.inForce()).toEqual(['']);
 });
 
 test('if the record cannot be written, trust lasts as long as the process, with a warning', async () => {
