@@ -22,6 +22,7 @@ export function trustEntries({ projects }: JsonObject): TrustEntry[] {
   );
 }
 
+/** Returns the entry with its folder as it is now. */
 export function resolveEntry(entry: TrustEntry): ResolvedEntry {
   return { ...entry, folder: realPathOrSame(entry.path) };
 }

@@ -31,7 +31,9 @@ export function parseTrustRecord(text: string): TrustRecord | { invalidLine: num
     if (read === null) return { invalidLine: index + 1 };
     const known = record.get(read.folder);
     if (read.first === true && known !== undefined) continue;
-    record.set(read.folder, new Map([...(known ?? []), ...Object.entries(read.files)]));
+    const files = known ?? new Map<string, string>();
+    for (const [path, hash] of Object.entries(read.files)) files.set(path, hash);
+    record.set(read.folder, files);
   }
   return record;
 }

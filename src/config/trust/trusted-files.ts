@@ -4,7 +4,8 @@ import { appendLine } from '../append-line.ts';
 import { readRegularFile } from '../read-regular-file.ts';
 import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
 
-const RECORD_BYTES_MAX = 1024 * 1024;
+/** Thousands of decisions, which take about 15 ms to read. */
+const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The record of trusted files cannot be read or written. The message names the file and says what to do. */
 export class TrustError extends Error {

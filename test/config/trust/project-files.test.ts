@@ -9,7 +9,7 @@ import { sourcesIn } from '../load.ts';
 import { tempFolder, writeFiles } from '../temp-folder.ts';
 
 const FILE = '.codex/config.toml';
-const RECORD_BYTES_MAX = 1024 * 1024;
+const RECORD_BYTES_MAX = 512 * 1024;
 
 /** A home, and a project in which every `project` folder has a `.git`. */
 class World {
@@ -175,7 +175,7 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
     ['a line that is not JSON', '{}{\n', 'line 1 is not valid'],
     ['a line of another shape', '\n{"folder":"/a","files":{"x":5}}\n', 'line 2 is not valid'],
     ['an incomplete line', '{"folder":"/a","files":{}}\n{"folder":"/b","fi\n', 'line 2 is not valid'],
-    ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it is larger than 1048576 bytes'],
+    ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it is larger than 524288 bytes'],
     ['no UTF-8', Buffer.from([0xff, 0x0a]), 'not valid'],
   ];
   test.each(broken)('%s', async (_, text, reason) => {
@@ -222,7 +222,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' }, trustedFiles }));
   expect(warnings).toEqual([
     {
-      summary: `${world.record} cannot be written: it would be larger than 1048576 bytes. Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.`,
+      summary: `${world.record} cannot be written: it would be larger than 524288 bytes. Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.`,
       details: null,
       path: world.record,
       range: null,
