@@ -1,11 +1,17 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '../../src/base/json-value.ts';
 import type { Config } from '../../src/config/config.ts';
+import { NO_LOCATION } from '../../src/config/config-error.ts';
 import { configReadResponse } from '../../src/config/config-read-response.ts';
 import { configWarnings } from '../../src/config/config-warnings.ts';
-import { PROJECT_SETTING_NAMES } from '../../src/config/layers/with-project-settings.ts';
+import { emptyTable, mergeTables, tableWith, toTable, valueAt } from '../../src/config/layers/config-table.ts';
+import { emptyLayer } from '../../src/config/layers/layer.ts';
+import { PROJECT_SETTING_NAMES, withProjectSettings } from '../../src/config/layers/with-project-settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/config/settings.ts';
 import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
@@ -104,6 +110,11 @@ const ORDERS: [SettingName, string[]][] = [
   ['web_search', ['"disabled"', '"cached"', '"indexed"', '"live"']],
 ];
 
+/** A TOML value of ORDERS. */
+function jsonOf(toml: string): JsonValue {
+  return JSON.parse(toml.replace(/(\w+) =/g, '"$1":')) as JsonValue;
+}
+
 const pairs = ORDERS.flatMap(([name, values]) =>
   values.flatMap((projects, rank) => values.map((own, ownRank) => ({ name, projects, own, wins: rank <= ownRank }))),
 );
@@ -129,6 +140,53 @@ test.each([
 ] as const)('%s does not loosen the default either', async (line, name, value) => {
   const config = await loaded(`${line}\n`);
   expect([config.get(name), ignoredIn(config)]).toEqual([value, [name]]);
+});
+
+/** A table with some of the settings, with valid and invalid values, and with other keys. */
+const settings = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...ORDERS).chain(([name, values]) => fc.tuple(fc.constant(name), fc.constantFrom(...values.map(jsonOf)))),
+      fc.tuple(fc.constantFrom(...SETTING_NAMES), fc.jsonValue({ maxDepth: 2 })),
+      fc.tuple(
+        fc.constantFrom('features', 'tools', 'features.x', 'hooks.x', '__proto__', 'approval_policy.granular.rules'),
+        fc.jsonValue(),
+      ),
+    ),
+    { maxLength: 6 },
+  )
+  .map((entries) =>
+    entries.map(([name, value]) => toTable(tableWith(name.split('.'), value as JsonValue), NO_LOCATION)).reduce(mergeTables, emptyTable()),
+  );
+
+/** The value of a setting in a table. Undefined if it is invalid, so that threads are refused. */
+const valueIn = (table: JsonObject, name: SettingName) => {
+  const value = valueAt(table, name.split('.'));
+  return value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
+};
+
+/** The value is the same, or its place in the order, or its number, is lower. An invalid value stays invalid. */
+function expectNoLooser([name, values]: (typeof ORDERS)[number], own: unknown, now: unknown): void {
+  if (isDeepStrictEqual(own, now) || now === undefined) return;
+  expect(own).not.toBe(undefined);
+  const rank = (value: unknown) => values.findIndex((one) => isDeepStrictEqual(SETTINGS[name].read(jsonOf(one)), value));
+  if (typeof own === 'number') expect(now).toBeLessThan(own);
+  else if (rank(own) !== -1 && rank(now) !== -1) expect(rank(now)).toBeLessThan(rank(own));
+}
+
+test('whatever the files of a project contain, no limit of the user becomes looser, and nothing else changes', () => {
+  const layer = emptyLayer('/p/.codex/config.toml', { type: 'project', dotCodexFolder: '/p/.codex' });
+  const withFile = (below: JsonObject, config: JsonObject) => mergeTables(below, withProjectSettings({ ...layer, config }, below).config);
+  const tops = new Set(PROJECT_SETTING_NAMES.map((name) => name.split('.')[0]));
+  fc.assert(
+    fc.property(settings, fc.array(settings, { minLength: 1, maxLength: 2 }), (user, files) => {
+      const result = files.reduce(withFile, user);
+      for (const name of USERS) expect(valueAt(result, name.split('.'))).toEqual(valueAt(user, name.split('.')));
+      expect(Object.keys(result).filter((key) => !tops.has(key))).toEqual(Object.keys(user).filter((key) => !tops.has(key)));
+      for (const order of ORDERS) expectNoLooser(order, valueIn(user, order[0]), valueIn(result, order[0]));
+    }),
+    { seed: 11, numRuns: 1000 },
+  );
 });
 
 test('parts of a granular approval policy are compared after they are merged with those of the user', async () => {
