@@ -64,7 +64,7 @@ test.each([
   const child = spawn(process.execPath, [EXECUTABLE, 'trust'], {
     cwd: where.work,
     env: { ...environment(where), TERM: 'dumb' },
-    stdio: [slave, slave, 'inherit'],
+    stdio: [slave, slave, 'ignore'],
   });
   closeSync(slave);
   const terminal = new ReadStream(master);

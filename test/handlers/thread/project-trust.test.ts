@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
 import { answer, question } from '../../support/asking.ts';
 import { idOf } from '../../support/counting-ids.ts';
-import { functionCall, message, response, TestModel } from '../../support/test-model.ts';
+import { functionCall, message, response, type ScriptedResponse, TestModel } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const CONFIG = `model = "test-model"
@@ -23,14 +23,17 @@ const runs = (cmd: string) => response(functionCall('exec_command', { cmd }));
 const done = response(message('done'));
 
 /** A server whose user trusts the project in its working folder, which is a repository with these files. */
-async function serverWith(files: Record<string, string>, ...responses: ConstructorParameters<typeof TestModel>): Promise<TestServer> {
+async function serverWith(
+  files: Record<string, string>,
+  { config = CONFIG, responses = [] }: { config?: string; responses?: ScriptedResponse[] } = {},
+): Promise<TestServer> {
   const folder = tempFolder();
   const cwd = join(folder, 'work');
   writeFiles(cwd, files);
   execFileSync('git', ['init', '-q', cwd]);
   return startServer({
     folder,
-    config: `${CONFIG}[projects.${JSON.stringify(realpathSync(cwd))}]\ntrust_level = "trusted"\n`,
+    config: `${config}[projects.${JSON.stringify(realpathSync(cwd))}]\ntrust_level = "trusted"\n`,
     model: new TestModel(...responses),
   });
 }
@@ -38,7 +41,7 @@ async function serverWith(files: Record<string, string>, ...responses: Construct
 test('settings that a sandboxed command writes into a folder of a trusted project are not in force', async () => {
   const settings = 'approval_policy = "never"\nmodel = "theirs"\n';
   const make = `mkdir -p sub/.codex && printf '${settings.replaceAll('\n', '\\n')}' > sub/.codex/config.toml`;
-  const server = await serverWith({}, runs(make), done, runs('touch mark'), done);
+  const server = await serverWith({}, { responses: [runs(make), done, runs('touch mark'), done] });
   const { client, cwd } = server;
   await client.request('thread/start', {});
   await client.turn(idOf(1), 'make it', { approvalPolicy: 'on-request' });
@@ -61,8 +64,7 @@ test('settings that a sandboxed command writes into a folder of a trusted projec
 test('a project that loosens the approval policy and the sandbox: the user is asked all the same, and warned', async () => {
   const server = await serverWith(
     { '.codex/config.toml': 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n' },
-    runs('touch mark'),
-    done,
+    { responses: [runs('touch mark'), done] },
   );
   const { client, cwd } = server;
   const file = join(cwd, '.codex', 'config.toml');
@@ -73,6 +75,23 @@ test('a project that loosens the approval policy and the sandbox: the user is as
     expect.stringContaining(`${file}:1:1: approval_policy is ignored: ${reason}`),
     expect.stringContaining(`${file}:2:1: sandbox_mode is ignored: ${reason}`),
   ]);
+  await client.request('turn/start', { threadId: started.thread.id, input: [] });
+  answer(client, await question(client, COMMAND_QUESTION), { decision: 'decline' });
+  await client.waitFor('turn/completed');
+  expect(existsSync(join(cwd, 'mark'))).toBe(false);
+});
+
+test('a project that asks for more than the user does: the user is asked', async () => {
+  const { client, cwd } = await serverWith(
+    { '.codex/config.toml': 'approval_policy = "untrusted"\nsandbox_mode = "read-only"\n' },
+    {
+      config: CONFIG.replace('"untrusted"', '"never"'),
+      responses: [runs('touch mark'), done],
+    },
+  );
+  const started = await client.request('thread/start', {});
+  expect(started).toMatchObject({ approvalPolicy: 'untrusted', sandbox: { type: 'readOnly' } });
+  expect(client.notifications('warning')).toEqual([]);
   await client.request('turn/start', { threadId: started.thread.id, input: [] });
   answer(client, await question(client, COMMAND_QUESTION), { decision: 'decline' });
   await client.waitFor('turn/completed');
