@@ -16,6 +16,7 @@ import { type ConfigSources, loadConfig } from './config/load-config.ts';
 import { chooseProvider } from './config/providers/choose-provider.ts';
 import type { ProviderConfig } from './config/providers/provider-config.ts';
 import { readRuleFiles } from './config/rules-files.ts';
+import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
@@ -70,6 +71,8 @@ export interface AppParts {
   model?: Model;
   /** The folder of the database, by default `home`. */
   storeDir?: string;
+  /** False: nothing is written to the record of trusted files. Default: true. */
+  recordsTrust?: boolean;
   /** Replaces the SQLite store. */
   store?: ThreadStore;
   /** Further parts of every thread's turns. They act after the built-in ones. */
@@ -108,11 +111,12 @@ export function createApp(options: AppParts): App {
   const processes = createProcesses({ ...options, sandbox });
   const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
-  const sources = { home, cwd, env, overrides, modelGiven };
+  const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, modelGiven };
+  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, trustedFiles, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });

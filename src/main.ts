@@ -111,7 +111,7 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir, recordsTrust: false });
   const input = pacedInput({
     from: process.stdin,
     framing,
@@ -167,6 +167,27 @@ async function generate({ generator, out, experimental }: Extract<Command, { run
   write({ schemaDir: join(__dirname, '..', 'schema'), outDir: resolve(out), experimental });
 }
 
+async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
+  // Also if the terminal ends without an answer.
+  process.exitCode = 1;
+  const { trustProject } = await import('./cli/trust-project.ts');
+  const isDone = await trustProject(
+    { home: homeFolder(), folder: resolve(folder), yes },
+    { print: (text) => process.stdout.write(text), confirm: process.stdin.isTTY ? confirm : null },
+  );
+  if (isDone) process.exitCode = 0;
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
 function run(command: Command): void {
   switch (command.run) {
     case 'help':
@@ -174,6 +195,9 @@ function run(command: Command): void {
       return;
     case 'version':
       process.stdout.write(`heddle ${PROTOCOL_VERSION}\n`);
+      return;
+    case 'trust':
+      trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
       return;
     case 'generate':
       generate(command).catch((error: unknown) => fail(error, 1));

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connect } from '../src/client/connect.ts';
 import { type AppServer, type AppServerOptions, createAppServer, createScriptedModel, ScriptError, type StreamPair } from '../src/index.ts';
-import { tempFolder } from './config/temp-folder.ts';
+import { tempFolder, writeFiles } from './config/temp-folder.ts';
 import { CountingIds, idOf } from './support/counting-ids.ts';
 import { FakeClock } from './support/fake-clock.ts';
 import { Gate } from './support/gate.ts';
@@ -30,6 +30,19 @@ test('a home is all that a server needs', async () => {
   const { thread } = await client.request('thread/start');
   expect(realpathSync(thread.cwd)).toBe(realpathSync('.'));
   expect(existsSync(join(home, 'heddle.db'))).toBe(true);
+});
+
+test('a file of a trusted project is in force only with the content that the user trusts', async () => {
+  const cwd = tempFolder({ '.codex/config.toml': 'model = "ours"\n' });
+  const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(cwd)}]\ntrust_level = "trusted"\n` });
+  const model = new TestModel();
+  const { server } = start({ home, cwd, model, env: {}, overrides: ['model_provider=test'] });
+  const client = server.connectClient();
+  await client.initialize({ clientInfo: CLIENT_INFO });
+  const { config } = await client.request('config/read', {});
+  writeFiles(cwd, { '.codex/config.toml': 'model = "theirs"\n' });
+  const { config: changed } = await client.request('config/read', {});
+  expect([config.model, changed.model]).toEqual(['ours', null]);
 });
 
 test('the model, the clock, the ids, the folder and the environment are options', async () => {

@@ -75,6 +75,12 @@ describe('the source', () => {
     expect(source.filter((path) => recursive.test(codeOf(path)))).toEqual([]);
   });
 
+  test('reads the files of a project that set anything in config/trust/project-files.ts only: they need the trust of the user', () => {
+    const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
+    // sandbox-bounds.ts has the name because commands cannot write there.
+    expect(naming).toEqual(['src/config/trust/project-files.ts', 'src/policy/permissions/sandbox-bounds.ts']);
+  });
+
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
     const entries = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/sandbox/processes/node-pty.d.ts'];
     const misnamed = source.filter((path) => !entries.includes(path) && !isNamedAfterExport(path));

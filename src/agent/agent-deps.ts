@@ -4,6 +4,7 @@ import type { Ids } from '../base/ids.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
+import type { TrustedFiles } from '../config/trust/trusted-files.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
 import type { Model } from '../model/model.ts';
 import type { Processes } from '../sandbox/processes/processes.ts';
@@ -29,6 +30,8 @@ export interface AgentDeps {
   env: Env;
   /** `key=value` strings from the command line. They override config.toml. */
   overrides: readonly string[];
+  /** The contents of project files that the user trusts. */
+  trustedFiles: TrustedFiles;
   /** True: one model serves every provider, so none needs to be defined. */
   modelGiven: boolean;
   modelFor(provider: ProviderConfig): Promise<Model>;

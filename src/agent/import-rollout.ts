@@ -52,8 +52,8 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
  */
 async function settingsOf({ meta, last }: Rollout, deps: Omit<AgentDeps, 'onTurnEnded'>): Promise<ThreadSettings> {
   const cwd = threadCwd(last?.cwd ?? meta.cwd, deps.cwd);
-  const { home, env, overrides, modelGiven } = deps;
-  const config = await loadConfig({ home, cwd, env, overrides, modelGiven });
+  const { home, env, overrides, trustedFiles, modelGiven } = deps;
+  const config = await loadConfig({ home, cwd, env, overrides, trustedFiles, modelGiven });
   const kept: Partial<ThreadSettings> = {};
   if (last?.model) kept.model = last.model;
   if (last !== null) kept.effort = last.effort;

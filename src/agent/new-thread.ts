@@ -74,9 +74,9 @@ export async function configureThread(
   { overrides, config: requestConfig }: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
-  const { home, env, modelFor, modelGiven } = deps;
+  const { home, env, modelFor, modelGiven, trustedFiles } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
-  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, modelGiven });
+  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
   return {

@@ -25,6 +25,7 @@ export type Generator = (typeof GENERATORS)[number];
 export type Command =
   | { run: 'help' }
   | { run: 'version' }
+  | { run: 'trust'; folder: string; yes: boolean }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'serve'; options: ServeOptions };
 
@@ -48,6 +49,7 @@ export function parseCommandLine(argv: string[]): Command {
       'wire-log': { type: 'string' },
       out: { type: 'string', short: 'o' },
       experimental: { type: 'boolean' },
+      yes: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'V' },
     },
@@ -56,6 +58,8 @@ export function parseCommandLine(argv: string[]): Command {
   if (values.version === true) return { run: 'version' };
   const generate = generateCommand(positionals, values);
   if (generate !== null) return generate;
+  const trust = trustCommand(positionals, values);
+  if (trust !== null) return trust;
   const [command = 'app-server', ...rest] = positionals;
   if (command !== 'app-server' || rest.length > 0) throw new Error(`unknown command '${positionals.join(' ')}'`);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
@@ -92,6 +96,19 @@ function generateCommand(
   }
   if (out !== undefined || experimental !== undefined)
     throw new Error('--out and --experimental can only be used with generate-json-schema and generate-ts');
+  return null;
+}
+
+/** Returns null if the command line does not ask to trust a folder. */
+function trustCommand(positionals: string[], { yes, ...others }: { yes?: boolean; [other: string]: unknown }): Command | null {
+  const [command, folder = '.', ...rest] = positionals;
+  if (command === 'trust') {
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw new Error(`--${other} cannot be used with trust, whose only option is --yes`);
+    if (rest.length > 0 || folder === '') throw new Error('trust: expected one folder at most');
+    return { run: 'trust', folder, yes: yes === true };
+  }
+  if (yes !== undefined) throw new Error('--yes can only be used with trust');
   return null;
 }
 

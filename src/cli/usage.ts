@@ -1,5 +1,6 @@
 /** The text of `--help`, which also follows the error message for an invalid command line. */
 export const USAGE = `usage: heddle [app-server] [options]
+       heddle trust [FOLDER] [--yes]
        heddle generate-json-schema --out DIR [--experimental]
        heddle generate-ts --out DIR [--experimental]
 
@@ -21,6 +22,11 @@ Serves threads of coding agents to an editor or a test harness: JSON-RPC on stdi
       --wire-log FILE      write all messages in both directions to this file; secrets are hidden, long strings truncated
   -h, --help               print this help
   -V, --version            print the version of the protocol
+
+trust shows the files of the project in FOLDER (by default the current folder) that are new or have changed, and asks
+whether to trust them. Until then they have no effect. The project itself must be trusted in config.toml.
+
+      --yes                trust them without asking
 
 For authors of clients: generate-json-schema writes the protocol as JSON Schema and as an OpenRPC document, generate-ts
 writes it as TypeScript types.

@@ -25,7 +25,27 @@ export async function configWarnings(sources: ConfigSources): Promise<ConfigWarn
     if (!(error instanceof ConfigError)) throw error;
     return [warning(error, REFUSED)];
   }
-  return [...badValues(config), ...ignoredKeys(config), ...likelyTypos(config), ...embeddedDefault(config)];
+  const { problem, path } = sources.trustedFiles;
+  const ofTrust = problem === null ? [] : [{ summary: problem.message, details: null, path, range: null }];
+  return [...badValues(config), ...ofTrust, ...projectWarnings(config), ...likelyTypos(config), ...embeddedDefault(config)];
+}
+
+/** Returns the warnings about a project's files: those that are not in force although the user trusts the project, and ignored keys. */
+export function projectWarnings(config: Config): ConfigWarningNotification[] {
+  return config.layers.flatMap((layer) => [...disabledFile(layer), ...ignoredKeys(layer)]);
+}
+
+function disabledFile({ disabledReason, warnsDisabled, locate }: Layer): ConfigWarningNotification[] {
+  if (disabledReason === null || !warnsDisabled) return [];
+  return [{ summary: disabledReason, details: null, ...locate([]) }];
+}
+
+function ignoredKeys({ ignoredKeys: keys, locate }: Layer): ConfigWarningNotification[] {
+  return keys.map(({ path, reason }) => {
+    const suggested = path.length === 1 ? suggestKey(path[0] ?? '', KNOWN_KEYS) : null;
+    const details = suggested === null ? 'Set it in the config.toml in your heddle home instead.' : `Did you mean ${suggested}?`;
+    return warning(new ConfigError(`${path.join('.')} is ignored: ${reason}`, locate(path)), details);
+  });
 }
 
 function badValues(config: Config): ConfigWarningNotification[] {
@@ -50,15 +70,6 @@ function failureOf(read: () => unknown): ConfigError | null {
     if (error instanceof ConfigError) return error;
     throw error;
   }
-}
-
-function ignoredKeys(config: Config): ConfigWarningNotification[] {
-  return config.layers.flatMap((layer) =>
-    layer.ignoredKeys.map((key) => {
-      const error = new ConfigError(`${key} is ignored: a project's config.toml cannot set it`, layer.locate([key]));
-      return warning(error, 'Set it in the config.toml in your heddle home instead.');
-    }),
-  );
 }
 
 function likelyTypos(config: Config): ConfigWarningNotification[] {

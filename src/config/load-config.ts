@@ -7,6 +7,7 @@ import { type Layer, readLayer } from './layers/layer.ts';
 import { projectLayers } from './layers/project-layers.ts';
 import { flagsLayer, requestLayer } from './layers/request-layer.ts';
 import { loadToml } from './layers/toml.ts';
+import type { TrustedFiles } from './trust/trusted-files.ts';
 
 export interface ConfigSources {
   /** The absolute path of the folder with config.toml. */
@@ -18,20 +19,23 @@ export interface ConfigSources {
   overrides: readonly string[];
   /** The `config` object of a request. */
   request?: JsonObject | null;
+  /** The contents of project files that the user trusts. */
+  trustedFiles: TrustedFiles;
   /** Whether the server was given a model, which replaces all providers. Default: false. */
   modelGiven?: boolean;
 }
 
 /**
- * Reads all sources again and merges them, from the lowest: the home's config.toml, the files of trusted projects, the
+ * Reads all sources again and merges them, from the lowest: the home's config.toml, the trusted files of projects, the
  * profile, the command line, the request. Throws a ConfigError if a source cannot be read. A single invalid value throws
  * later, when it is used.
  */
-export async function loadConfig({ home, cwd, env, overrides, request, modelGiven = false }: ConfigSources): Promise<Config> {
+export async function loadConfig(sources: ConfigSources): Promise<Config> {
+  const { home, cwd, env, overrides, request, trustedFiles, modelGiven = false } = sources;
   const toml = await loadToml();
   const file = join(home, 'config.toml');
   const user = readLayer(file, { type: 'user', file, profile: null }, toml);
-  const projects = projectLayers({ cwd, home, user: user.config }, toml);
+  const projects = projectLayers({ cwd, home, user: user.config }, { toml, trustedFiles });
   const session: Layer[] = [];
   if (overrides.length > 0) session.push(flagsLayer(overrides, toml));
   if (request) session.push(requestLayer(request));
@@ -61,6 +65,7 @@ function profileLayer(base: Config, user: Layer): Layer[] {
       name: { type: 'user', file: join(base.home, 'config.toml'), profile },
       config: mergeTables(guardianReviewer(config), config),
       disabledReason: null,
+      warnsDisabled: false,
       ignoredKeys: [],
       label: home.label,
       locate: (key) => home.locate([...path, ...key]),

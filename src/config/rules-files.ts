@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
+import { appendLine } from './append-line.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** A rules file and its text. */
@@ -74,28 +75,5 @@ export function appendAllowRule(home: string, prefix: readonly string[]): void {
   const path = join(folder, 'default.rules');
   const text = readText(path) ?? '';
   if (text.split('\n').includes(rule)) return;
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
-  try {
-    append(file, `${rule}\n`);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Writes once: with O_APPEND the system puts it at the current end of the file. */
-function append(file: number, line: string): void {
-  const { size } = fstatSync(file);
-  const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
-  const written = writeSync(file, bytes);
-  if (written < bytes.length) {
-    // An incomplete rule would make the server ask about every command.
-    if (fstatSync(file).size === size + written) ftruncateSync(file, size);
-    throw new Error('no space left to write the rule');
-  }
-  fsyncSync(file);
-}
-
-function endsLine(file: number, size: number): boolean {
-  const last = Buffer.alloc(1);
-  return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last.toString() === '\n');
+  appendLine(path, rule);
 }

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configDeprecations } from '../../src/config/config-deprecations.ts';
+import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const summary = '`[features] guardian_approval` is deprecated. Use `approvals_reviewer = "guardian_subagent"` instead.';
 
 async function deprecationsOf(text: string, overrides: string[] = []) {
   const home = tempFolder({ 'config.toml': text });
-  return { path: join(home, 'config.toml'), notices: await configDeprecations({ home, cwd: home, env: {}, overrides }) };
+  return { path: join(home, 'config.toml'), notices: await configDeprecations(sourcesIn(home, { overrides })) };
 }
 
 test('guardian_approval is reported wherever it is set and in effect', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configReadResponse } from '../../src/config/config-read-response.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { load } from './load.ts';
+import { load, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const UNSET = {
@@ -95,12 +95,9 @@ test('layers, the strongest first, and the origin of each value', async () => {
   const projects = `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n[projects.${JSON.stringify(join(folder, 'x'))}]\ntrust_level = "no"\n`;
   const text = `model = "user"\nprofile = "p"\nlist = [1, 2]\nsandbox_workspace_write.network_access = true\n[profiles.p]\nmodel = "profile"\n${projects}`;
   const home = tempFolder({ 'config.toml': text });
-  const config = await loadConfig({
-    home,
-    cwd: join(folder, 'x'),
-    env: {},
-    overrides: ['model=flag', 'sandbox_workspace_write.exclude_slash_tmp=true'],
-  });
+  const config = await loadConfig(
+    sourcesIn(home, { cwd: join(folder, 'x'), overrides: ['model=flag', 'sandbox_workspace_write.exclude_slash_tmp=true'] }),
+  );
 
   const { origins, layers } = configReadResponse(config, { includeLayers: true, experimental: false });
   const version = expect.stringMatching(/^sha256:[0-9a-f]{64}$/);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configWarnings } from '../../src/config/config-warnings.ts';
+import { sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const REFUSED = 'The server refuses threads that need it until you correct it. Everything else works.';
@@ -15,7 +16,7 @@ const range = (line: number, column: number, length: number) => ({ start: { line
 async function warningsOf(text: string, sources = {}) {
   const home = tempFolder({ 'config.toml': text });
   const path = join(home, 'config.toml');
-  return { path, warnings: await configWarnings({ home, cwd: home, env: { OPENAI_API_KEY: 'k' }, overrides: [], ...sources }) };
+  return { path, warnings: await configWarnings(sourcesIn(home, { env: { OPENAI_API_KEY: 'k' }, ...sources })) };
 }
 
 test('a file that does not parse is the only warning', async () => {

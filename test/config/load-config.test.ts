@@ -3,10 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { configErrorOf, load } from './load.ts';
+import { configErrorOf, load, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
-
-const options = (home: string) => ({ home, cwd: home, env: {}, overrides: [] });
 
 describe('an unreadable config.toml is refused with file and location', () => {
   const syntax: [string, string, string][] = [
@@ -17,7 +15,7 @@ describe('an unreadable config.toml is refused with file and location', () => {
   ];
   test.each(syntax)('%s', async (_, text, problem) => {
     const home = tempFolder({ 'config.toml': text });
-    const error = await configErrorOf(() => loadConfig(options(home)));
+    const error = await configErrorOf(() => loadConfig(sourcesIn(home)));
     expect(error.message).toBe(`invalid config: ${join(home, 'config.toml')}${problem}`);
     expect(error.code).toBe('config_invalid');
   });
@@ -45,7 +43,7 @@ describe('an unreadable config.toml is refused with file and location', () => {
   test.each(unusable)('%s', async (_, make, message) => {
     const home = tempFolder();
     make(join(home, 'config.toml'));
-    expect((await configErrorOf(() => loadConfig(options(home)))).message).toMatch(message);
+    expect((await configErrorOf(() => loadConfig(sourcesIn(home)))).message).toMatch(message);
   });
 
   test('the message does not show the lines around, which may contain keys', async () => {
@@ -56,17 +54,17 @@ describe('an unreadable config.toml is refused with file and location', () => {
 
 test('a missing config.toml, and a missing home, set nothing', async () => {
   const home = tempFolder();
-  expect((await loadConfig(options(home))).values).toEqual({});
-  expect((await loadConfig(options(join(home, 'nowhere')))).values).toEqual({});
+  expect((await loadConfig(sourcesIn(home))).values).toEqual({});
+  expect((await loadConfig(sourcesIn(join(home, 'nowhere')))).values).toEqual({});
 });
 
 test('config.toml is read again each time', async () => {
   const home = tempFolder({ 'config.toml': 'model = "a1"' });
-  expect((await loadConfig(options(home))).get('model')).toBe('a1');
+  expect((await loadConfig(sourcesIn(home))).get('model')).toBe('a1');
   writeFileSync(join(home, 'config.toml'), 'model = "b2"');
-  expect((await loadConfig(options(home))).get('model')).toBe('b2');
+  expect((await loadConfig(sourcesIn(home))).get('model')).toBe('b2');
   rmSync(join(home, 'config.toml'));
-  expect((await loadConfig(options(home))).get('model')).toBe(null);
+  expect((await loadConfig(sourcesIn(home))).get('model')).toBe(null);
 });
 
 test('values that JSON cannot represent are converted to the nearest JSON value', async () => {

@@ -1,12 +1,18 @@
 import type { Config } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { type ConfigSources, loadConfig } from '../../src/config/load-config.ts';
+import { TrustedFiles } from '../../src/config/trust/trusted-files.ts';
 import { tempFolder } from './temp-folder.ts';
 
 /** Loads a config.toml with this text, and the other given sources. */
 export function load(text: string, sources: Partial<ConfigSources> = {}): Promise<Config> {
   const home = tempFolder({ 'config.toml': text });
-  return loadConfig({ home, cwd: home, env: {}, overrides: [], ...sources });
+  return loadConfig(sourcesIn(home, sources));
+}
+
+/** The sources of a home, without an environment and overrides, and with the home as the working directory. */
+export function sourcesIn(home: string, sources: Partial<ConfigSources> = {}): ConfigSources {
+  return { home, cwd: home, env: {}, overrides: [], trustedFiles: new TrustedFiles({ home }), ...sources };
 }
 
 /** Returns the ConfigError that `run` throws or rejects with. */

@@ -1,9 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { USER_ONLY_KEYS } from '../../src/config/layers/project-layers.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { configErrorOf } from './load.ts';
+import { configErrorOf, sourcesIn } from './load.ts';
 import { tempFolder, writeFiles } from './temp-folder.ts';
 
 const trust = (path: string, level = 'trusted') => `[projects.${JSON.stringify(path)}]\ntrust_level = "${level}"\n`;
@@ -15,7 +14,7 @@ function project(files: Record<string, string>): string {
   return folder;
 }
 
-const loadIn = (cwd: string, user: string) => loadConfig({ home: tempFolder({ 'config.toml': user }), cwd, env: {}, overrides: [] });
+const loadIn = (cwd: string, user: string) => loadConfig(sourcesIn(tempFolder({ 'config.toml': user }), { cwd }));
 
 describe('an untrusted project sets nothing', () => {
   const entries: [string, (folder: string) => string][] = [
@@ -83,7 +82,7 @@ test('symbolic links are resolved in the cwd and in the entry', async () => {
 
 test('a home that is the .codex of the cwd is not a project too', async () => {
   const folder = project({ '.codex/config.toml': 'model = "mine"\n' });
-  const config = await loadConfig({ home: join(folder, '.codex'), cwd: folder, env: {}, overrides: [] });
+  const config = await loadConfig(sourcesIn(join(folder, '.codex'), { cwd: folder }));
   expect(config.layers.map((layer) => layer.name.type)).toEqual(['user']);
 });
 
@@ -91,27 +90,6 @@ test('a trusted file that does not parse is refused by its name', async () => {
   const folder = project({ '.codex/config.toml': 'model = [broken' });
   const error = await configErrorOf(() => loadIn(folder, trust(folder)));
   expect(error.message).toBe(`invalid config: ${join(folder, '.codex', 'config.toml')}:1:10: not valid TOML: invalid value`);
-});
-
-test.each(USER_ONLY_KEYS)('a trusted project cannot set %s', async (key) => {
-  const folder = project({ '.codex/config.toml': `service_tier = "flex"\n${key}.x.command = "theirs"\n` });
-  const config = await loadIn(folder, trust(folder));
-  expect(config.values).toEqual({ service_tier: 'flex', projects: { [folder]: { trust_level: 'trusted' } } });
-  expect(config.layers.at(-1)?.ignoredKeys).toEqual([key]);
-});
-
-test.each([
-  ['sandbox_mode = "danger-full-access"', ['sandbox_mode']],
-  ['features.guardian_approval = true', ['features.guardian_approval']],
-  ['sandbox_mode = "workspace-write"', []],
-])('a trusted project that sets %s: %j is ignored', async (line, ignored) => {
-  const folder = project({ '.codex/config.toml': `${line}\n` });
-  const config = await loadIn(folder, trust(folder));
-  expect(config.layers.at(-1)?.ignoredKeys).toEqual(ignored);
-  expect([config.get('sandbox_mode'), config.get('approvals_reviewer')]).toEqual([
-    ignored.length > 0 ? 'read-only' : 'workspace-write',
-    'user',
-  ]);
 });
 
 test('a file that is a link out of a trusted project is not read', async () => {

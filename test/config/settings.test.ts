@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { configuredSandboxPolicy } from '../../src/config/configured-sandbox-policy.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SETTING_NAMES, type SettingName } from '../../src/config/settings.ts';
-import { configErrorOf, load } from './load.ts';
+import { configErrorOf, load, sourcesIn } from './load.ts';
 import { tempFolder } from './temp-folder.ts';
 
 const TEXT = 'a non-empty string';
@@ -130,7 +130,7 @@ describe('the location of an invalid value', () => {
   test('is the project, if a trusted project sets it', async () => {
     const folder = tempFolder({ '.codex/config.toml': 'model = 5\n' });
     const home = tempFolder({ 'config.toml': `[projects.${JSON.stringify(folder)}]\ntrust_level = "trusted"\n` });
-    const config = await loadConfig({ home, cwd: folder, env: {}, overrides: [] });
+    const config = await loadConfig(sourcesIn(home, { cwd: folder }));
     const error = await configErrorOf(() => config.get('model'));
     expect(error.location).toEqual({
       path: join(folder, '.codex', 'config.toml'),
@@ -172,6 +172,7 @@ test('without settings, the defaults apply', async () => {
     'sandbox_workspace_write.exclude_tmpdir_env_var': false,
     'sandbox_workspace_write.network_access': false,
     'sandbox_workspace_write.unix_sockets': false,
+    'sandbox_workspace_write.unprotected_folders': [],
     'sandbox_workspace_write.writable_roots': [],
     service_tier: null,
     'shell_environment_policy.exclude': [],

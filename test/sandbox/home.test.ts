@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConfinedWorld } from './confined-world.ts';
 
-const SECRETS = ['auth.json', 'heddle.db', 'heddle.db-wal', 'heddle.db-shm', 'heddle-writers/one', 'sessions/2026/rollout.jsonl'];
+const SECRETS = [
+  ...['auth.json', 'heddle.db', 'heddle.db-wal', 'heddle.db-shm', 'heddle-trust.jsonl'],
+  ...['heddle-writers/one', 'sessions/2026/rollout.jsonl'],
+];
 
 let world: ConfinedWorld;
 
@@ -26,6 +29,7 @@ const changeHome = (home: string) =>
     'heddle.db',
     'heddle.db-wal',
     'heddle-writers/x',
+    'heddle-trust.jsonl',
     'sessions/x',
     'log/x',
   ]
@@ -64,7 +68,8 @@ test("a workspace that is the home can be used, except heddle's own files, wheth
   const ran = await world.bash(script, bounds, world.home);
   expect(ran.stdout).toBe('plain');
   expect(readdirSync(world.home).toSorted()).toEqual([
-    ...['auth.json', 'config.toml', 'heddle-writers', 'heddle.db', 'heddle.db-shm', 'heddle.db-wal', 'notes', 'rules', 'sessions'],
+    ...['auth.json', 'config.toml', 'heddle-trust.jsonl', 'heddle-writers', 'heddle.db', 'heddle.db-shm', 'heddle.db-wal'],
+    ...['notes', 'rules', 'sessions'],
   ]);
 });
 

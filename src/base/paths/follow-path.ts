@@ -11,7 +11,7 @@ export interface FollowedPath {
   end: string;
   /** The links that were followed, each by its own real path, with its target. */
   links: { link: string; target: string }[];
-  /** Whether the path was followed to its end. If not, it has too many parts or links, and `end` is only the part that was followed. */
+  /** Whether the path was followed to its end. If not, it has too many parts, and those at the end are not followed. */
   isComplete: boolean;
 }
 
@@ -26,9 +26,9 @@ export function followPath(path: string): FollowedPath {
   let parts = 0;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = part === '..' ? dirname(end) : join(end, part);
-    const target = linkTarget(next);
+    const target = links.length < LINKS_MAX ? linkTarget(next) : null;
     parts += 1;
-    if (parts > PARTS_MAX || (target !== null && links.length === LINKS_MAX)) return { end: next, links, isComplete: false };
+    if (parts > PARTS_MAX) return { end: join(next, ...rest), links, isComplete: false };
     if (target === null) {
       end = next;
       continue;

@@ -8,14 +8,23 @@ import type { Toml } from './toml.ts';
 
 const CONFIG_BYTES_MAX = 1024 * 1024;
 
+/** A key that a source is not allowed to set. */
+export interface IgnoredKey {
+  path: readonly string[];
+  /** Follows "KEY is ignored: ". */
+  reason: string;
+}
+
 /** One source of settings, and the settings in it. */
 export interface Layer {
   name: ConfigLayerSource;
   config: JsonObject;
   /** Why this layer is not used. Null if it is used. */
   disabledReason: string | null;
+  /** Whether the user expects this layer to be used, so that clients get a warning that it is disabled. */
+  warnsDisabled: boolean;
   /** Keys that the source is not allowed to set. They are not in `config`. */
-  ignoredKeys: string[];
+  ignoredKeys: readonly IgnoredKey[];
   /** For messages about a source that is not a file, such as "given on the command line". Null for files. */
   label: string | null;
   /** Returns the location of a key of this layer. */
@@ -24,19 +33,30 @@ export interface Layer {
 
 /** Reads a config.toml as a layer. A missing file gives an empty layer. Throws a ConfigError if the file is invalid. */
 export function readLayer(file: string, name: ConfigLayerSource, toml: Toml): Layer {
-  const text = readText(file);
-  const config = text === null ? emptyTable() : toml.parse(text, file);
+  const bytes = readBytes(file);
+  return bytes === null ? emptyLayer(file, name) : parseLayer(bytes, { file, name }, toml);
+}
+
+/** Returns the layer of a config.toml with these bytes. Throws a ConfigError if they are not valid. */
+export function parseLayer(bytes: Uint8Array, { file, name }: { file: string; name: ConfigLayerSource }, toml: Toml): Layer {
+  const text = decode(bytes, file);
+  return { ...emptyLayer(file, name), config: toml.parse(text, file), locate: (path) => toml.locate(text, file, path) };
+}
+
+/** Returns a layer without settings, for a file that is missing or not used. */
+export function emptyLayer(file: string, name: ConfigLayerSource): Layer {
   return {
     name,
-    config,
+    config: emptyTable(),
     disabledReason: null,
+    warnsDisabled: false,
     ignoredKeys: [],
     label: null,
-    locate: (path) => (text === null ? { path: file, range: null } : toml.locate(text, file, path)),
+    locate: () => ({ path: file, range: null }),
   };
 }
 
-function readText(file: string): string | null {
+function readBytes(file: string): Buffer | null {
   const location = { path: file, range: null };
   let read: ReturnType<typeof readRegularFile>;
   try {
@@ -46,10 +66,14 @@ function readText(file: string): string | null {
   }
   if (read === null) return null;
   if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location);
+  return read.bytes;
+}
+
+function decode(bytes: Uint8Array, file: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(read.bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw new ConfigError('the file is not UTF-8 text', location, { cause: error });
+    throw new ConfigError('the file is not UTF-8 text', { path: file, range: null }, { cause: error });
   }
 }
 

@@ -23,7 +23,15 @@ export function requestLayer(request: JsonObject): Layer {
 }
 
 function sessionLayer(config: JsonObject, label: string): Layer {
-  return { name: { type: 'sessionFlags' }, config, disabledReason: null, ignoredKeys: [], label, locate: () => NO_LOCATION };
+  return {
+    name: { type: 'sessionFlags' },
+    config,
+    disabledReason: null,
+    warnsDisabled: false,
+    ignoredKeys: [],
+    label,
+    locate: () => NO_LOCATION,
+  };
 }
 
 function parseOverride(text: string, toml: Toml): JsonObject {

@@ -8,7 +8,7 @@ import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+import { warnOfProject } from '../thread-loading/warn-of-project.ts';
 import { allTurns } from './turns.ts';
 
 export function forkMethods(deps: ThreadDeps) {
@@ -24,7 +24,7 @@ export function forkMethods(deps: ThreadDeps) {
         after(() => {
           announceTokens(deps, fork, caller);
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
-          warnOfLinks(deps, fork, caller);
+          warnOfProject(deps, fork, caller);
         });
         return { thread: threads.view(fork.record, turns), ...settingsAnswer(fork) };
       },

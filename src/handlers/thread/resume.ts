@@ -10,7 +10,7 @@ import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+import { warnOfProject } from '../thread-loading/warn-of-project.ts';
 import { allTurns, turnsPage } from './turns.ts';
 
 export function resumeMethods(deps: ThreadDeps) {
@@ -27,7 +27,7 @@ export function resumeMethods(deps: ThreadDeps) {
           announceTokens(deps, thread, caller);
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
-          warnOfLinks(deps, thread, caller);
+          warnOfProject(deps, thread, caller);
           threads.beginDueTurn(thread.id);
         });
         return answer;

@@ -2,7 +2,7 @@ import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
-import { warnOfLinks } from '../thread-loading/warn-of-links.ts';
+import { warnOfProject } from '../thread-loading/warn-of-project.ts';
 
 export function startMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
@@ -15,7 +15,7 @@ export function startMethods(deps: ThreadDeps) {
         const answer = { thread: threads.view(thread.record), ...settingsAnswer(thread) };
         after(() => {
           clients.publish({ threadId: thread.id }, 'thread/started', { thread: answer.thread });
-          warnOfLinks(deps, thread, caller);
+          warnOfProject(deps, thread, caller);
         });
         return answer;
       },

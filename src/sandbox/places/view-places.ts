@@ -59,7 +59,7 @@ export class ViewPlaces {
   /** Protects the links in a path against being replaced. Returns where the path leads. */
   protectLinks(path: string): string {
     const { links, end, isComplete } = followPath(path);
-    if (!isComplete) throw new ProcessStartError(`${path}: it could not be protected: the path is too long or has too many links`);
+    if (!isComplete) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
     // Nothing can be mounted on a link, so the folder of the link is frozen.
     for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
     return end;

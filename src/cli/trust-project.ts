@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { isFolder } from '../base/paths/is-folder.ts';
+import { readLayer } from '../config/layers/layer.ts';
+import { loadToml } from '../config/layers/toml.ts';
+import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';
+import { TrustedFiles } from '../config/trust/trusted-files.ts';
+import { OptionError } from './option-error.ts';
+
+export interface TrustOptions {
+  home: string;
+  /** The absolute path of a folder of the project. */
+  folder: string;
+  /** Whether the user has agreed in advance. */
+  yes: boolean;
+}
+
+interface Terminal {
+  print(text: string): void;
+  /** Asks a person. Null if nobody can answer. */
+  confirm: ((question: string) => Promise<boolean>) | null;
+}
+
+/** Anything that a terminal may not show as itself: control and invisible characters, and unusual blanks. */
+const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/gu;
+
+/**
+ * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the contents that it
+ * has shown as trusted. Returns true if no file of a trusted folder is left that is not in force. Throws an OptionError if there is
+ * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
+ */
+export async function trustProject({ home, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {
+  if (!isFolder(folder)) throw new OptionError(`trust ${visibleText(folder)}: there is no such folder`);
+  const file = join(home, 'config.toml');
+  const user = readLayer(file, { type: 'user', file, profile: null }, await loadToml()).config;
+  const trustedFiles = new TrustedFiles({ home });
+  const files = projectFiles({ cwd: folder, home, user }, trustedFiles);
+  if (trustedFiles.problem !== null) throw trustedFiles.problem;
+  const refused = files.filter((one) => !one.isInForce);
+  for (const { path, reason, offered } of refused) {
+    terminal.print(offered === null ? `${visibleText(reason)}.\n\n` : shownContent(path, offered));
+  }
+  const offers = refused.map(({ offered }) => offered).filter((offered) => offered !== null);
+  if (offers.length === 0) {
+    if (refused.length === 0) terminal.print(nothingToTrust(files));
+    return refused.length === 0;
+  }
+  if (!(yes || (await isConfirmed(offers, terminal)))) return false;
+  for (const { entry, relativePath, hash } of offers) trustedFiles.trust({ folder: entry, files: { [relativePath]: hash } });
+  terminal.print(`Trusted. It applies to threads that are started, resumed or forked from now on.\n`);
+  return offers.length === refused.length;
+}
+
+async function isConfirmed(offers: readonly OfferedContent[], { confirm }: Terminal): Promise<boolean> {
+  if (confirm === null) throw new OptionError('trust: nobody can answer, because the input is not a terminal: use --yes');
+  return confirm(`Trust ${offers.length === 1 ? 'this content' : `these ${offers.length} contents`}? [y/N] `);
+}
+
+function nothingToTrust(files: readonly ProjectFile[]): string {
+  if (files.length === 0) return 'There is nothing to trust: no file of the project sets anything here.\n';
+  return `There is nothing to trust. These files are in force:\n${files.map(({ path }) => `  ${visibleText(path)}\n`).join('')}`;
+}
+
+/** Each line of the content begins with a bar, so that no line of it looks like one of heddle's own. */
+function shownContent(path: string, { bytes, isChanged }: OfferedContent): string {
+  const lines = bytes.toString('utf8').replace(/\n$/, '').split('\n');
+  const content = lines.map((line) => `  | ${visibleText(line)}\n`).join('');
+  return `${visibleText(path)} ${isChanged ? 'has changed since you trusted it' : 'is new'}:\n${content}\n`;
+}
+
+function visibleText(text: string): string {
+  return text.replaceAll('\n', '\\n').replace(STRANGE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}

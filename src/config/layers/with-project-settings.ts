@@ -1,0 +1,135 @@
+import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '../settings.ts';
+import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
+import type { IgnoredKey, Layer } from './layer.ts';
+
+/** Whether a project's value allows no more than the value that the user's own settings, or an outer folder, result in. */
+type AsStrict<T> = (projects: T, own: T) => boolean;
+
+/**
+ * The settings that a project's config.toml can set. heddle ignores every other key in it, known or not: a setting that starts a
+ * program, names a file or an address, or decides who approves what does not belong here. A setting that can loosen a limit has
+ * an order, and the stricter value wins.
+ */
+const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>> } = {
+  approval_policy: asksAsMuch,
+  approval_timeout_ms: (projects, own) => own === null || (projects !== null && projects <= own),
+  background_terminal_max_timeout: atMost,
+  developer_instructions: anyValue,
+  'features.exec_permission_approvals': onlyOff,
+  'features.goals': onlyOff,
+  'features.request_permissions_tool': onlyOff,
+  'features.shell_tool': onlyOff,
+  'features.view_image_tool': onlyOff,
+  instructions: anyValue,
+  model: anyValue,
+  model_context_window: anyValue,
+  model_reasoning_effort: anyValue,
+  model_reasoning_summary: anyValue,
+  model_verbosity: anyValue,
+  personality: anyValue,
+  project_doc_fallback_filenames: anyValue,
+  project_doc_max_bytes: atMost,
+  sandbox_mode: strictestFirst(['read-only', 'workspace-write', 'danger-full-access']),
+  service_tier: anyValue,
+  tool_output_token_limit: atMost,
+  'tools.view_image': onlyOff,
+  web_search: strictestFirst(['disabled', null, 'cached', 'indexed', 'live']),
+};
+
+/** The names of the settings that a project's config.toml can set. */
+export const PROJECT_SETTING_NAMES: readonly SettingName[] = SETTING_NAMES.filter((name) => Object.hasOwn(PROJECT_SETTINGS, name));
+
+const PATHS = PROJECT_SETTING_NAMES.map((name) => ({ name, path: name.split('.') }));
+
+const NOT_FOR_PROJECTS = "a project's config.toml cannot set it";
+const LESS_STRICT = 'a project can only make it stricter than your own settings do';
+const HAS_PROFILE = 'a project cannot replace the permission profile that your default_permissions names';
+
+/**
+ * Returns the layer of a project's file with only the settings that it can set, and that are at least as strict as those of the
+ * layers below it. The other keys are in `ignoredKeys`.
+ */
+export function withProjectSettings(layer: Layer, below: JsonObject): Layer {
+  const ignoredKeys: IgnoredKey[] = [];
+  let config = emptyTable();
+  for (const { path, value } of keysOf(layer.config, [])) {
+    const name = PATHS.find((known) => known.path.length === path.length && startsWith(known.path, path))?.name;
+    const reason = name === undefined ? NOT_FOR_PROJECTS : whyIgnored(name, value, below);
+    if (reason === null) config = mergeTables(config, tableWith(path, value));
+    else ignoredKeys.push({ path, reason });
+  }
+  return { ...layer, config, ignoredKeys };
+}
+
+/** Yields the keys of the table, and the keys of the tables in it that have a setting of a project. */
+function* keysOf(table: JsonObject, outer: readonly string[]): Generator<{ path: string[]; value: JsonValue }> {
+  for (const [key, value] of Object.entries(table)) {
+    const path = [...outer, key];
+    const hasSettings = PATHS.some((known) => known.path.length > path.length && startsWith(known.path, path));
+    if (hasSettings && isTable(value)) yield* keysOf(value, path);
+    else yield { path, value };
+  }
+}
+
+function startsWith(path: readonly string[], start: readonly string[]): boolean {
+  return start.every((part, index) => path[index] === part);
+}
+
+/** Compares what results with the project's value, since its tables are merged with those below. Returns null if it counts. */
+function whyIgnored(name: SettingName, value: JsonValue, below: JsonObject): string | null {
+  if (name === 'sandbox_mode' && below.default_permissions !== undefined) return HAS_PROFILE;
+  const path = name.split('.');
+  const merged = mergeTables(below, tableWith(path, value));
+  return isAsStrict(name, valueAt(merged, path), valueAt(below, path)) ? null : LESS_STRICT;
+}
+
+function isAsStrict<N extends SettingName>(name: N, projects: JsonValue | undefined, own: JsonValue | undefined): boolean {
+  const read = (value: JsonValue | undefined) => (value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value));
+  const [wanted, limit] = [read(projects), read(own)];
+  // An invalid value of the project refuses the threads that need it, like any other. It must not hide one of the user.
+  if (wanted === undefined) return limit !== undefined;
+  return limit !== undefined && PROJECT_SETTINGS[name]?.(wanted, limit) === true;
+}
+
+function anyValue(): boolean {
+  return true;
+}
+
+function atMost(projects: number, own: number): boolean {
+  return projects <= own;
+}
+
+function onlyOff(projects: boolean, own: boolean): boolean {
+  return own || !projects;
+}
+
+function strictestFirst<T>(values: readonly T[]): AsStrict<T> {
+  return (projects, own) => values.indexOf(projects) <= values.indexOf(own);
+}
+
+/** Whether the server asks in every case in which it would ask under the other policy. */
+function asksAsMuch(projects: AskForApproval, own: AskForApproval): boolean {
+  const asked = questionsOf(projects);
+  return questionsOf(own).every((question) => asked.includes(question));
+}
+
+/** `untrusted` asks before a command runs in the sandbox, `on-failure` after the sandbox has stopped it. */
+function questionsOf(policy: AskForApproval): string[] {
+  if (typeof policy !== 'string') return GRANULAR.filter((question) => policy.granular[question] === true);
+  switch (policy) {
+    case 'untrusted':
+      return ['in the sandbox', 'after the sandbox', ...GRANULAR];
+    case 'on-failure':
+      return ['after the sandbox', ...GRANULAR];
+    case 'on-request':
+      return [...GRANULAR];
+    case 'never':
+      return [];
+    default:
+      return policy satisfies never;
+  }
+}
+
+const GRANULAR = ['sandbox_approval', 'rules', 'mcp_elicitations', 'request_permissions', 'skill_approval'] as const;

@@ -1,0 +1,175 @@
+import { existsSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import type { JsonObject } from '../../base/json-value.ts';
+import { isBelow } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { projectFolders } from '../layers/project-folders.ts';
+import { readRegularFile } from '../read-regular-file.ts';
+import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
+import { contentHash, type TrustRecord } from './trust-record.ts';
+import { TrustError, type TrustedFiles } from './trusted-files.ts';
+
+/**
+ * The files of a folder of a project that set, start or loosen anything. They are in force only with the content that the user
+ * trusts. Code that uses another such file lists it here, and reads it with `projectFiles` only.
+ */
+const TRUST_BOUND_FILES = ['.codex/config.toml'] as const;
+
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** A content that the user can trust, with `TrustedFiles.trust`. */
+export interface OfferedContent {
+  /** The trusted folder, as `[projects]` names it. */
+  entry: string;
+  /** The path of the file, relative to that folder. */
+  relativePath: string;
+  bytes: Buffer;
+  hash: string;
+  /** Whether the user trusted another content of the file. */
+  isChanged: boolean;
+}
+
+/** A file of a project. Only one that is in force may have any effect, with exactly these bytes. */
+export type ProjectFile = {
+  /** The path in its folder: one of TRUST_BOUND_FILES. */
+  name: (typeof TRUST_BOUND_FILES)[number];
+  folder: string;
+  path: string;
+} & (
+  | { isInForce: true; bytes: Buffer }
+  | {
+      isInForce: false;
+      reason: string;
+      /** Whether the user trusts the folder, and may expect the file to be in force. */
+      isFolderTrusted: boolean;
+      /** Null if the user has to do something else first. */
+      offered: OfferedContent | null;
+    }
+);
+
+interface ProjectOptions {
+  cwd: string;
+  home: string;
+  /** The user's own config.toml. */
+  user: JsonObject;
+}
+
+/**
+ * Reads the files of the project that `cwd` is in, from its root down to `cwd`, outermost first, each once. If heddle sees a trusted
+ * folder for the first time, wherever it is, the files in it are recorded as they are. After that, a file that is new or has changed
+ * is not in force before the user trusts it.
+ */
+export function projectFiles({ cwd, home, user }: ProjectOptions, trustedFiles: TrustedFiles): ProjectFile[] {
+  const { root, folders } = projectFolders(cwd);
+  const entries = trustEntries(user);
+  const found = folders.flatMap((folder) => findIn(folder, { root, home, entryOf: () => nearestEntry(folder, root, entries) }));
+  const record = recordOf({ entries, found, home }, trustedFiles);
+  return found.map((file) => judge(file, record));
+}
+
+interface FoundFile {
+  name: (typeof TRUST_BOUND_FILES)[number];
+  folder: string;
+  path: string;
+  entry: ResolvedEntry | null;
+  /** The bytes, or why there are none. */
+  content: { bytes: Buffer; hash: string } | { problem: string };
+}
+
+interface Place {
+  root: string;
+  home: string;
+  /** Called only if the folder has a file: there may be many entries. */
+  entryOf: () => ResolvedEntry | null;
+}
+
+function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
+  return TRUST_BOUND_FILES.flatMap((name) => {
+    const path = join(folder, name);
+    // The home can be the `.codex` of a folder. Its files are the user's own.
+    if (!existsSync(path) || realPathOrSame(path) === realPathOrSame(join(home, basename(name)))) return [];
+    const entry = entryOf();
+    return [{ name, folder, path, entry, content: entry?.isTrusted === true ? read(path, root) : { problem: untrusted(folder) } }];
+  });
+}
+
+function read(path: string, root: string): FoundFile['content'] {
+  if (!isBelow(realPathOrSame(path), root)) return { problem: `${path} is a symbolic link that leads out of the project` };
+  try {
+    const file = readRegularFile(path, FILE_BYTES_MAX, (real) => isBelow(real, root));
+    if (file === null) return { problem: `${path} has been removed` };
+    if (file.size > FILE_BYTES_MAX) return { problem: `${path} is larger than ${FILE_BYTES_MAX} bytes` };
+    return { bytes: file.bytes, hash: contentHash(file.bytes) };
+  } catch (error) {
+    return { problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+/** Returns the record, with the folders that heddle sees for the first time, or why it cannot be read. */
+function recordOf(
+  { entries, found, home }: { entries: readonly TrustEntry[]; found: readonly FoundFile[]; home: string },
+  trustedFiles: TrustedFiles,
+): TrustRecord | TrustError {
+  const trusted = entries.filter(({ isTrusted }) => isTrusted);
+  if (trusted.length === 0) return new Map();
+  try {
+    const record = trustedFiles.read();
+    const unseen = trusted.filter(({ path }) => !record.has(path));
+    if (unseen.length === 0) return record;
+    // All of them, not only those of this project: a command that works elsewhere could write into the others.
+    trustedFiles.recordFirst(
+      unseen.map(({ path }) => {
+        const onTheWay = found.filter(({ entry }) => entry?.path === path);
+        return { folder: path, files: hashes([...ownFiles({ path, isTrusted: true }, home), ...onTheWay]) };
+      }),
+    );
+    return trustedFiles.read();
+  } catch (error) {
+    if (error instanceof TrustError) return error;
+    throw error;
+  }
+}
+
+/** The files in the trusted folder itself. */
+function ownFiles(entry: TrustEntry, home: string): FoundFile[] {
+  if (!TRUST_BOUND_FILES.some((name) => existsSync(join(entry.path, name)))) return [];
+  const resolved = resolveEntry(entry);
+  return findIn(resolved.folder, { root: projectFolders(resolved.folder).root, home, entryOf: () => resolved });
+}
+
+function hashes(files: readonly FoundFile[]): Record<string, string> {
+  return Object.fromEntries(files.flatMap((file) => ('hash' in file.content ? [[relativePath(file), file.content.hash]] : [])));
+}
+
+function relativePath({ entry, path }: FoundFile): string {
+  return entry === null ? path : relative(entry.folder, path);
+}
+
+function judge(file: FoundFile, record: TrustRecord | TrustError): ProjectFile {
+  const { name, folder, path, entry, content } = file;
+  const isFolderTrusted = entry?.isTrusted === true;
+  const refused = { name, folder, path, isInForce: false as const, isFolderTrusted };
+  if (entry === null || 'problem' in content) {
+    return { ...refused, reason: 'problem' in content ? content.problem : untrusted(folder), offered: null };
+  }
+  if (record instanceof TrustError) return { ...refused, reason: `${path} is not in force: ${record.message}`, offered: null };
+  const { bytes, hash } = content;
+  const known = record.get(entry.path)?.get(relativePath(file));
+  if (known === hash) return { name, folder, path, isInForce: true, bytes };
+  const isChanged = known !== undefined;
+  return {
+    ...refused,
+    reason: notTrusted({ path, folder, isChanged }),
+    offered: { entry: entry.path, relativePath: relativePath(file), bytes, hash, isChanged },
+  };
+}
+
+function untrusted(folder: string): string {
+  return `${folder} is not trusted. To trust it, set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the config.toml in your heddle home`;
+}
+
+/** Does not put the folder into a command line: its name may be a command itself. */
+function notTrusted({ path, folder, isChanged }: { path: string; folder: string; isChanged: boolean }): string {
+  const why = isChanged ? 'its content has changed since you trusted it' : 'you have not trusted its content yet';
+  return `${path} is not in force: ${why}. To read it and trust it, run \`heddle trust\` in ${folder}`;
+}

@@ -1,0 +1,37 @@
+import { dirname, isAbsolute } from 'node:path';
+import type { JsonObject } from '../../base/json-value.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { isTable } from '../layers/config-table.ts';
+
+/** An entry of `[projects]` in the user's own config.toml. */
+export interface TrustEntry {
+  /** The path as the user wrote it. The record of trusted files has it too, since no link that is swapped later changes it. */
+  path: string;
+  isTrusted: boolean;
+}
+
+/** An entry, and the folder that its path leads to now, with links resolved. */
+export interface ResolvedEntry extends TrustEntry {
+  folder: string;
+}
+
+/** Returns the entries of `[projects]` with absolute paths. */
+export function trustEntries({ projects }: JsonObject): TrustEntry[] {
+  return Object.entries(isTable(projects) ? projects : {}).flatMap(([path, entry]) =>
+    isAbsolute(path) && isTable(entry) ? [{ path, isTrusted: entry.trust_level === 'trusted' }] : [],
+  );
+}
+
+/** Returns the entry with its folder as it is now. */
+export function resolveEntry(entry: TrustEntry): ResolvedEntry {
+  return { ...entry, folder: realPathOrSame(entry.path) };
+}
+
+/** Returns the entry that decides about a folder: the nearest one, from the folder up to the project's root. Null if there is none. */
+export function nearestEntry(folder: string, root: string, entries: readonly TrustEntry[]): ResolvedEntry | null {
+  const resolved = entries.map(resolveEntry);
+  for (let at = folder; ; at = dirname(at)) {
+    const entry = resolved.findLast((one) => one.folder === at);
+    if (entry !== undefined || at === root) return entry ?? null;
+  }
+}

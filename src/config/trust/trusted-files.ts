@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { makePrivate } from '../../base/paths/make-private.ts';
+import { appendLine } from '../append-line.ts';
+import { readRegularFile } from '../read-regular-file.ts';
+import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
+
+/** Thousands of decisions, which take about 15 ms to read. */
+const RECORD_BYTES_MAX = 512 * 1024;
+
+/** The record of trusted files cannot be read or written. The message names the file and says what to do. */
+export class TrustError extends Error {
+  override readonly name = 'TrustError';
+}
+
+export interface TrustedFilesOptions {
+  home: string;
+  /** False: nothing is written. What would be recorded counts until this object is gone. Default: true. */
+  writes?: boolean;
+}
+
+/**
+ * The contents of project files that the user trusts, recorded in the home. Several processes may use a record at once: each reads
+ * it again for each thread, and only appends to it.
+ */
+export class TrustedFiles {
+  /** The absolute path of the record. */
+  readonly path: string;
+  readonly #writes: boolean;
+  /** Lines that are not in the file. */
+  #kept: string[] = [];
+  #unreadable: TrustError | null = null;
+  #unwritable: TrustError | null = null;
+
+  constructor({ home, writes = true }: TrustedFilesOptions) {
+    this.path = join(home, TRUST_RECORD);
+    this.#writes = writes;
+  }
+
+  /** Why the record could not be read at the last try, or written at any try. Null if it could. */
+  get problem(): TrustError | null {
+    return this.#unreadable ?? this.#unwritable;
+  }
+
+  /** Reads the record. Throws a TrustError if that is not possible: then nothing is trusted. */
+  read(): TrustRecord {
+    try {
+      const record = parseTrustRecord(this.#readText() + this.#kept.join('\n'));
+      if ('invalidLine' in record) throw new Error(`line ${record.invalidLine} is not valid`);
+      this.#unreadable = null;
+      return record;
+    } catch (error) {
+      this.#unreadable = new TrustError(`${this.path} cannot be read: ${reasonOf(error)}. ${UNREADABLE}`, { cause: error });
+      throw this.#unreadable;
+    }
+  }
+
+  /**
+   * Records the files of folders that the user has just begun to trust. Other processes may have done so earlier: read the record
+   * again afterwards. If it cannot be written, the lines count for this process, and `problem` gives the reason.
+   */
+  recordFirst(lines: readonly Omit<TrustLine, 'first'>[]): void {
+    const texts = lines.map((line) => JSON.stringify({ ...line, first: true }));
+    try {
+      if (this.#writes) this.#append(texts.join('\n'));
+      else this.#kept.push(...texts);
+    } catch (error) {
+      this.#kept.push(...texts);
+      this.#unwritable = new TrustError(`${this.path} cannot be written: ${reasonOf(error)}. ${UNWRITABLE}`, { cause: error });
+    }
+  }
+
+  /** Records that the user trusts these contents. Throws a TrustError if they cannot be recorded. */
+  trust({ folder, files }: Omit<TrustLine, 'first'>): void {
+    this.read();
+    try {
+      this.#append(JSON.stringify({ folder, files }));
+    } catch (error) {
+      throw new TrustError(`${this.path} cannot be written: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Without the end of a line that another process is writing. */
+  #readText(): string {
+    const file = readRegularFile(this.path, RECORD_BYTES_MAX);
+    if (file === null) return '';
+    if (file.size > RECORD_BYTES_MAX) throw new Error(`it is larger than ${RECORD_BYTES_MAX} bytes`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
+  }
+
+  /** Not beyond the size that can be read. */
+  #append(lines: string): void {
+    const size = Buffer.byteLength(this.#readText()) + Buffer.byteLength(lines) + 2;
+    if (size > RECORD_BYTES_MAX) throw new Error(`it would be larger than ${RECORD_BYTES_MAX} bytes`);
+    makePrivate(this.path);
+    appendLine(this.path, lines);
+  }
+}
+
+const UNREADABLE =
+  'Until you correct that, no file of a project is in force. If you remove the record, heddle trusts the files that it then finds in your trusted projects.';
+const UNWRITABLE = 'Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.';
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
