@@ -29,9 +29,10 @@ function evil(): string {
   return path;
 }
 
-/** A setting that makes `git status` run the script. */
-function monitor(): string {
-  return `[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = ${evil()}\n`;
+/** Settings that make `git status` run the script in a folder of the workspace. */
+function monitor(folder = '.'): string {
+  const worktree = join(world.workspace, folder);
+  return `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${worktree}\n\tfsmonitor = ${evil()}\n`;
 }
 
 describe('a command cannot make git run its program, in a workspace', () => {
@@ -80,7 +81,7 @@ describe('a command cannot make git run its program, in a workspace', () => {
     writeFileSync(config, `${readFileSync(config, 'utf8')}${setting}\n`);
     if (setting.includes('link')) symlinkSync('target', join(world.workspace, 'link'));
     const content = monitor();
-    await world.bash(`mkdir -p ${dirname(file)}; rm -f link; printf '%s' '${content}' > ${file}`);
+    await world.bash(`mkdir -p ${dirname(file)}; printf '%s' '${content}' > ${file}`);
     expect(userRuns('.')).toBe(false);
     // The file exists now, and includes another.
     world.file(`work/${file}`, `[include] path = ${world.workspace}/deeper\n`);
@@ -92,9 +93,8 @@ describe('a command cannot make git run its program, in a workspace', () => {
     for (let index = 0; index < 300; index += 1) world.folder('work', 'decoys', `d${index}`, '.git');
     const repositories = ['node_modules/dependency', 'a/b/c'];
     for (const folder of repositories) git('init', '-q', folder);
-    const config = monitor();
     for (const folder of repositories)
-      await world.bash(`printf '%s' '${config}' > ${folder}/.git/config; echo x > ${folder}/.git/hooks/pre-commit`);
+      await world.bash(`printf '%s' '${monitor(folder)}' > ${folder}/.git/config; echo x > ${folder}/.git/hooks/pre-commit`);
     for (const folder of repositories) {
       expect(userRuns(folder)).toBe(false);
       expect(existsSync(join(world.workspace, folder, '.git/hooks/pre-commit'))).toBe(false);
