@@ -10,7 +10,15 @@ const OPTIONS: Record<string, number> = {
 };
 
 function view(places: [string, MountKind][], more: Partial<MountView> = {}): MountView {
-  return { everything: true, places: new Map(places), needless: new Set(), links: new Map(), system: new Map(), ...more };
+  return {
+    everything: true,
+    readOnlyProc: false,
+    places: new Map(places),
+    needless: new Set(),
+    links: new Map(),
+    system: new Map(),
+    ...more,
+  };
 }
 
 const paths = fc

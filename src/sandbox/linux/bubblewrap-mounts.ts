@@ -10,6 +10,8 @@ export type MountKind = 'write' | 'read' | 'bare' | 'empty' | 'nothing';
 export interface MountView {
   /** Whether everything outside `places` can be read. If false, nothing outside `places` is visible. */
   everything: boolean;
+  /** Whether nothing in `/proc` can be written. Root could change the kernel's settings there without any capability. */
+  readOnlyProc: boolean;
   places: ReadonlyMap<string, MountKind>;
   /** Writable places, and folders above places, that are not mounted: a writable place above them shows them. */
   needless: ReadonlySet<string>;
@@ -32,6 +34,7 @@ export function bubblewrapMounts(view: MountView): string[] {
   return [
     ...(root === 'bare' ? [] : mount('/', root)),
     ...['--dev', '/dev', '--proc', '/proc'],
+    ...(view.readOnlyProc ? ['--remount-ro', '/proc'] : []),
     ...paths.flatMap((path) => mount(path, all.get(path) ?? 'read')),
     ...[...links].filter(([path]) => kindOf(dirname(path)) === 'bare').flatMap(([path, target]) => ['--symlink', target, path]),
     ...paths.filter((path) => isOwn(all.get(path))).flatMap((path) => ['--remount-ro', path]),

@@ -10,9 +10,9 @@ export interface RunningView {
 
 /** The writable places of a view that a running command could replace by a link while bubblewrap mounts them by their paths. */
 export interface Risks {
-  /** They lie in another writable place, and need no mount of their own. */
+  /** They are not mounted: they lie in another writable place, or the command can do without writing there. */
   needless: ReadonlySet<string>;
-  /** They must be compared with handles after they are mounted. */
+  /** Writable roots. They must be compared with handles after they are mounted. */
   needed: readonly string[];
 }
 
@@ -38,13 +38,13 @@ export class RunningViews {
     }
   }
 
-  risksOf(mounted: ReadonlyMap<string, MountKind>): Risks {
+  risksOf(mounted: ReadonlyMap<string, MountKind>, roots: readonly string[]): Risks {
     const needless = new Set<string>();
     const needed: string[] = [];
     for (const [path, kind] of mounted) {
       if (kind !== 'write' || !this.#canReplace(path)) continue;
-      if (nearestKind(dirname(path), mounted) === 'write') needless.add(path);
-      else needed.push(path);
+      if (roots.includes(path) && nearestKind(dirname(path), mounted) !== 'write') needed.push(path);
+      else needless.add(path);
     }
     return { needless, needed };
   }

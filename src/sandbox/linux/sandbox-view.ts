@@ -44,8 +44,6 @@ const PLATFORM_SECRETS = [
   ...['shadow', 'shadow-', 'gshadow', 'gshadow-', 'sudoers', 'sudoers.d', 'krb5.keytab', 'ssl/private', 'ssh', 'wireguard'],
   ...['security/opasswd', 'NetworkManager/system-connections'],
 ].map((name) => `/etc/${name}`);
-/** Paths that root can change without any capability. bubblewrap does not protect them. */
-const ROOT_ONLY = ['/proc/sys', '/proc/sysrq-trigger', '/proc/acpi', '/proc/scsi'];
 /** Sockets in `/run` and in the user's folder below it. The programs behind them start programs outside the sandbox on request. */
 const CONTROL_SOCKETS = [
   ...['docker.sock', 'containerd/containerd.sock', 'podman/podman.sock', 'crio/crio.sock'],
@@ -76,8 +74,9 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     throw error;
   }
   runningViews.share(places.kinds);
-  const { needless, needed } = runningViews.risksOf(mountedPlaces({ places: places.kinds, needless: new Set() }));
+  const { needless, needed } = runningViews.risksOf(mountedPlaces({ places: places.kinds, needless: new Set() }), roots);
   const view = {
+    readOnlyProc: statOf('/proc/self')?.uid === 0,
     everything: readable === 'everything',
     places: places.kinds,
     needless,
@@ -136,7 +135,7 @@ function showPlatform(path: string, places: ViewPlaces): void {
 
 function systemPlaces(bounds: SandboxBounds, roots: readonly string[]): Map<string, MountKind> {
   const user = statOf('/proc/self')?.uid ?? 0;
-  const kept = [...(user === 0 ? ROOT_ONLY : []), ...(roots.includes('/') ? ['/sys'] : [])];
+  const kept = roots.includes('/') ? ['/sys'] : [];
   const system = new Map<string, MountKind>();
   for (const path of kept) if (statOf(path) !== null) system.set(path, 'read');
   for (const path of systemSecrets(bounds, user)) {

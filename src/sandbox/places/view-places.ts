@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { followPath } from '../../base/paths/follow-path.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
@@ -61,7 +62,11 @@ export class ViewPlaces {
     const { links, end, isComplete } = followPath(path);
     if (!isComplete) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
     // Nothing can be mounted on a link, so the folder of the link is frozen.
-    for (const { link } of links) if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
+    for (const { link } of links) {
+      if ([...this.#named].some((root) => isWithin(root, link)))
+        throw new ProcessStartError(`${link} was replaced while the command started, so it was not run.`);
+      if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
+    }
     return end;
   }
 
@@ -81,7 +86,7 @@ export class ViewPlaces {
     if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
     if (!this.#guardedPlaces.take(path)) return;
     this.guards.push(path);
-    this.set(path, 'empty');
+    this.set(path, 'read');
   }
 
   /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
