@@ -108,7 +108,8 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   const { home, workspace, readable } = bounds;
   const loop = new EventLoopYield();
   for (const root of roots) protectNames(root, places, userHome);
-  for (const path of serverPlaces) places.protect(path);
+  // Their paths are real: commands could not put links there.
+  for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
   for (const { path, reason } of nested) {
     await loop.worked(PROTECT_WORK);
     if (isStillThere(reason)) places.protect(path);

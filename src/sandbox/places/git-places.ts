@@ -17,14 +17,16 @@ const CONFIGS_MAX = 16;
 /**
  * Returns the paths from which git reads what it runs in the repository of a `.git`, which may be a folder, a file or a link: the
  * `.git` itself, the folders that it names, and the configuration files that are included. The paths may contain links, and need not
- * exist. Throws a `ProcessStartError` if a configuration is too large to be read.
+ * exist. Returns none if there is no `.git`. Throws a `ProcessStartError` if a configuration is too large to be read.
  */
 export function gitPlaces(dotGit: string, userHome: string | null): string[] {
-  const folder = gitFolder(dotGit);
+  const stat = statOf(dotGit);
+  if (stat === null) return [];
+  const folder = stat.isDirectory() ? dotGit : gitFolder(dotGit);
   const common = pointer(join(folder, 'commondir'), '');
   const folders = [folder, ...(common === null ? [] : [resolve(folder, common)])];
   const linked = folders.flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name))).filter(isLink);
-  return [dotGit, ...folders, ...linked, ...includedFiles(folders, userHome)];
+  return [...new Set([dotGit, ...folders, ...linked, ...includedFiles(folders, userHome)])];
 }
 
 /** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
@@ -43,11 +45,11 @@ export function isBareName(name: string): boolean {
 }
 
 /**
- * Returns a path in a folder which is not a repository yet: as long as it cannot be created, the folder cannot become one. Returns
- * null if the folder is one already.
+ * Returns the name of an entry that a folder lacks to be a repository: as long as it cannot be created, the folder cannot become
+ * one. Returns null if the folder is one already.
  */
 export function missingForBare(folder: string): string | null {
-  return BARE_LAYOUT.map((name) => join(folder, name)).find((path) => statOf(path) === null) ?? null;
+  return BARE_LAYOUT.find((name) => statOf(join(folder, name)) === null) ?? null;
 }
 
 function isLink(path: string): boolean {

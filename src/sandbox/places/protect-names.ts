@@ -10,15 +10,21 @@ import type { ViewPlaces } from './view-places.ts';
  */
 export function protectNames(root: string, places: ViewPlaces, userHome: string | null): void {
   if (statOf(root)?.isDirectory() !== true) return;
-  const paths = PROTECTED_NAMES.map((name) => join(root, name));
-  // Links first: protecting a link makes its folder read-only, so the other names need no guards.
-  for (const path of paths.toSorted((a, b) => Number(isLink(b)) - Number(isLink(a)))) places.protect(path);
   const dotGit = join(root, '.git');
-  for (const path of gitPlaces(dotGit, userHome)) places.protect(path);
+  const found = gitPlaces(dotGit, userHome);
+  // Links first: protecting a link makes its folder read-only, so the other names need no guards.
+  const links = PROTECTED_NAMES.filter((name) => isLink(join(root, name)));
+  for (const name of [...links, ...PROTECTED_NAMES]) places.protectEntry(root, name);
+  for (const path of found) if (path !== dotGit) places.protect(path);
   // Only without a repository in `.git` does git look whether the root itself is one.
-  if (statOf(join(gitFolder(dotGit), 'HEAD')) !== null) return;
+  if (found.length > 0 && isRepository(dotGit)) return;
   const missing = missingForBare(root);
-  for (const path of missing === null ? barePlaces(root, userHome) : [missing]) places.protect(path);
+  if (missing !== null) places.protectEntry(root, missing);
+  else for (const path of barePlaces(root, userHome)) places.protect(path);
+}
+
+function isRepository(dotGit: string): boolean {
+  return statOf(join(gitFolder(dotGit), 'HEAD')) !== null;
 }
 
 function isLink(path: string): boolean {
