@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isObject } from '../base/json-value.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
-import { readRegularFile } from '../config/read-regular-file.ts';
 import { skillFiles } from './skill-files.ts';
 
 const SKILLS_MAX = 500;
@@ -41,10 +41,11 @@ export interface FoundSkills {
  */
 export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
   const { root, folders } = projectFolders(cwd);
-  const files = [
-    ...skillFiles(join(home, 'skills'), null).map((path) => ({ path, scope: 'user' as const })),
-    ...folders.flatMap((folder) => skillFiles(join(folder, '.agents', 'skills'), root).map((path) => ({ path, scope: 'repo' as const }))),
-  ];
+  const files: { path: string; scope: Skill['scope'] }[] = [];
+  for (const path of await skillFiles(join(home, 'skills'), null)) files.push({ path, scope: 'user' });
+  for (const folder of folders) {
+    for (const path of await skillFiles(join(folder, '.agents', 'skills'), root)) files.push({ path, scope: 'repo' });
+  }
   const skills: Skill[] = [];
   const errors: SkillError[] = [];
   if (files.length === 0) return { skills, errors };
@@ -53,7 +54,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
     const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
-    const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
+    const read = await readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope });
   }
@@ -61,14 +62,14 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
 }
 
 /** Returns the skill's name and description, or a string that says what is wrong with the file. */
-function readSkill(
+async function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
   parseYaml: (text: string) => unknown,
-): { name: string; description: string } | string {
+): Promise<{ name: string; description: string } | string> {
   let head: string;
   try {
-    head = readRegularFile(path, FRONT_MATTER_BYTES_MAX, mayLieAt)?.bytes.toString('utf8') ?? '';
+    head = (await readRegularFile(path, { bytesMax: FRONT_MATTER_BYTES_MAX, cut: true, mayLieAt }))?.bytes.toString('utf8') ?? '';
   } catch (error) {
     return `cannot be read: ${messageOf(error)}`;
   }

@@ -163,20 +163,20 @@ describe('the body of a skill', () => {
   test.each([
     ['no SKILL.md', '/etc/passwd', /is not the absolute path of a SKILL\.md/],
     ['a relative path', 'x/SKILL.md', /is not the absolute path of a SKILL\.md/],
-    ['a path with a zero byte', '/x\0/SKILL.md', /cannot be read/],
+    ['a path with a NUL', '/x\0/SKILL.md', /does not exist/],
     ['not there', '/nowhere/SKILL.md', /\/nowhere\/SKILL\.md does not exist/],
-  ])('%s is a warning', (_, path, warning) => {
-    expect(skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(warning) });
+  ])('%s is a warning', async (_, path, warning) => {
+    expect(await skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(warning) });
   });
 
-  test('a folder is a warning', () => {
+  test('a folder is a warning', async () => {
     const path = join(tempFolder({ 'SKILL.md/x': '' }), 'SKILL.md');
-    expect(skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(/not a regular file/) });
+    expect(await skillBody({ name: 'x', path })).toEqual({ warning: expect.stringMatching(/not a regular file/) });
   });
 
-  test('is a user message with name, path and contents', () => {
+  test('is a user message with name, path and contents', async () => {
     const path = join(tempFolder({ 'SKILL.md': skillFile('x') }), 'SKILL.md');
-    expect(skillBody({ name: 'a<b', path })).toEqual({
+    expect(await skillBody({ name: 'a<b', path })).toEqual({
       message: {
         type: 'message',
         role: 'user',
@@ -190,9 +190,9 @@ describe('the body of a skill', () => {
     });
   });
 
-  test('is cut where it is long', () => {
+  test('is cut where it is long', async () => {
     const path = join(tempFolder({ 'SKILL.md': 'ä'.repeat(50_000) }), 'SKILL.md');
-    const body = skillBody({ name: 'x', path });
+    const body = await skillBody({ name: 'x', path });
     const text = JSON.stringify(body);
     expect(text).toContain('[truncated after 65536 of 100000 bytes]');
     expect(text.length).toBeLessThan(40_000);

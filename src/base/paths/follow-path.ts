@@ -1,6 +1,6 @@
-import { readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { statOf, unlessUnseen } from './stat-of.ts';
+import { linkTarget } from './link-target.ts';
+import { statOf } from './stat-of.ts';
 
 /** The maximum number of links that the system follows on one path. */
 export const LINKS_MAX = 40;
@@ -19,7 +19,7 @@ export function followPath(path: string): FollowedPath {
   let end = '/';
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = part === '..' ? dirname(end) : join(end, part);
-    const target = links.length < LINKS_MAX ? linkTarget(next) : null;
+    const target = links.length < LINKS_MAX ? targetOf(next) : null;
     if (target === null) {
       end = next;
       continue;
@@ -40,6 +40,6 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-function linkTarget(path: string): string | null {
-  return statOf(path)?.isSymbolicLink() === true ? unlessUnseen(() => readlinkSync(path)) : null;
+function targetOf(path: string): string | null {
+  return statOf(path)?.isSymbolicLink() === true ? linkTarget(path) : null;
 }

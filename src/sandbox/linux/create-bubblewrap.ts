@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
+import { readProcLink } from '../../base/files/read-proc.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
@@ -136,7 +137,7 @@ async function confine({ command, bounds, program, filter, inherited, view: deps
 
 /** A process in a terminal does not inherit the filter, so a shell opens it before it runs bubblewrap. */
 function withFilter(filter: number, argv: readonly string[]): string[] {
-  return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readlinkSync('/proc/self')}/fd/${filter}`, ...argv];
+  return ['/bin/sh', '-c', `exec "$@" ${FILTER_FD}<"$0"`, `/proc/${readProcLink('/proc/self')}/fd/${filter}`, ...argv];
 }
 
 function keepFilter(home: string, filter: Buffer): number {

@@ -1,11 +1,14 @@
 import { dirname, join, resolve } from 'node:path';
+import { textOf } from '../../base/files/text-of.ts';
 import { realPath } from '../../base/paths/real-path.ts';
-import { statOf, textOf } from '../../base/paths/stat-of.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** Files in git's folder that can make git run programs, and may be links to files elsewhere. */
 const GIT_LINKABLE = ['hooks', 'config', 'config.worktree', 'commondir'];
+/** Git ignores a `.git` file that is larger. A larger `commondir` counts as none: who could write it could write `config` too. */
+const POINTER_BYTES_MAX = 1024 * 1024;
 
 /** Protects the names in a writable root, including those that do not exist yet. */
 export function protectNames(root: string, places: ViewPlaces): void {
@@ -28,7 +31,7 @@ function protectGit(git: string, places: ViewPlaces): void {
   if (folder === null) return;
   places.protect(folder);
   for (const name of GIT_LINKABLE) if (isLink(join(folder, name))) protectTarget(join(folder, name), places);
-  const common = textOf(join(folder, 'commondir'));
+  const common = textOf(join(folder, 'commondir'), POINTER_BYTES_MAX);
   const shared = common === null ? null : realPath(resolve(folder, common.trim()));
   if (shared !== null) places.protect(shared);
 }
@@ -36,7 +39,7 @@ function protectGit(git: string, places: ViewPlaces): void {
 /** Returns git's folder. In a worktree or submodule, `.git` is a file that names the folder. */
 function gitFolder(git: string): string | null {
   if (statOf(git)?.isFile() !== true) return git;
-  const [, named] = /^gitdir: (.*)$/m.exec(textOf(git) ?? '') ?? [];
+  const [, named] = /^gitdir: (.*)$/m.exec(textOf(git, POINTER_BYTES_MAX) ?? '') ?? [];
   return named === undefined ? null : realPath(resolve(dirname(git), named));
 }
 

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
@@ -78,8 +78,8 @@ export class ViewPlaces {
 
   /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
   #freeze(folder: string): void {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    if (entries.length > FROZEN_ENTRIES_MAX) {
+    const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
+    if (cut) {
       throw new ProcessStartError(
         `${folder} contains a protected symbolic link and more than ${FROZEN_ENTRIES_MAX} entries, so the link cannot be protected`,
       );
