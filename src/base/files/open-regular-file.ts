@@ -57,7 +57,7 @@ export async function openRegularFile(path: AnyPath, { followLinks = true } = {}
   }
 }
 
-/** The same at once, through links. Returns null if there is none. */
+/** The same at once, through links. Returns null, faster than an error, if there is nothing at the path. */
 export function openRegularFileSync(path: string): { descriptor: number; stats: Stats } | null {
   if (hasNul(path)) return null;
   const seen = statSync(path, { throwIfNoEntry: false });

@@ -46,7 +46,7 @@ export async function readRegularFile(path: string, options: ReadOptions): Promi
 
 /** The same at once, for single small files: a read takes some microseconds. */
 export function readRegularFileSync(path: string, options: Omit<ReadOptions, 'followLinks'>): FileContent | null {
-  const opened = openRegularFileSync(path);
+  const opened = unlessAbsent(() => openRegularFileSync(path));
   if (opened === null) return null;
   const { descriptor, stats } = opened;
   try {
@@ -60,6 +60,15 @@ export function readRegularFileSync(path: string, options: Omit<ReadOptions, 'fo
     return { bytes: bytes.subarray(0, length), size: stats.size };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+function unlessAbsent<T>(open: () => T): T | null {
+  try {
+    return open();
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
   }
 }
 
