@@ -1,9 +1,11 @@
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
+/** A longer value counts as none. No path or address is longer. */
+const VALUE_LENGTH_MAX = 8192;
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 
 /**
  * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format. Returns null if the key
- * has no value. Included files are not read.
+ * has no value, or one that is too long. Included files are not read.
  */
 export function gitConfigValue(
   text: string,
@@ -16,9 +18,9 @@ export function gitConfigValue(
     if (head !== null) inside = head[1]?.toLowerCase() === section && unescaped(head[2]) === subsection;
     const rest = head === null ? line : line.slice(head[0].length);
     const [, name = '', value] = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/s.exec(rest) ?? [];
-    if (inside && name.toLowerCase() === key && value !== undefined) found = textOf(value);
+    if (inside && name.toLowerCase() === key && value !== undefined) found = value;
   }
-  return found;
+  return found === null || found.length > VALUE_LENGTH_MAX ? null : textOf(found);
 }
 
 /** Splits a text into lines. A line that ends in a backslash is joined with the next one. */

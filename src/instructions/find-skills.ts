@@ -7,7 +7,8 @@ import { projectFolders } from '../config/layers/project-folders.ts';
 import { skillFiles } from './skill-files.ts';
 
 const SKILLS_MAX = 500;
-const FRONT_MATTER_BYTES_MAX = 32 * 1024;
+/** Parsing takes longer than reading: YAML of this size may take some 10 ms. */
+const FRONT_MATTER_BYTES_MAX = 8 * 1024;
 const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
@@ -50,11 +51,11 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
   const errors: SkillError[] = [];
   if (files.length === 0) return { skills, errors };
 
-  const { parse } = await import('yaml');
+  const yaml = await import('yaml');
   const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
     const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
-    const read = await readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
+    const read = await readSkill(path, mayLieAt, (text) => parseYaml(yaml, text));
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope });
   }
@@ -65,7 +66,7 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
 async function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
-  parseYaml: (text: string) => unknown,
+  parse: (text: string) => unknown,
 ): Promise<{ name: string; description: string } | string> {
   let head: string;
   try {
@@ -77,7 +78,7 @@ async function readSkill(
   if (found === null) return 'no front matter: expected name and description between two lines of ---';
   let matter: unknown;
   try {
-    matter = parseYaml(found[1] ?? '');
+    matter = parse(found[1] ?? '');
   } catch (error) {
     return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
   }
@@ -89,6 +90,19 @@ async function readSkill(
     return `front matter: expected a description of at most ${DESCRIPTION_LENGTH_MAX} characters`;
   }
   return { name, description };
+}
+
+/** Throws for YAML that is not valid, or that has aliases: a few bytes of them can stand for more nodes than memory has room for. */
+function parseYaml({ parseDocument, visit }: typeof import('yaml'), text: string): unknown {
+  const document = parseDocument(text, { logLevel: 'error', prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  visit(document, {
+    Alias() {
+      throw new Error('aliases are not allowed');
+    },
+  });
+  return document.toJS();
 }
 
 /** Returns a string on one line, since it goes into a list; null if the value is not a string or is blank. */

@@ -112,8 +112,10 @@ test.each([
   ['[remote "Origin"]\nurl = x\n[remote.origin]\nurl = y\n', null],
   ['[remote "origin"]\nurl = a\\\nb\n', 'ab'],
   ['[remote "origin"]\nurl\nurlx = 1\n', null],
+  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\n`, null],
+  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\nurl = last\n`, 'last'],
   ['[include]\npath = ../other\n[remote "origin"]\nurl =\n', null],
-])('of the settings %j the remote is %j', async (config, url) => {
+])('of the settings %.80j the remote is %j', async (config, url) => {
   const folder = tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' });
   expect((await read(folder))?.originUrl ?? null).toBe(url);
 });
