@@ -162,6 +162,13 @@ describe('the skills that an input calls for', () => {
   });
 });
 
+test('a folder with many entries hides neither its own SKILL.md nor other skills', async () => {
+  const many = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`skills/full/f${index}`, '']));
+  const home = tempFolder({ 'skills/full/SKILL.md': skillFile('full'), 'skills/other/SKILL.md': skillFile('other'), ...many });
+  const { skills } = await findSkills({ home, cwd: tempFolder() });
+  expect(skills.map(({ name }) => name)).toEqual(['full', 'other']);
+});
+
 describe('the body of a skill', () => {
   test.each([
     ['no SKILL.md', '/etc/passwd', /is not the absolute path of a SKILL\.md/],
