@@ -24,6 +24,35 @@ const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
 /** A file for each family of methods. */
 const HANDLER_FILES_MAX = 24;
+/** The functions of node:fs that every file may use. None of them opens or lists what is at a path, or throws for its name. */
+const FS_FOR_ALL =
+  'access accessSync chmodSync closeSync constants existsSync fstatSync fsyncSync ftruncateSync linkSync lstat mkdir mkdirSync ' +
+  'mkdtempSync readSync rename renameSync rm rmSync rmdir rmdirSync stat symlink unlink unlinkSync watch writeSync';
+/** The files that may use others, and why. All other files read with `src/base/files/` and look with `src/base/paths/`. */
+const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
+  'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
+  'src/cli/log-to-file.ts': { uses: 'openSync', because: 'writes the log' },
+  'src/cli/wire-log.ts': { uses: 'openSync', because: 'writes the log of messages' },
+  'src/config/append-line.ts': { uses: 'openSync', because: 'appends to files of the home' },
+  'src/files/copy-path.ts': { uses: 'open readlink realpath', because: 'creates copies; copies links; a client reads the errors' },
+  'src/files/file-location.ts': { uses: 'readlink realpath', because: 'the caller needs the errors' },
+  'src/files/open-folder.ts': { uses: 'open readdir', because: 'opens folders only, and needs names as bytes' },
+  'src/files/path-watch.ts': { uses: 'realpath', because: 'catches all errors' },
+  'src/files/replace-file.ts': { uses: 'open', because: 'writes' },
+  'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
+  'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync', because: 'creates a file in a new folder' },
+  'src/sandbox/places/find-nested-places.ts': { uses: 'opendir readdir', because: 'lists thousands of small folders, which is faster so' },
+  'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
+  'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
+  'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },
+  'src/sandbox/processes/spawn-child.ts': { uses: 'openSync', because: 'opens /dev/null' },
+  'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
+  'src/store/sqlite/database/copy-database.ts': { uses: 'copyFileSync statSync', because: "heddle's own database" },
+  'src/store/sqlite/database/leases.ts': { uses: 'openSync', because: "heddle's own lock files" },
+  'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
+  'src/store/sqlite/database/open-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
+  'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
+};
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 
 const projectFiles = filesIn('');
@@ -79,6 +108,13 @@ describe('the source', () => {
     const naming = source.filter((path) => /\.codex\b/.test(codeOf(path)));
     // sandbox-bounds.ts has the name because commands cannot write there.
     expect(naming).toEqual(['src/config/trust/project-files.ts', 'src/policy/permissions/sandbox-bounds.ts']);
+  });
+
+  test('opens and lists files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {
+    const open = source.filter((path) => !/^src\/base\/(files|paths)\//.test(path));
+    const raw = open.flatMap((path) => fsUsesOf(path).map((name) => `${path}: ${name}`));
+    const allowed = Object.entries(FS_FOR_SOME).flatMap(([path, { uses }]) => uses.split(' ').map((name) => `${path}: ${name}`));
+    expect(raw.sort()).toEqual(allowed.sort());
   });
 
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
@@ -192,6 +228,17 @@ function codeOf(path: string): string {
 
 function isGenerated(path: string): boolean {
   return path.includes('/generated/');
+}
+
+/** The functions of node:fs that a file imports and that not every file may use. Any other way to import the module is `*`. */
+function fsUsesOf(path: string): string[] {
+  const code = codeOf(path);
+  const imports = [...code.matchAll(/^import (type )?\{([^}]*)\} from 'node:fs(?:\/promises)?';$/gm)];
+  const mentions = code.match(/['"`](node:)?fs(\/promises)?['"`]/g) ?? [];
+  const names = imports.flatMap(([, isType, list = '']) => (isType === undefined ? list.split(',') : [])).map((name) => name.trim());
+  const functions = names.filter((name) => name !== '' && !name.startsWith('type ')).map((name) => name.split(' as ')[0] ?? name);
+  const raw = functions.filter((name) => !FS_FOR_ALL.split(' ').includes(name));
+  return mentions.length === imports.length ? raw : [...raw, '*'];
 }
 
 /** Whether a file has an export with its name: `readRules` or `READ_RULES` in read-rules.ts. */

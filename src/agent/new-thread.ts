@@ -35,7 +35,7 @@ export async function newThread(
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { clock, ids, home } = deps;
   const { settings, configuration } = await configureThread(deps, request, last);
-  const gitInfo = readGitInfo(settings.cwd);
+  const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
   return {

@@ -1,4 +1,5 @@
-import { fstatSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
+import { namesInProc, type ProcPath, readProc, readProcLink } from '../base/files/read-proc.ts';
 import { systemErrorCode } from '../base/system-error-code.ts';
 
 /** The time between two checks. */
@@ -55,7 +56,7 @@ function isClosed(output: number, reader: PipeReader): boolean {
 class PipeReader {
   readonly #pipe: string | null;
   /** The reader's end, as a path in /proc. */
-  #end: string | null = null;
+  #end: ProcPath | null = null;
   #seen = false;
 
   constructor(output: number) {
@@ -71,20 +72,20 @@ class PipeReader {
     return this.#end === null && this.#seen;
   }
 
-  #find(): string | null {
+  #find(): ProcPath | null {
     for (const pid of list('/proc').filter((name) => /^\d+$/.test(name))) {
       for (const file of list(`/proc/${pid}/fd`)) {
-        const end = `/proc/${pid}/fd/${file}`;
+        const end: ProcPath = `/proc/${pid}/fd/${file}`;
         if (this.#isEnd(end)) return end;
       }
     }
     return null;
   }
 
-  #isEnd(path: string): boolean {
+  #isEnd(path: ProcPath): boolean {
     try {
-      if (readlinkSync(path) !== this.#pipe) return false;
-      const flags = /^flags:\s+(\d+)/m.exec(readFileSync(path.replace('/fd/', '/fdinfo/'), 'latin1'))?.[1] ?? '1';
+      if (readProcLink(path) !== this.#pipe) return false;
+      const flags = /^flags:\s+(\d+)/m.exec(readProc(path.replace('/fd/', '/fdinfo/') as ProcPath) ?? '')?.[1] ?? '1';
       return (Number.parseInt(flags, 8) & 3) === 0;
     } catch {
       return false;
@@ -95,15 +96,15 @@ class PipeReader {
 /** The pipe's name. Returns null if the file is not a pipe, or the system is not Linux. */
 function pipeName(file: number): string | null {
   try {
-    return fstatSync(file).isFIFO() ? readlinkSync(`/proc/self/fd/${file}`) : null;
+    return fstatSync(file).isFIFO() ? readProcLink(`/proc/self/fd/${file}`) : null;
   } catch {
     return null;
   }
 }
 
-function list(folder: string): string[] {
+function list(folder: '/proc' | ProcPath): string[] {
   try {
-    return readdirSync(folder);
+    return namesInProc(folder);
   } catch {
     return [];
   }

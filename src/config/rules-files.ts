@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FolderEntries, listFolderSync } from '../base/files/list-folder.ts';
+import { readRegularFileSync } from '../base/files/read-regular-file.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { appendLine } from './append-line.ts';
-import { readRegularFile } from './read-regular-file.ts';
 
 /** A rules file and its text. */
 export interface RulesFile {
@@ -18,6 +18,8 @@ export interface RulesFiles {
 }
 
 const FILES_MAX = 200;
+/** Of the folder, with the entries that are no rules files. */
+const ENTRIES_MAX = 2000;
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /** Reads `rules/*.rules` in the home. A file that cannot be read is reported in `problems`, not thrown. */
@@ -44,23 +46,23 @@ export function readRuleFiles(home: string): RulesFiles {
 }
 
 function rulesIn(folder: string): string[] {
-  let names: string[];
+  let listed: FolderEntries;
   try {
-    names = readdirSync(folder).filter((name) => name.endsWith('.rules'));
+    listed = listFolderSync(folder, ENTRIES_MAX);
   } catch (error) {
     if (hasErrorCode(error, ['ENOENT'])) return [];
     throw error;
   }
+  if (listed.cut) throw new Error(`the folder has more than ${ENTRIES_MAX} entries`);
+  const names = listed.entries.map(({ name }) => name).filter((name) => name.endsWith('.rules'));
   if (names.length > FILES_MAX) throw new Error(`there are more than ${FILES_MAX} rules files`);
   return names.sort();
 }
 
 /** Returns null if there is no such file. */
 function readText(path: string): string | null {
-  const file = readRegularFile(path, FILE_BYTES_MAX);
-  if (file === null) return null;
-  if (file.size > FILE_BYTES_MAX) throw new Error(`the file is larger than ${FILE_BYTES_MAX} bytes`);
-  return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
+  const file = readRegularFileSync(path, { bytesMax: FILE_BYTES_MAX });
+  return file === null ? null : new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
 }
 
 /**

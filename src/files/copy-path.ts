@@ -1,10 +1,10 @@
-import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
+import { type AnyPath, openRegularFile } from '../base/files/open-regular-file.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
-import { notAFile, unlessMissing, withFile } from './file-failure.ts';
+import { unlessIrregular, unlessMissing, withFile } from './file-failure.ts';
 import { locateFile, pathOf } from './file-location.ts';
-import { type AnyPath, openFolder } from './open-folder.ts';
+import { openFolder } from './open-folder.ts';
 import { removeFolder } from './remove-path.ts';
 import { writeAll } from './write-all.ts';
 import { writeFile } from './write-file.ts';
@@ -104,14 +104,7 @@ async function copyFile(source: string, destination: string, mode: number): Prom
 
 /** Opens a regular file for reading, not through a link. Rejects with `not_a_file` if it is none. */
 async function openFile(path: AnyPath): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
-  try {
-    if (!(await file.stat()).isFile()) throw notAFile(String(path));
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  return (await unlessIrregular(String(path), openRegularFile(path, { followLinks: false }))).file;
 }
 
 /** Copies all bytes from the start of a file, and returns how many they are. */

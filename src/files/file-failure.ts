@@ -1,3 +1,4 @@
+import { IrregularFileError } from '../base/files/open-regular-file.ts';
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
 import { fileFailed, fileRefused, RpcError } from '../protocol/rpc-error.ts';
 
@@ -48,6 +49,13 @@ export function unlessMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (hasErrorCode(error, ['ENOENT'])) return undefined;
     throw error;
+  });
+}
+
+/** Rejects with `not_a_file` instead of an IrregularFileError. */
+export function unlessIrregular<T>(path: string, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw error instanceof IrregularFileError ? notAFile(path) : error;
   });
 }
 

@@ -1,8 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
-
-/** A path as a string or as bytes, because names need not be UTF-8. */
-export type AnyPath = string | Buffer;
+import type { AnyPath } from '../base/files/open-regular-file.ts';
 
 /**
  * A folder that is held open. Paths from `child` lead into this folder, even if something else gets its name in the meantime,

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
+import { openRegularFile } from '../base/files/open-regular-file.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import { fileRefused, type RpcError } from '../protocol/rpc-error.ts';
-import { notAFile } from './file-failure.ts';
+import { notAFile, unlessIrregular } from './file-failure.ts';
 
 /** The largest file that fits into one message as base64, with room for the rest of the message, so that it can be written back. */
 const FILE_BYTES_MAX = ((LINE_BYTES_MAX - 64 * 1024) / 4) * 3;
@@ -21,10 +21,8 @@ export async function readableSize(path: string): Promise<number> {
 
 /** Reads a regular file, even if it grows or reports no size. Never waits for a pipe. */
 export async function readFile(path: string): Promise<Buffer> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const { file, stats } = await unlessIrregular(path, openRegularFile(path));
   try {
-    const stats = await file.stat();
-    if (!stats.isFile()) throw notAFile(path);
     const chunks: Buffer[] = [];
     let length = 0;
     for (;;) {

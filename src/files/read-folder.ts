@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listFolder } from '../base/files/list-folder.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 
@@ -10,9 +11,8 @@ const LOOKS_MAX = 32;
 
 /** The entries of a folder, sorted by name. */
 export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> {
-  const found = await readdir(path, { withFileTypes: true });
-  if (found.length > ENTRIES_MAX)
-    throw fileRefused('too_many_entries', `${path} has ${found.length} entries: at most ${ENTRIES_MAX} are listed`, path);
+  const { entries: found, cut } = await listFolder(path, ENTRIES_MAX);
+  if (cut) throw fileRefused('too_many_entries', `${path} has more than ${ENTRIES_MAX} entries: no more are listed`, path);
   found.sort((one, other) => (one.name < other.name ? -1 : 1));
   const entries: FsReadDirectoryEntry[] = [];
   for (let start = 0; start < found.length; start += LOOKS_MAX) {

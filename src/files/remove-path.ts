@@ -1,8 +1,9 @@
 import { lstat, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { AnyPath } from '../base/files/open-regular-file.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 import { unlessMissing } from './file-failure.ts';
-import { type AnyPath, openFolder } from './open-folder.ts';
+import { openFolder } from './open-folder.ts';
 
 /** Removes a file, a link or an empty folder. `recursive`: also a folder with entries. `force`: a missing path is no error. */
 export async function removePath(path: string, { recursive, force }: { recursive: boolean; force: boolean }): Promise<void> {

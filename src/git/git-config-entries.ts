@@ -1,4 +1,6 @@
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
+/** A longer value counts as none. No path or address is longer. */
+const VALUE_LENGTH_MAX = 8192;
 const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
 const VARIABLE = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/s;
 
@@ -8,7 +10,7 @@ export interface GitConfigEntry {
   /** Null: the section has none. */
   subsection: string | null;
   key: string;
-  /** Null: the key stands alone, which means true. */
+  /** Null: the key stands alone, which means true, or the value is too long to mean anything. */
   value: string | null;
 }
 
@@ -24,7 +26,11 @@ export function gitConfigEntries(text: string): GitConfigEntry[] {
     }
     const [, key, value] = VARIABLE.exec(rest) ?? [];
     if (inside !== null && key !== undefined)
-      entries.push({ ...inside, key: key.toLowerCase(), value: value === undefined ? null : textOf(value) });
+      entries.push({
+        ...inside,
+        key: key.toLowerCase(),
+        value: value === undefined || value.length > VALUE_LENGTH_MAX ? null : textOf(value),
+      });
   }
   return entries;
 }

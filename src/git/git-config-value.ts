@@ -2,7 +2,7 @@ import { gitConfigEntries } from './git-config-entries.ts';
 
 /**
  * Returns the last value of a key, such as `remote`, `origin`, `url`, in a text in git's config format. Returns null if the key
- * has no value. Included files are not read.
+ * has no value, or one that is too long. Included files are not read.
  */
 export function gitConfigValue(
   text: string,

@@ -1,8 +1,8 @@
-import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { readRegularFile } from '../base/files/read-regular-file.ts';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
-import { readRegularFile } from '../config/read-regular-file.ts';
 import { gitConfigValue } from './git-config-value.ts';
 
 const SMALL_BYTES_MAX = 64 * 1024;
@@ -21,54 +21,50 @@ export interface GitFolder {
  * another folder, which counts only if it names the working tree in turn, as those of worktrees and submodules do. Otherwise
  * anyone could write a file that leads to another user's repository.
  */
-export function gitFolder(root: string): GitFolder | null {
+export async function gitFolder(root: string): Promise<GitFolder | null> {
   const path = join(root, '.git');
   const real = realPathOrSame(path);
   if (isFolder(path)) return real === join(realPathOrSame(root), '.git') ? { own: real, shared: real } : null;
-  const named = firstLine(path, [root])?.match(/^gitdir: (.+)$/)?.[1];
+  const named = (await firstLine(path, [root]))?.match(/^gitdir: (.+)$/)?.[1];
   if (named === undefined) return null;
   const own = realPathOrSame(resolve(root, named));
-  return worktree(own, path) ?? submodule(own, root);
+  return (await worktree(own, path)) ?? submodule(own, root);
 }
 
 /** Reads a file of a repository, but not through a link that leads out of it. Returns null if there is none to read. */
-export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES_MAX): string | null {
+export function readGitFile(folder: string, name: string, bytesMax = SMALL_BYTES_MAX): Promise<string | null> {
   return readText(join(folder, name), { bytesMax, within: [folder] });
 }
 
 /** The text of the repository's config file; empty if there is none. */
-export function readGitConfig({ shared }: GitFolder): string {
-  return readGitFile(shared, 'config', CONFIG_BYTES_MAX) ?? '';
+export async function readGitConfig({ shared }: GitFolder): Promise<string> {
+  return (await readGitFile(shared, 'config', CONFIG_BYTES_MAX)) ?? '';
 }
 
-function worktree(own: string, dotGit: string): GitFolder | null {
-  const back = firstLine(join(own, 'gitdir'), [own]);
+async function worktree(own: string, dotGit: string): Promise<GitFolder | null> {
+  const back = await firstLine(join(own, 'gitdir'), [own]);
   if (back === null || realPathOrSame(resolve(own, back)) !== realPathOrSame(dotGit)) return null;
-  const common = firstLine(join(own, 'commondir'), [own]);
+  const common = await firstLine(join(own, 'commondir'), [own]);
   const shared = realPathOrSame(resolve(own, common ?? '.'));
   return isBelow(own, join(shared, 'worktrees')) ? { own, shared } : null;
 }
 
-function submodule(own: string, root: string): GitFolder | null {
-  const tree = gitConfigValue(readGitFile(own, 'config', CONFIG_BYTES_MAX) ?? '', ['core', null, 'worktree']);
+async function submodule(own: string, root: string): Promise<GitFolder | null> {
+  const tree = gitConfigValue((await readGitFile(own, 'config', CONFIG_BYTES_MAX)) ?? '', ['core', null, 'worktree']);
   if (tree === null || realPathOrSame(resolve(own, tree)) !== realPathOrSame(root)) return null;
   return { own, shared: own };
 }
 
-function firstLine(path: string, within: readonly string[]): string | null {
-  return readText(path, { bytesMax: SMALL_BYTES_MAX, within })?.split('\n')[0]?.trimEnd() ?? null;
+async function firstLine(path: string, within: readonly string[]): Promise<string | null> {
+  return (await readText(path, { bytesMax: SMALL_BYTES_MAX, within }))?.split('\n')[0]?.trimEnd() ?? null;
 }
 
-function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): string | null {
+async function readText(path: string, { bytesMax, within }: { bytesMax: number; within: readonly string[] }): Promise<string | null> {
   try {
-    const file = readRegularFile(path, bytesMax, (real) => within.some((folder) => isBelow(real, realPathOrSame(folder))));
-    return file === null || file.size > bytesMax ? null : file.bytes.toString('utf8');
+    const mayLieAt = (real: string) => within.some((folder) => isBelow(real, realPathOrSame(folder)));
+    return (await readRegularFile(path, { bytesMax, mayLieAt }))?.bytes.toString('utf8') ?? null;
   } catch {
-    // A folder, a pipe, a link that leads out, or no permission: git would not read it either, or should not.
+    // A folder, a pipe, a file that is too large, a link that leads out, or no permission: git would not read it either, or should not.
     return null;
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -16,16 +16,16 @@ const REF = /^refs\/(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\x7f]+[^\s~^:?*[\\\x
  * Anyone may have made the repository, so its files are only read as data. Git is not started, because it runs programs that
  * these files name.
  */
-export function readGitInfo(cwd: string): GitInfo | null {
+export async function readGitInfo(cwd: string): Promise<GitInfo | null> {
   const { root, isRepository } = projectFolders(cwd);
   if (!isRepository) return null;
-  const folder = gitFolder(root);
+  const folder = await gitFolder(root);
   if (folder === null) return { sha: null, branch: null, originUrl: null };
-  const head = readGitFile(folder.own, 'HEAD')?.trim() ?? '';
+  const head = (await readGitFile(folder.own, 'HEAD'))?.trim() ?? '';
   const ref = refIn(head);
-  const originUrl = gitConfigValue(readGitConfig(folder), ['remote', 'origin', 'url']);
+  const originUrl = gitConfigValue(await readGitConfig(folder), ['remote', 'origin', 'url']);
   return {
-    sha: ref === null ? shaIn(head) : commitOf(ref, folder),
+    sha: ref === null ? shaIn(head) : await commitOf(ref, folder),
     branch: branchOf(ref),
     originUrl: originUrl === null || originUrl === '' ? null : withoutCredentials(originUrl),
   };
@@ -45,10 +45,10 @@ function branchOf(ref: string | null): string | null {
   return ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null;
 }
 
-function commitOf(ref: string, { own, shared }: GitFolder): string | null {
+async function commitOf(ref: string, { own, shared }: GitFolder): Promise<string | null> {
   let name = ref;
   for (let refs = 0; refs < REFS_MAX; refs++) {
-    const text = (readGitFile(shared, name) ?? readGitFile(own, name))?.trim();
+    const text = ((await readGitFile(shared, name)) ?? (await readGitFile(own, name)))?.trim();
     if (text === undefined) return packedCommitOf(name, shared);
     const next = refIn(text);
     if (next === null) return shaIn(text);
@@ -57,8 +57,8 @@ function commitOf(ref: string, { own, shared }: GitFolder): string | null {
   return null;
 }
 
-function packedCommitOf(ref: string, shared: string): string | null {
-  const text = readGitFile(shared, 'packed-refs', PACKED_REFS_BYTES_MAX) ?? '';
+async function packedCommitOf(ref: string, shared: string): Promise<string | null> {
+  const text = (await readGitFile(shared, 'packed-refs', PACKED_REFS_BYTES_MAX)) ?? '';
   const end = text.indexOf(` ${ref}\n`);
   return end === -1 ? null : shaIn(text.slice(text.lastIndexOf('\n', end) + 1, end));
 }

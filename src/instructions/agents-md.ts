@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { type FileContent, readRegularFileSync } from '../base/files/read-regular-file.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
-import { readRegularFile } from '../config/read-regular-file.ts';
 
 const HOME_BYTES_MAX = 64 * 1024;
 /** In each folder the first of these that exists counts. */
@@ -54,13 +54,10 @@ export function readAgentsMd({ home, cwd, projectBytesMax, fallbackFileNames }: 
   };
 }
 
-interface InstructionFile {
+interface InstructionFile extends FileContent {
   path: string;
   /** With symbolic links resolved. */
   real: string;
-  bytes: Buffer;
-  /** Of the whole file. */
-  size: number;
 }
 
 /** Returns the first of the names that is a readable regular file, and inside `root` unless that is null; else null. */
@@ -75,9 +72,9 @@ function findFile(folder: string, names: readonly string[], bytesMax: number, ro
   return null;
 }
 
-function tryRead(path: string, bytesMax: number, root: string | null): { bytes: Buffer; size: number } | null {
+function tryRead(path: string, bytesMax: number, root: string | null): FileContent | null {
   try {
-    return readRegularFile(path, bytesMax, (real) => root === null || isBelow(real, root));
+    return readRegularFileSync(path, { bytesMax, cut: true, mayLieAt: (real) => root === null || isBelow(real, root) });
   } catch {
     // A folder with that name, or a file that may not be read: the thread works without it.
     return null;

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isObject } from '../base/json-value.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
-import { readRegularFile } from '../config/read-regular-file.ts';
 import { skillFiles } from './skill-files.ts';
 
 const SKILLS_MAX = 500;
-const FRONT_MATTER_BYTES_MAX = 32 * 1024;
+/** Parsing takes longer than reading: YAML of this size may take some 10 ms. */
+const FRONT_MATTER_BYTES_MAX = 8 * 1024;
 const NAME_LENGTH_MAX = 64;
 const DESCRIPTION_LENGTH_MAX = 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n(.*?\n)??---[ \t]*(?:\r?\n|$)/s;
@@ -41,19 +42,20 @@ export interface FoundSkills {
  */
 export async function findSkills({ home, cwd }: { home: string; cwd: string }): Promise<FoundSkills> {
   const { root, folders } = projectFolders(cwd);
-  const files = [
-    ...skillFiles(join(home, 'skills'), null).map((path) => ({ path, scope: 'user' as const })),
-    ...folders.flatMap((folder) => skillFiles(join(folder, '.agents', 'skills'), root).map((path) => ({ path, scope: 'repo' as const }))),
-  ];
+  const files: { path: string; scope: Skill['scope'] }[] = [];
+  for (const path of await skillFiles(join(home, 'skills'), null)) files.push({ path, scope: 'user' });
+  for (const folder of folders) {
+    for (const path of await skillFiles(join(folder, '.agents', 'skills'), root)) files.push({ path, scope: 'repo' });
+  }
   const skills: Skill[] = [];
   const errors: SkillError[] = [];
   if (files.length === 0) return { skills, errors };
 
-  const { parse } = await import('yaml');
+  const yaml = await import('yaml');
   const byRealPath = new Map(files.slice(0, SKILLS_MAX).map((file) => [realPathOrSame(file.path), file]));
   for (const { path, scope } of byRealPath.values()) {
     const mayLieAt = (real: string) => scope === 'user' || isBelow(real, root);
-    const read = readSkill(path, mayLieAt, (text) => parse(text, { logLevel: 'error', prettyErrors: false }));
+    const read = await readSkill(path, mayLieAt, (text) => parseYaml(yaml, text));
     if (typeof read === 'string') errors.push({ path, message: read });
     else skills.push({ ...read, path, scope });
   }
@@ -61,14 +63,14 @@ export async function findSkills({ home, cwd }: { home: string; cwd: string }): 
 }
 
 /** Returns the skill's name and description, or a string that says what is wrong with the file. */
-function readSkill(
+async function readSkill(
   path: string,
   mayLieAt: (real: string) => boolean,
-  parseYaml: (text: string) => unknown,
-): { name: string; description: string } | string {
+  parse: (text: string) => unknown,
+): Promise<{ name: string; description: string } | string> {
   let head: string;
   try {
-    head = readRegularFile(path, FRONT_MATTER_BYTES_MAX, mayLieAt)?.bytes.toString('utf8') ?? '';
+    head = (await readRegularFile(path, { bytesMax: FRONT_MATTER_BYTES_MAX, cut: true, mayLieAt }))?.bytes.toString('utf8') ?? '';
   } catch (error) {
     return `cannot be read: ${messageOf(error)}`;
   }
@@ -76,7 +78,7 @@ function readSkill(
   if (found === null) return 'no front matter: expected name and description between two lines of ---';
   let matter: unknown;
   try {
-    matter = parseYaml(found[1] ?? '');
+    matter = parse(found[1] ?? '');
   } catch (error) {
     return `front matter is not valid YAML: ${messageOf(error).split('\n')[0]}`;
   }
@@ -88,6 +90,19 @@ function readSkill(
     return `front matter: expected a description of at most ${DESCRIPTION_LENGTH_MAX} characters`;
   }
   return { name, description };
+}
+
+/** Throws for YAML that is not valid, or that has aliases: a few bytes of them can stand for more nodes than memory has room for. */
+function parseYaml({ parseDocument, visit }: typeof import('yaml'), text: string): unknown {
+  const document = parseDocument(text, { logLevel: 'error', prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) throw error;
+  visit(document, {
+    Alias() {
+      throw new Error('aliases are not allowed');
+    },
+  });
+  return document.toJS();
 }
 
 /** Returns a string on one line, since it goes into a list; null if the value is not a string or is blank. */

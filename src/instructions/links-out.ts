@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { listFolder } from '../base/files/list-folder.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
+import { statOf } from '../base/paths/stat-of.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
@@ -11,33 +12,30 @@ const ENTRIES_MAX = 500;
  * Absolute paths of the links that a project has in place of instruction files and skills, and that lead out of the project.
  * They are not followed: otherwise the project's author would choose which files of this machine the model reads.
  */
-export function linksOut(cwd: string, fallbackFileNames: readonly string[]): string[] {
+export async function linksOut(cwd: string, fallbackFileNames: readonly string[]): Promise<string[]> {
   const { root, folders } = projectFolders(cwd);
-  const places = folders.flatMap((folder) => {
+  const places: string[] = [];
+  for (const folder of folders) {
     const skills = join(folder, '.agents', 'skills');
-    return [
+    const names = await namesIn(skills);
+    places.push(
       ...[...INSTRUCTION_FILES, ...fallbackFileNames, '.agents'].map((name) => join(folder, name)),
       skills,
-      ...entries(skills).flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]),
-    ];
-  });
+      ...names.flatMap((name) => [join(skills, name), join(skills, name, 'SKILL.md')]),
+    );
+  }
   return places.filter((path) => leadsOut(path, root));
 }
 
 function leadsOut(path: string, root: string): boolean {
-  try {
-    if (!lstatSync(path).isSymbolicLink()) return false;
-  } catch {
-    // Missing, or not accessible.
-    return false;
-  }
+  if (statOf(path)?.isSymbolicLink() !== true) return false;
   const real = realPathOrSame(path);
   return real !== path && !isWithin(real, root);
 }
 
-function entries(folder: string): string[] {
+async function namesIn(folder: string): Promise<string[]> {
   try {
-    return readdirSync(folder).slice(0, ENTRIES_MAX);
+    return (await listFolder(folder, ENTRIES_MAX)).entries.map(({ name }) => name);
   } catch {
     // Missing, or not readable: no skills here.
     return [];

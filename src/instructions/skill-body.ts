@@ -1,5 +1,5 @@
 import { basename, isAbsolute } from 'node:path';
-import { readRegularFile } from '../config/read-regular-file.ts';
+import { readRegularFile } from '../base/files/read-regular-file.ts';
 import type { ResponseItem, UserInput } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 import type { Skill } from './find-skills.ts';
@@ -31,11 +31,11 @@ export function skillsUsed(input: readonly UserInput[], known: readonly Skill[])
 }
 
 /** Reads a skill's contents. Refuses a path unless it is that of a SKILL.md and its real path satisfies `mayLieAt`. */
-export function skillBody({ name, path }: SkillName, mayLieAt: (real: string) => boolean = () => true): SkillBody {
+export async function skillBody({ name, path }: SkillName, mayLieAt: (real: string) => boolean = () => true): Promise<SkillBody> {
   if (!isAbsolute(path) || basename(path) !== 'SKILL.md')
     return { warning: `skill ${name}: ${path} is not the absolute path of a SKILL.md` };
   try {
-    const read = readRegularFile(path, BODY_BYTES_MAX, mayLieAt);
+    const read = await readRegularFile(path, { bytesMax: BODY_BYTES_MAX, cut: true, mayLieAt });
     if (read === null) return { warning: `skill ${name}: ${path} does not exist` };
     const cut = read.bytes.length < read.size;
     const contents = new TextDecoder().decode(read.bytes, { stream: cut });

@@ -1,43 +1,55 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
+import { listFolder } from '../base/files/list-folder.ts';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
+import { statOf } from '../base/paths/stat-of.ts';
 
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
 const FOLDERS_MAX = 2000;
+/** In all folders that are no skills. Others are not looked at. */
+const ENTRIES_MAX = 20_000;
 
 /**
  * The SKILL.md files under a folder, sorted. Hidden folders and folders inside a skill are not searched. If `root` is not
  * null, nothing outside it is searched, even through symbolic links.
  */
-export function skillFiles(top: string, root: string | null): string[] {
+export async function skillFiles(top: string, root: string | null): Promise<string[]> {
   const found: string[] = [];
   const seen = new Set<string>();
+  let entriesLeft = ENTRIES_MAX;
   let level = [top];
   for (let depth = 0; depth < DEPTH_MAX && level.length > 0; depth++) {
-    const read = level.map((folder) => readSkillFolder(folder, root, seen));
-    found.push(...read.flatMap((each) => each.file ?? []));
-    level = read.flatMap((each) => each.folders);
+    const below: string[] = [];
+    for (const folder of level) {
+      if (!isNew(folder, root, seen)) continue;
+      const file = join(folder, SKILL_FILE);
+      if (isSkill(file)) {
+        if (isAllowed(realPathOrSame(file), root)) found.push(file);
+        continue;
+      }
+      const entries = await entriesOf(folder, entriesLeft);
+      entriesLeft -= entries.length;
+      below.push(...entries.filter((entry) => isVisibleFolder(folder, entry)).map((entry) => join(folder, entry.name)));
+    }
+    level = below;
   }
   return found.sort();
 }
 
-interface FolderContents {
-  file: string | null;
-  folders: string[];
+/** Whether a folder is to be searched, and has not been yet under another name. */
+function isNew(folder: string, root: string | null, seen: Set<string>): boolean {
+  const real = realPathOrSame(folder);
+  if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return false;
+  seen.add(real);
+  return true;
 }
 
-function readSkillFolder(folder: string, root: string | null, seen: Set<string>): FolderContents {
-  const real = realPathOrSame(folder);
-  if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return { file: null, folders: [] };
-  seen.add(real);
-  const entries = listFolder(folder);
-  const path = join(folder, SKILL_FILE);
-  if (entries.some((entry) => entry.name === SKILL_FILE && !entry.isDirectory())) {
-    return { file: isAllowed(realPathOrSame(path), root) ? path : null, folders: [] };
-  }
-  return { file: null, folders: entries.filter((entry) => isVisibleFolder(folder, entry)).map((entry) => join(folder, entry.name)) };
+function isSkill(file: string): boolean {
+  const stats = statOf(file);
+  return stats !== null && !stats.isDirectory();
 }
 
 function isAllowed(real: string, root: string | null): boolean {
@@ -46,18 +58,12 @@ function isAllowed(real: string, root: string | null): boolean {
 
 function isVisibleFolder(folder: string, entry: Dirent): boolean {
   if (entry.name.startsWith('.')) return false;
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  try {
-    return statSync(join(folder, entry.name)).isDirectory();
-  } catch {
-    // A broken or circular link.
-    return false;
-  }
+  return entry.isSymbolicLink() ? isFolder(join(folder, entry.name)) : entry.isDirectory();
 }
 
-function listFolder(folder: string): Dirent[] {
+async function entriesOf(folder: string, entriesMax: number): Promise<Dirent[]> {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return (await listFolder(folder, entriesMax)).entries;
   } catch {
     // Missing, not a folder, or not readable: no skills here.
     return [];

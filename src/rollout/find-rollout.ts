@@ -1,8 +1,10 @@
-import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { listFolder } from '../base/files/list-folder.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ARCHIVE = 'archived_sessions';
+/** A folder has the rollouts of a day, the archive those of all days. */
+const ENTRIES_MAX = 1_000_000;
 
 /**
  * Finds the rollout whose name ends in `id`, a UUIDv7, in the folders where servers put rollouts: beside `nearby`, in the
@@ -10,7 +12,7 @@ const ARCHIVE = 'archived_sessions';
  */
 export async function findRollout(id: string, nearby: string): Promise<string | null> {
   for (const folder of new Set(folders(id, nearby))) {
-    const name = (await listFolder(folder)).find((entry) => entry.endsWith(`${id}.jsonl`));
+    const name = (await namesIn(folder)).find((entry) => entry.endsWith(`${id}.jsonl`));
     if (name !== undefined) return join(folder, name);
   }
   return null;
@@ -38,9 +40,9 @@ function dayOf(id: string, shiftMs: number): string[] {
   return new Date(ms + shiftMs).toISOString().slice(0, 10).split('-');
 }
 
-async function listFolder(folder: string): Promise<string[]> {
+async function namesIn(folder: string): Promise<string[]> {
   try {
-    return await readdir(folder);
+    return (await listFolder(folder, ENTRIES_MAX)).entries.map(({ name }) => name);
   } catch {
     // The folder is missing or unreadable, so the file is not found there.
     return [];

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { IrregularFileError, openRegularFile } from '../base/files/open-regular-file.ts';
 import { LineSplitter } from '../base/line-splitter.ts';
 
 /** The largest file that is read. Its contents are held in memory until all of them are stored. */
@@ -11,13 +10,13 @@ export const FILE_BYTES_MAX = 512 * 1024 * 1024;
  * read, is not a regular file, is too large or is shorter than `bytes`.
  */
 export async function* readLines(path: string, bytes?: number): AsyncGenerator<string | null, void> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { file, stats } = await openRegularFile(path).catch((error: unknown) => {
+    throw error instanceof IrregularFileError ? new Error('it is not a regular file', { cause: error }) : error;
+  });
   try {
-    const stat = await file.stat();
-    if (!stat.isFile()) throw new Error('it is not a regular file');
-    if (stat.size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`);
-    if (bytes !== undefined && stat.size < bytes) throw new Error(`it ends after ${stat.size} of ${bytes} bytes`);
-    const size = bytes ?? stat.size;
+    if (stats.size > FILE_BYTES_MAX) throw new Error(`it is larger than ${FILE_BYTES_MAX} bytes`);
+    if (bytes !== undefined && stats.size < bytes) throw new Error(`it ends after ${stats.size} of ${bytes} bytes`);
+    const size = bytes ?? stats.size;
     if (size === 0) return;
     let lines: (string | null)[] = [];
     const splitter = new LineSplitter(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Env } from '../base/env.ts';
+import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isObject, type JsonValue } from '../base/json-value.ts';
-import { readRegularFile } from '../config/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { failed, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';
@@ -35,7 +35,7 @@ export function viewImage(deps: ViewImageDeps): Tool {
       const given = pathIn(args);
       if (given === null) return failed('view_image needs `path`: the path of an image file.');
       const path = resolve(context.settings.cwd, given);
-      const image = imageAt(path, deps, context);
+      const image = await imageAt(path, deps, context);
       if (typeof image === 'string') return failed(image);
       const item = { type: 'imageView' as const, id: context.itemId, path };
       const output = [{ type: 'input_image' as const, image_url: image.url, detail: 'high' as const }];
@@ -49,12 +49,11 @@ function pathIn(args: JsonValue): string | null {
 }
 
 /** Returns the image as a data URL, or the reason for the model why it cannot be shown. */
-function imageAt(path: string, deps: ViewImageDeps, context: CallContext): { url: string } | string {
+async function imageAt(path: string, deps: ViewImageDeps, context: CallContext): Promise<{ url: string } | string> {
   const bounds = threadBounds(context, deps);
   try {
-    const file = readRegularFile(path, IMAGE_BYTES_MAX, (real) => mayRead(bounds, real));
+    const file = await readRegularFile(path, { bytesMax: IMAGE_BYTES_MAX, mayLieAt: (real) => mayRead(bounds, real) });
     if (file === null) return `unable to show ${path}: the file does not exist.`;
-    if (file.size > file.bytes.length) return `unable to show ${path}: it has ${file.size} bytes, and the limit is ${IMAGE_BYTES_MAX}.`;
     const type = imageType(file.bytes);
     if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
     return { url: `data:${type};base64,${file.bytes.toString('base64')}` };

@@ -23,8 +23,8 @@ function repository(...commands: string[][]): string {
 const COMMIT = ['commit', '-q', '--allow-empty', '-m', 'c'];
 
 describe('unknown values are null', () => {
-  test('outside of a repository', () => {
-    expect(read(tempFolder())).toBe(null);
+  test('outside of a repository', async () => {
+    expect(await read(tempFolder())).toBe(null);
   });
 
   test.each([
@@ -36,41 +36,41 @@ describe('unknown values are null', () => {
     ['a HEAD that does not name a ref', () => tempFolder({ '.git/HEAD': 'ref: config', '.git/config': 'a'.repeat(40) })],
     ['a HEAD that is a folder', () => tempFolder({ '.git/HEAD/x': '' })],
     ['a HEAD without end', () => tempFolder({ '.git/HEAD': `ref: refs/heads/${'x'.repeat(100_000)}` })],
-  ])('%s', (_, make) => {
-    expect(read(make())).toEqual(UNKNOWN);
+  ])('%s', async (_, make) => {
+    expect(await read(make())).toEqual(UNKNOWN);
   });
 
-  test('pipes in place of files, without waiting for them', () => {
+  test('pipes in place of files, without waiting for them', async () => {
     const folder = tempFolder({ '.git/refs/heads/x': '' });
     for (const name of ['HEAD', 'config', 'packed-refs']) execFileSync('mkfifo', [join(folder, '.git', name)]);
-    expect(read(folder)).toEqual(UNKNOWN);
+    expect(await read(folder)).toEqual(UNKNOWN);
   });
 
-  test('a repository without a commit, and without a remote', () => {
-    expect(read(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
+  test('a repository without a commit, and without a remote', async () => {
+    expect(await read(repository())).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
-  test('the branch of a detached HEAD', () => {
+  test('the branch of a detached HEAD', async () => {
     const folder = repository(COMMIT, ['checkout', '-q', '--detach']);
-    expect(read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
+    expect(await read(folder)).toEqual({ sha: git(folder, 'rev-parse', 'HEAD'), branch: null, originUrl: null });
   });
 
-  test('refs that form a circle', () => {
+  test('refs that form a circle', async () => {
     const folder = tempFolder({
       '.git/HEAD': 'ref: refs/heads/a',
       '.git/refs/heads/a': 'ref: refs/heads/b',
       '.git/refs/heads/b': 'ref: refs/heads/a',
     });
-    expect(read(folder)).toEqual({ sha: null, branch: 'a', originUrl: null });
+    expect(await read(folder)).toEqual({ sha: null, branch: 'a', originUrl: null });
   });
 });
 
-test('commit, branch and remote, also from a folder below', () => {
+test('commit, branch and remote, also from a folder below', async () => {
   const folder = repository(COMMIT, ['checkout', '-q', '-b', 'topic/x'], ['remote', 'add', 'origin', 'https://example.com/x.git']);
   writeFiles(folder, { 'a/b': '' });
   const info = { sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic/x', originUrl: 'https://example.com/x.git' };
-  expect(read(folder)).toEqual(info);
-  expect(read(join(folder, 'a'))).toEqual(info);
+  expect(await read(folder)).toEqual(info);
+  expect(await read(join(folder, 'a'))).toEqual(info);
 });
 
 test.each([
@@ -80,12 +80,12 @@ test.each([
   ['git@example.com:x/y.git', 'git@example.com:x/y.git'],
   ['../relative', '../relative'],
   ['http://us er:to ken@exa mple/x', 'http://exa mple/x'],
-])('the remote %s is told as %s', (remote, told) => {
+])('the remote %s is told as %s', async (remote, told) => {
   const folder = repository(['config', 'remote.origin.url', remote]);
-  expect(read(folder)?.originUrl).toBe(told);
+  expect((await read(folder))?.originUrl).toBe(told);
 });
 
-test('packed refs, worktrees and submodules are read as git reads them', () => {
+test('packed refs, worktrees and submodules are read as git reads them', async () => {
   const folder = repository(
     COMMIT,
     ['checkout', '-q', '-b', 'topic'],
@@ -94,11 +94,15 @@ test('packed refs, worktrees and submodules are read as git reads them', () => {
   );
   const tree = join(tempFolder(), 'tree');
   git(folder, 'worktree', 'add', '-q', tree, 'main');
-  expect(read(folder)).toMatchObject({ sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic' });
-  expect(read(tree)).toMatchObject({ sha: git(tree, 'rev-parse', 'HEAD'), branch: 'main' });
+  expect(await read(folder)).toMatchObject({ sha: git(folder, 'rev-parse', 'HEAD'), branch: 'topic' });
+  expect(await read(tree)).toMatchObject({ sha: git(tree, 'rev-parse', 'HEAD'), branch: 'main' });
   git(folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', repository(COMMIT), 'sub');
   const sub = join(folder, 'sub');
-  expect(read(sub)).toEqual({ sha: git(sub, 'rev-parse', 'HEAD'), branch: 'main', originUrl: git(sub, 'config', 'remote.origin.url') });
+  expect(await read(sub)).toEqual({
+    sha: git(sub, 'rev-parse', 'HEAD'),
+    branch: 'main',
+    originUrl: git(sub, 'config', 'remote.origin.url'),
+  });
 });
 
 test.each([
@@ -109,15 +113,16 @@ test.each([
   ['[remote.origin]\nurl = the-older-form\n', 'the-older-form'],
   ['[remote "origin"]\nurl = a\\\nb\n', 'ab'],
   ['[remote "origin"]\nurl\nurlx = 1\n', null],
+  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\n`, null],
+  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\nurl = last\n`, 'last'],
   ['[include]\npath = ../other\n[remote "origin"]\nurl =\n', null],
-])('of the settings %j the remote is %j', (config, url) => {
-  expect(
-    read(tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' }))?.originUrl ?? null,
-  ).toBe(url);
+])('of the settings %.80j the remote is %j', async (config, url) => {
+  const folder = tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' });
+  expect((await read(folder))?.originUrl ?? null).toBe(url);
 });
 
 describe('a hostile repository', () => {
-  test('gets none of its programs run', () => {
+  test('gets none of its programs run', async () => {
     const folder = repository(COMMIT);
     const mark = join(folder, 'mark');
     const run = join(folder, 'run');
@@ -134,25 +139,25 @@ describe('a hostile repository', () => {
     ])
       git(folder, 'config', key, key.startsWith('alias') ? `!${run}` : run);
     git(folder, 'config', 'core.hooksPath', folder);
-    expect(read(folder)).toMatchObject({ branch: 'main' });
+    expect(await read(folder)).toMatchObject({ branch: 'main' });
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('does not show the data of another repository', () => {
+  test('does not show the data of another repository', async () => {
     const other = repository(COMMIT, ['remote', 'add', 'origin', 'https://example.com/private.git']);
     const lead = tempFolder({ '.git': `gitdir: ${join(other, '.git')}` });
     const link = tempFolder();
     symlinkSync(join(other, '.git'), join(link, '.git'));
-    for (const folder of [lead, link]) expect(read(folder)).toEqual(UNKNOWN);
+    for (const folder of [lead, link]) expect(await read(folder)).toEqual(UNKNOWN);
     const linked = tempFolder({ '.git/HEAD': 'ref: refs/heads/main' });
     symlinkSync(join(other, '.git', 'config'), join(linked, '.git', 'config'));
     symlinkSync(join(other, '.git', 'refs'), join(linked, '.git', 'refs'));
-    expect(read(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
+    expect(await read(linked)).toEqual({ sha: null, branch: 'main', originUrl: null });
   });
 
-  test('that is bare in a folder is not one', () => {
+  test('that is bare in a folder is not one', async () => {
     const folder = tempFolder();
     git(folder, 'init', '-q', '--bare');
-    expect(read(folder)).toBe(null);
+    expect(await read(folder)).toBe(null);
   });
 });

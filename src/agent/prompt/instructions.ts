@@ -105,10 +105,12 @@ export class Instructions {
     const { skills } = await this.#at(cwd);
     const { root } = projectFolders(cwd);
     const isProjects = (path: string) => skills.some((known) => known.path === path && known.scope === 'repo');
-    return skillsUsed(input, skills).map((skill) => {
-      const body = skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
-      return 'message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]);
-    });
+    const messages: ResponseItem[] = [];
+    for (const skill of skillsUsed(input, skills)) {
+      const body = await skillBody(skill, (real) => !isProjects(skill.path) || isBelow(real, root));
+      messages.push('message' in body ? body.message : contextMessage('user', [`<skill>\n${body.warning}\n</skill>`]));
+    }
+    return messages;
   }
 
   async #at(cwd: string): Promise<FolderInstructions> {
@@ -129,7 +131,7 @@ async function readFolder(config: Config, cwd: string): Promise<FolderInstructio
     fallbackFileNames,
   });
   const { skills } = await findSkills({ home: config.home, cwd });
-  return { agentsMd, skills, leftOut: linksOut(cwd, fallbackFileNames) };
+  return { agentsMd, skills, leftOut: await linksOut(cwd, fallbackFileNames) };
 }
 
 function isContext(told: JsonValue): told is ContextInput & JsonValue {

@@ -1,4 +1,4 @@
-import { readRegularFile } from '../../config/read-regular-file.ts';
+import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type {
@@ -36,14 +36,18 @@ export function additionalContext(context: Record<string, AdditionalContextEntry
 }
 
 /** The message for the model; null if the input has nothing for it. Local images are read now and stored in the message. */
-export function userMessage(input: readonly UserInput[]): ResponseItem | null {
+export async function userMessage(input: readonly UserInput[]): Promise<ResponseItem | null> {
   let imageBytesLeft = IMAGES_BYTES_MAX;
-  const content = input.flatMap((part) => {
-    if (part.type !== 'localImage') return contentOf(part);
-    const image = localImage(part, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
+  const content: ContentItem[] = [];
+  for (const part of input) {
+    if (part.type !== 'localImage') {
+      content.push(...contentOf(part));
+      continue;
+    }
+    const image = await localImage(part, Math.min(IMAGE_BYTES_MAX, imageBytesLeft));
     imageBytesLeft -= image.bytes;
-    return [image.content];
-  });
+    content.push(image.content);
+  }
   return content.length === 0 ? null : { type: 'message', role: 'user', content };
 }
 
@@ -75,11 +79,10 @@ function detailOf(detail: ImageDetail | null | undefined): { detail?: ImageDetai
 }
 
 /** An image as a data URL, and its size in bytes. If it cannot be read, a text says why, and the turn goes on. */
-function localImage({ path, detail }: LocalImage, bytesMax: number): { content: ContentItem; bytes: number } {
+async function localImage({ path, detail }: LocalImage, bytesMax: number): Promise<{ content: ContentItem; bytes: number }> {
   try {
-    const file = readRegularFile(path, bytesMax);
+    const file = await readRegularFile(path, { bytesMax });
     if (file === null) return missing(path, 'the file does not exist');
-    if (file.size > file.bytes.length) return missing(path, `it is larger than ${bytesMax} bytes`);
     const type = imageType(file.bytes);
     if (type === null) return missing(path, 'it is not a PNG, JPEG, GIF, WebP or BMP file');
     const image_url = `data:${type};base64,${file.bytes.toString('base64')}`;

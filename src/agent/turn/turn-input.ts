@@ -19,7 +19,7 @@ export async function turnInput(
 ): Promise<TurnInput | null> {
   const model = [
     ...additionalContext(params.additionalContext ?? null),
-    userMessage(params.input),
+    await userMessage(params.input),
     ...(await instructions.skillsNamedIn(params.input, settings.cwd)),
   ].filter((item) => item !== null);
   if (params.input.length === 0 && model.length === 0) return null;

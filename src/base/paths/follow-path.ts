@@ -1,7 +1,7 @@
-import { readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { linkTarget } from './link-target.ts';
 import { realPath } from './real-path.ts';
-import { statOf, unlessUnseen } from './stat-of.ts';
+import { statOf } from './stat-of.ts';
 
 /** The maximum number of links that the system follows on one path. */
 export const LINKS_MAX = 40;
@@ -26,7 +26,7 @@ export function followPath(path: string): FollowedPath {
   let parts = 0;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = part === '..' ? dirname(end) : join(end, part);
-    const target = links.length < LINKS_MAX ? linkTarget(next) : null;
+    const target = links.length < LINKS_MAX ? targetOf(next) : null;
     parts += 1;
     if (parts > PARTS_MAX) return { end: join(next, ...rest), links, isComplete: false };
     if (target === null) {
@@ -50,6 +50,6 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-function linkTarget(path: string): string | null {
-  return statOf(path)?.isSymbolicLink() === true ? unlessUnseen(() => readlinkSync(path)) : null;
+function targetOf(path: string): string | null {
+  return statOf(path)?.isSymbolicLink() === true ? linkTarget(path) : null;
 }

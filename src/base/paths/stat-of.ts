@@ -1,26 +1,43 @@
-import { lstatSync, readFileSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
+import { constants } from 'node:os';
 import { hasErrorCode } from '../system-error-code.ts';
 
 // Synchronous: each call takes a few microseconds, and the start of a command needs dozens.
 
-const UNSEEN = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
+/** The server, and not the path, is the reason for these errors. The path may be there. */
+const OWN_FAILURES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 /** The file itself, even if it is a link. Returns null if there is none, or none that this user can see. */
 export function statOf(path: string): Stats | null {
-  return unlessUnseen(() => lstatSync(path));
+  return unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false })) ?? null;
 }
 
-/** The text of a file. Returns null if there is none, or none that this user can read. */
-export function textOf(path: string): string | null {
-  return unlessUnseen(() => readFileSync(path, 'utf8'));
-}
-
-/** Returns null if the system reports that the file does not exist, or that this user cannot see it. Throws other errors. */
+/**
+ * Returns null if nothing can be seen at a path, whatever the system says about the path: that nothing is there, that this user
+ * may not look, that the links go in a circle, that the name is too long or contains a NUL, or that the file system is broken.
+ * Other programs of this user see nothing there either. Throws other errors.
+ */
 export function unlessUnseen<T>(look: () => T): T | null {
   try {
     return look();
   } catch (error) {
-    if (hasErrorCode(error, UNSEEN)) return null;
+    if (isAboutPath(error)) return null;
     throw error;
   }
+}
+
+/** Whether a path contains a NUL, which no path of the system can. Node refuses such a path with an error of its own. */
+export function hasNul(path: string | Buffer): boolean {
+  return path.includes('\0');
+}
+
+/** The system's error for a path at which there is nothing. */
+export function absentPath(path: string | Buffer): Error {
+  const shown = JSON.stringify(String(path));
+  return Object.assign(new Error(`ENOENT: no such file or directory, ${shown}`), { code: 'ENOENT', errno: -constants.errno.ENOENT });
+}
+
+function isAboutPath(error: unknown): boolean {
+  if (hasErrorCode(error, ['ERR_INVALID_ARG_VALUE'])) return true;
+  return error instanceof Error && 'syscall' in error && !hasErrorCode(error, OWN_FAILURES);
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { type FileContent, readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import type { ConfigLayerSource } from '../../protocol/generated/types.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
-import { readRegularFile } from '../read-regular-file.ts';
 import { emptyTable, isTable } from './config-table.ts';
 import type { Toml } from './toml.ts';
 
@@ -58,14 +59,16 @@ export function emptyLayer(file: string, name: ConfigLayerSource): Layer {
 
 function readBytes(file: string): Buffer | null {
   const location = { path: file, range: null };
-  let read: ReturnType<typeof readRegularFile>;
+  let read: FileContent | null;
   try {
-    read = readRegularFile(file, CONFIG_BYTES_MAX);
+    read = readRegularFileSync(file, { bytesMax: CONFIG_BYTES_MAX });
   } catch (error) {
+    if (error instanceof FileTooLargeError) {
+      throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location, { cause: error });
+    }
     throw new ConfigError(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
   }
   if (read === null) return null;
-  if (read.size > CONFIG_BYTES_MAX) throw new ConfigError(`the file is larger than ${CONFIG_BYTES_MAX} bytes`, location);
   return read.bytes;
 }
 

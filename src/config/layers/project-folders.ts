@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 
 const STICKY_AND_WRITABLE_BY_ALL = 0o1002;
 
@@ -25,6 +26,7 @@ export function projectFolders(cwd: string): ProjectFolders {
 
 /** Whether every user may create files in the folder. A `.git` there would let them give instructions to threads below it. */
 function isForEveryone(folder: string): boolean {
-  const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0;
+  // `folder` is a real path. If it has disappeared meanwhile, nothing in it counts.
+  const mode = statOf(folder)?.mode ?? STICKY_AND_WRITABLE_BY_ALL;
   return (mode & STICKY_AND_WRITABLE_BY_ALL) === STICKY_AND_WRITABLE_BY_ALL;
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import { isBelow } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import { projectFolders } from '../layers/project-folders.ts';
-import { readRegularFile } from '../read-regular-file.ts';
 import { nearestEntry, type ResolvedEntry, resolveEntry, type TrustEntry, trustEntries } from './trust-entries.ts';
 import { contentHash, type TrustRecord } from './trust-record.ts';
 import { TrustError, type TrustedFiles } from './trusted-files.ts';
@@ -96,11 +97,11 @@ function findIn(folder: string, { root, home, entryOf }: Place): FoundFile[] {
 function read(path: string, root: string): FoundFile['content'] {
   if (!isBelow(realPathOrSame(path), root)) return { problem: `${path} is a symbolic link that leads out of the project` };
   try {
-    const file = readRegularFile(path, FILE_BYTES_MAX, (real) => isBelow(real, root));
+    const file = readRegularFileSync(path, { bytesMax: FILE_BYTES_MAX, mayLieAt: (real) => isBelow(real, root) });
     if (file === null) return { problem: `${path} has been removed` };
-    if (file.size > FILE_BYTES_MAX) return { problem: `${path} is larger than ${FILE_BYTES_MAX} bytes` };
     return { bytes: file.bytes, hash: contentHash(file.bytes) };
   } catch (error) {
+    if (error instanceof FileTooLargeError) return { problem: `${path} is larger than ${FILE_BYTES_MAX} bytes` };
     return { problem: `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

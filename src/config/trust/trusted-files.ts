@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { makePrivate } from '../../base/paths/make-private.ts';
 import { appendLine } from '../append-line.ts';
-import { readRegularFile } from '../read-regular-file.ts';
 import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
 
 /** Thousands of decisions, which take about 15 ms to read. */
@@ -81,9 +81,8 @@ export class TrustedFiles {
 
   /** Without the end of a line that another process is writing. */
   #readText(): string {
-    const file = readRegularFile(this.path, RECORD_BYTES_MAX);
+    const file = readRegularFileSync(this.path, { bytesMax: RECORD_BYTES_MAX });
     if (file === null) return '';
-    if (file.size > RECORD_BYTES_MAX) throw new Error(`it is larger than ${RECORD_BYTES_MAX} bytes`);
     return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
   }
 

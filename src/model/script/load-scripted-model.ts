@@ -1,4 +1,5 @@
-import { readRegularFile } from '../../config/read-regular-file.ts';
+import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { type FileContent, readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './create-scripted-model.ts';
 import { ScriptError } from './script-error.ts';
 
@@ -11,14 +12,16 @@ export function loadScriptedModel(path: string, options: Omit<ScriptedModelOptio
 
 function readText(path: string): string {
   const problem = (text: string) => new ScriptError([{ text, place: null }], path);
-  let file: ReturnType<typeof readRegularFile>;
+  let file: FileContent | null;
   try {
-    file = readRegularFile(path, SCRIPT_BYTES_MAX);
+    file = readRegularFileSync(path, { bytesMax: SCRIPT_BYTES_MAX });
   } catch (error) {
+    if (error instanceof FileTooLargeError) {
+      throw problem(`the model script has ${error.size} bytes; at most ${SCRIPT_BYTES_MAX} are allowed`);
+    }
     throw problem(`the model script cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (file === null) throw problem('the model script does not exist');
-  if (file.size > SCRIPT_BYTES_MAX) throw problem(`the model script has ${file.size} bytes; at most ${SCRIPT_BYTES_MAX} are allowed`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes);
   } catch (error) {

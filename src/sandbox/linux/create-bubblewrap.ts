@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { closeSync, openSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
+import { readProcLink } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
@@ -183,7 +184,7 @@ function isLong(options: readonly string[]): boolean {
 
 /** A process in a terminal does not inherit the files, so a shell opens them before it runs bubblewrap. */
 function withFiles(files: readonly number[], argv: readonly string[]): string[] {
-  const own = `/proc/${readlinkSync('/proc/self')}/fd`;
+  const own = `/proc/${readProcLink('/proc/self')}/fd`;
   const opened = files.map((file, index) => `${FILTER_FD + index}<${own}/${file}`);
   return [...shellFor(FILTER_FD + files.length - 1), '-c', `exec "$@" ${opened.join(' ')}`, 'heddle', ...argv];
 }

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { textOf } from '../../base/paths/stat-of.ts';
+import { existsSync } from 'node:fs';
+import { namesInProc, readProc } from '../../base/files/read-proc.ts';
 import { SandboxUnavailableError } from '../processes/processes.ts';
 
 const CLOSE_ON_EXEC = 0o2000000;
@@ -22,7 +22,7 @@ export interface FileClosing {
  * any sandbox. Usually there are none.
  */
 export function inheritedFiles(): number[] {
-  return readdirSync('/proc/self/fd').map(Number).filter(isInherited);
+  return namesInProc('/proc/self/fd').map(Number).filter(isInherited);
 }
 
 /**
@@ -51,6 +51,6 @@ function isInherited(file: number): boolean {
 
 /** Returns the flags of an open file. For a file closed in the meantime, returns flags that count as not inherited. */
 function flagsOf(file: number): number {
-  const flags = /^flags:\s*([0-7]+)$/m.exec(textOf(`/proc/self/fdinfo/${file}`) ?? '')?.[1];
+  const flags = /^flags:\s*([0-7]+)$/m.exec(readProc(`/proc/self/fdinfo/${file}`) ?? '')?.[1];
   return flags === undefined ? CLOSE_ON_EXEC : Number.parseInt(flags, 8);
 }

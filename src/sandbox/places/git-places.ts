@@ -1,7 +1,9 @@
 import { dirname, join, resolve } from 'node:path';
+import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
+import { textOf } from '../../base/files/text-of.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { readRegularFile } from '../../config/read-regular-file.ts';
 import { type GitConfigEntry, gitConfigEntries } from '../../git/git-config-entries.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
@@ -64,10 +66,12 @@ export function gitFolder(dotGit: string): string {
 }
 
 /** Returns the path that a small file names, or null if it names none. */
-function pointer(path: string, prefix: string): string | null {
-  const text = textOf(path, POINTER_BYTES_MAX);
-  const named = text?.startsWith(prefix) === true ? text.slice(prefix.length).replace(/[\r\n]+$/, '') : '';
-  return named === '' || /[\0\n]/.test(named) ? null : named;
+function pointer(file: string, prefix: string): string | null {
+  const text = textOf(file, POINTER_BYTES_MAX);
+  // git reads the path up to a NUL.
+  const [named = ''] = text?.startsWith(prefix) === true ? text.slice(prefix.length).split('\0') : [];
+  const path = named.replace(/[\r\n]+$/, '');
+  return path === '' ? null : path;
 }
 
 function includedFiles(folders: readonly string[], userHome: string | null): string[] {
@@ -75,7 +79,7 @@ function includedFiles(folders: readonly string[], userHome: string | null): str
   const own = files.size;
   // The loop also reads the files that it adds.
   for (const file of files) {
-    for (const value of includes(textOf(file, CONFIG_BYTES_MAX, requireSmall) ?? '')) {
+    for (const value of includes(configText(file) ?? '')) {
       const path = includedPath(file, value, userHome);
       if (path !== null) files.add(path);
     }
@@ -97,18 +101,12 @@ function includedPath(file: string, value: string, userHome: string | null): str
   return value.startsWith('~/') && userHome !== null ? join(userHome, value.slice(2)) : null;
 }
 
-function requireSmall(path: string): never {
-  throw new ProcessStartError(`${path}: this git configuration is larger than ${CONFIG_BYTES_MAX} bytes, so it cannot be protected`);
-}
-
-/** Returns null for what git could not read either: no file, a folder, a pipe, a device. */
-function textOf(path: string, bytesMax: number, tooLarge: (path: string) => null = () => null): string | null {
-  let file: ReturnType<typeof readRegularFile>;
+/** Returns the text of a configuration. Returns null for what git could not read either: no file, a folder, a pipe, a device. */
+function configText(path: string): string | null {
   try {
-    file = readRegularFile(path, bytesMax);
-  } catch {
-    return null;
+    return readRegularFileSync(path, { bytesMax: CONFIG_BYTES_MAX })?.bytes.toString('utf8') ?? null;
+  } catch (error) {
+    if (!(error instanceof FileTooLargeError)) return null;
+    throw new ProcessStartError(`${path}: this git configuration could not be protected: ${error.message}`, { cause: error });
   }
-  if (file === null) return null;
-  return file.size > bytesMax ? tooLarge(path) : file.bytes.toString('utf8');
 }

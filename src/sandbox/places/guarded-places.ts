@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readlinkSync, rmdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, rmdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { listFolderSync } from '../../base/files/list-folder.ts';
+import { readProcLink } from '../../base/files/read-proc.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { openPlace } from './open-place.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
+/** A folder with more entries is not a guard: each entry of a guard is a server that uses it. */
+const HOLDS_MAX = 1000;
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
 /** The guard or a folder above it was removed or replaced in the meantime. */
 const CHANGED = ['ENOENT', 'ENOTDIR', 'ELOOP'];
@@ -31,8 +35,8 @@ interface Guard {
  */
 export class GuardedPlaces {
   readonly #guards = new Map<string, Guard>();
-  readonly #namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  readonly #hold = `held-for-sandbox-${this.#namespace}-${readlinkSync('/proc/self')}-${randomBytes(4).toString('hex')}`;
+  readonly #namespace = /\d+/.exec(readProcLink('/proc/self/ns/pid'))?.[0] ?? '0';
+  readonly #hold = `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
 
   /**
    * Guards a path without links, or holds the existing guard. Returns false if this user has no permission to create anything
@@ -49,6 +53,7 @@ export class GuardedPlaces {
   /** Whether the folder is a guard, made by this process or by another one, which may have ended. */
   isGuard(path: string): boolean {
     const names = namesIn(path);
+    if (names === null) return false;
     return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#guards.has(path));
   }
 
@@ -101,7 +106,7 @@ export class GuardedPlaces {
 
   /** Removes the holds of ended processes, if they belong to the same process namespace. */
   #forgetTheDead({ own }: Guard): void {
-    for (const name of readdirSync(within(own, ''))) {
+    for (const { name } of listFolderSync(within(own, ''), HOLDS_MAX).entries) {
       const [, namespace, pid] = HOLD_NAME.exec(name) ?? [];
       if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(within(own, name));
     }
@@ -113,10 +118,11 @@ function within(folder: number, name: string): string {
   return `/proc/self/fd/${folder}/${name}`;
 }
 
-/** Returns no names if the folder cannot be read: then it is not a guard. */
-function namesIn(path: string): string[] {
+/** Returns no names if the folder cannot be read: then it is not a guard. Returns null if it has too many. */
+function namesIn(path: string): string[] | null {
   try {
-    return readdirSync(path);
+    const { entries, cut } = listFolderSync(path, HOLDS_MAX);
+    return cut ? null : entries.map(({ name }) => name);
   } catch (error) {
     if (hasErrorCode(error, [...FORBIDDEN, ...CHANGED])) return [];
     throw error;

@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
+import { linkTarget } from '../../base/paths/link-target.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
 
 /** Linux's flag to open a file or folder only as a handle, which needs no permission to read it. Node does not name it. */
@@ -11,7 +12,7 @@ const O_PATH = 0o10000000;
 export function openPlace(path: string): number | null {
   const handle = unlessUnseen(() => openSync(path, O_PATH | constants.O_NOFOLLOW));
   if (handle === null) return null;
-  if (unlessUnseen(() => readlinkSync(`/proc/self/fd/${handle}`)) === path) return handle;
+  if (linkTarget(`/proc/self/fd/${handle}`) === path) return handle;
   closeSync(handle);
   return null;
 }

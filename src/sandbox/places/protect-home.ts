@@ -1,10 +1,12 @@
-import { readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { readProc } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { linkTarget } from '../../base/paths/link-target.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
+import { ProcessStartError } from '../processes/processes.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** The home, and the parts of it that commands work in. */
@@ -25,7 +27,9 @@ export function protectHome({ home, workspace, everything }: HomeOptions, places
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
-  const aliases = mountAliases(real, readFileSync('/proc/self/mountinfo', 'utf8')).filter((alias) => {
+  const mountInfo = readProc('/proc/self/mountinfo');
+  if (mountInfo === null) throw new ProcessStartError(`${real} cannot be protected: /proc/self/mountinfo cannot be read`);
+  const aliases = mountAliases(real, mountInfo).filter((alias) => {
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
   });
@@ -63,10 +67,11 @@ function showHome(home: string, places: ViewPlaces): void {
     const path = join(home, name);
     const stat = statOf(path);
     if (stat?.isSymbolicLink() === true) {
-      places.links.set(path, readlinkSync(path));
+      const target = linkTarget(path);
+      // Null: it has just been removed.
+      if (target !== null) places.links.set(path, target);
       places.protect(path);
-    }
-    if (stat?.isSymbolicLink() === false && !places.kinds.has(path)) places.set(path, 'read');
+    } else if (stat !== null && !places.kinds.has(path)) places.set(path, 'read');
   }
 }
 

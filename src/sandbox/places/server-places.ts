@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { textOf } from '../../base/files/text-of.ts';
 import { isObject } from '../../base/json-value.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
-import { readRegularFile } from '../../config/read-regular-file.ts';
 
 /** The files that the server was started from. */
 export interface Installation {
@@ -54,8 +54,7 @@ function dependenciesOf(manifest: string): string[] {
 
 function readManifest(path: string): Record<string, unknown> {
   try {
-    const file = readRegularFile(path, MANIFEST_BYTES_MAX);
-    const content: unknown = file === null ? null : JSON.parse(file.bytes.toString('utf8'));
+    const content: unknown = JSON.parse(textOf(path, MANIFEST_BYTES_MAX) ?? 'null');
     return isObject(content) ? content : {};
   } catch {
     // An optional package need not be installed. A damaged one does not run.

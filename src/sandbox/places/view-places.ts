@@ -1,5 +1,6 @@
-import { readdirSync, type Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
@@ -11,9 +12,8 @@ import type { GuardedPlaces } from './guarded-places.ts';
 
 /** The kernel's limit is 4,095, including a prefix by bubblewrap. */
 export const PATH_BYTES_MAX = 4000;
+const NAME_BYTES_MAX = 255;
 const FROZEN_ENTRIES_MAX = 500;
-/** The size of a folder that certainly has more entries, in all common file systems. */
-const FROZEN_BYTES_MAX = FROZEN_ENTRIES_MAX * 512;
 
 /** The places of a view while it is built, and the guards that it uses. Paths are real, unless a method says otherwise. */
 export class ViewPlaces {
@@ -89,6 +89,8 @@ export class ViewPlaces {
   }
 
   #protectPlace(path: string, stat: Stats | null): void {
+    // Nothing can be created with a name that is too long.
+    if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
     if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
     else this.set(path, 'read');
   }
@@ -102,10 +104,8 @@ export class ViewPlaces {
 
   /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
   #freeze(folder: string): void {
-    // A large folder is not even listed, which would take long.
-    const isLarge = (statOf(folder)?.size ?? 0) > FROZEN_BYTES_MAX;
-    const entries = isLarge ? [] : readdirSync(folder, { withFileTypes: true });
-    if (isLarge || entries.length > FROZEN_ENTRIES_MAX) {
+    const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
+    if (cut) {
       throw new ProcessStartError(
         `${folder} contains a protected symbolic link and more than ${FROZEN_ENTRIES_MAX} entries, so the link cannot be protected`,
       );
@@ -118,8 +118,11 @@ export class ViewPlaces {
   }
 }
 
-/** The path itself if something is there, else the first part of it that is missing. */
+/** The path itself if something is there, else the first part of it that is missing, or the file that is in its way. */
 function firstMissing(path: string): string {
   const parent = dirname(path);
-  return parent === path || statOf(path) !== null || statOf(parent) !== null ? path : firstMissing(parent);
+  if (parent === path || statOf(path) !== null) return path;
+  const above = statOf(parent);
+  if (above === null) return firstMissing(parent);
+  return above.isDirectory() ? path : parent;
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { namesInProc, type ProcPath, readProc } from '../../base/files/read-proc.ts';
 import type { ProcessMarks } from './process-mark.ts';
 
 export interface ProcessEntry {
@@ -64,7 +64,7 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
   return {
     async list() {
       const entries: ProcessEntry[] = [];
-      const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+      const pids = namesInProc('/proc').filter((name) => /^\d+$/.test(name));
       for (const [index, pid] of pids.entries()) {
         if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
         const stat = readStat(pid);
@@ -92,7 +92,7 @@ function isOver({ state }: LinuxStat): boolean {
 
 /** Returns null if there is no such process. */
 function readStat(pid: string): LinuxStat | null {
-  const text = readProc(`/proc/${pid}/stat`);
+  const text = textIn(`/proc/${pid}/stat`);
   // The program's name is in parentheses and may contain any character.
   const [state = '', ...numbers] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [parent, group, session] = numbers.map(Number);
@@ -101,16 +101,12 @@ function readStat(pid: string): LinuxStat | null {
 }
 
 function linuxMark(marks: ProcessMarks, pid: string): number | null {
-  return marks.inEnvironment(readProc(`/proc/${pid}/environ`)) ?? marks.inLimits(readProc(`/proc/${pid}/limits`));
+  return marks.inEnvironment(textIn(`/proc/${pid}/environ`)) ?? marks.inLimits(textIn(`/proc/${pid}/limits`));
 }
 
 /** Returns an empty string if the process has ended or may not be read. */
-function readProc(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
+function textIn(path: ProcPath): string {
+  return readProc(path, 'latin1') ?? '';
 }
 
 /** Uses `ps`, which shows the environment of the user's own processes. */

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { FileRefusedError, FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import type { FileLocation } from '../../files/file-location.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -7,21 +7,16 @@ import type { PinnedFolders } from './pinned-folders.ts';
 /** The largest file that a patch can change. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Does not follow a link, and does not wait for a pipe. */
-const READING = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 /** The content of a text file. Throws a PatchError if it is not a UTF-8 text file within the limit, else the system's error. */
 export async function readText(folders: PinnedFolders, location: FileLocation, path: string): Promise<string> {
-  const handle = await open(await folders.entry(location), READING);
   try {
-    const { size } = await handle.stat();
-    if (location.found?.isFile() !== true) throw new PatchError(`${path} is not a regular file`);
-    if (size > FILE_BYTES_MAX) throw new PatchError(`${path} has ${size} bytes, and the limit is ${FILE_BYTES_MAX}`);
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile());
+    const file = await readRegularFile(await folders.entry(location), { bytesMax: FILE_BYTES_MAX, followLinks: false });
+    if (file === null) throw new PatchError(`${path} does not exist`);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
   } catch (error) {
     if (error instanceof TypeError) throw new PatchError(`${path} is not UTF-8 text`, { cause: error });
+    if (error instanceof FileTooLargeError) throw new PatchError(`${path} has ${error.size} bytes, and the limit is ${FILE_BYTES_MAX}`);
+    if (error instanceof FileRefusedError) throw new PatchError(`${path} is not a regular file`, { cause: error });
     throw error;
-  } finally {
-    await handle.close();
   }
 }

@@ -18,6 +18,7 @@ test('a link is followed as often as it is on the way', () => {
   symlinkSync('../alias/file', join(root, 'real', 'again'));
   expect(followPath(join(root, 'alias', 'again'))).toEqual({
     end: join(root, 'real', 'file'),
+    isComplete: true,
     links: [
       { link: join(root, 'alias'), target: 'real' },
       { link: join(root, 'real', 'again'), target: '../alias/file' },

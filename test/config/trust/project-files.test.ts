@@ -175,7 +175,7 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
     ['a line that is not JSON', '{}{\n', 'line 1 is not valid'],
     ['a line of another shape', '\n{"folder":"/a","files":{"x":5}}\n', 'line 2 is not valid'],
     ['an incomplete line', '{"folder":"/a","files":{}}\n{"folder":"/b","fi\n', 'line 2 is not valid'],
-    ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it is larger than 524288 bytes'],
+    ['too many bytes', '\n'.repeat(RECORD_BYTES_MAX + 1), 'it has 524289 bytes, and the limit is 524288'],
     ['no UTF-8', Buffer.from([0xff, 0x0a]), 'not valid'],
   ];
   test.each(broken)('%s', async (_, text, reason) => {

@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { unlessUnseen } from '../paths/stat-of.ts';
+
+// Only the kernel makes what is in /proc. Its files report no size, so the reader of other files does not read them.
+
+/** A path in /proc. */
+export type ProcPath = `/proc/${string}`;
+
+/** The text of a file in /proc. Returns null if its process has ended, or if it may not be read. */
+export function readProc(path: ProcPath, encoding: 'utf8' | 'latin1' = 'utf8'): string | null {
+  return unlessUnseen(() => readFileSync(path, encoding));
+}
+
+/** The target of a link in /proc. Throws the system's error, also if its process has ended. */
+export function readProcLink(path: ProcPath): string {
+  return readlinkSync(path);
+}
+
+/** The names in a folder of /proc, or in /proc itself. Throws the system's error, also if its process has ended. */
+export function namesInProc(path: '/proc' | ProcPath): string[] {
+  return readdirSync(path);
+}
