@@ -9,6 +9,9 @@ describe('readable paths', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(true);
     expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/home/me'] })).toBe(false);
+    expect(isReadable(`${HOME}/config.toml`, { ...bounds, workspace: [HOME], writableRoots: [HOME] })).toBe(false);
+    expect(isReadable(`${HOME}/.config.toml.swp`, { ...bounds, writableRoots: [HOME] })).toBe(false);
+    expect(isReadable(`${HOME}/notes`, { ...bounds, writableRoots: [HOME] })).toBe(true);
     expect(isReadable(`${HOME}/job/a`, { ...bounds, writableRoots: [`${HOME}/job`] })).toBe(true);
   });
 
@@ -21,6 +24,13 @@ describe('readable paths', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/'] })).toBe(false);
   });
+});
+
+test('no copy of a secret file in the home is writable, even if the home is a writable root', () => {
+  const bounds = { writableRoots: [HOME], workspace: [], home: HOME };
+  expect(isWritable(`${HOME}/config.toml`, bounds)).toBe(false);
+  expect(isWritable(`${HOME}/config.toml~`, bounds)).toBe(false);
+  expect(isWritable(`${HOME}/notes`, bounds)).toBe(true);
 });
 
 test('a writable root inside a protected folder is writable', () => {

@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { HOME_PROTECTED, HOME_SECRETS, isOfHome } from './home-readable.ts';
+import { HOME_PROTECTED, isHomeSecret, isOfHome } from './home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
@@ -10,7 +10,7 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
  * home, the root must be in the home too. The path and the roots are absolute, and either all have their links resolved or none.
  */
 export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
-  if (isOfHome(path, home, HOME_SECRETS)) return false;
+  if (isHomeSecret(path, home)) return false;
   return rootsFor(path, writableRoots, home).some(
     (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
   );
@@ -18,7 +18,7 @@ export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBo
 
 /** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
 export function isReadable(path: string, { readable, writableRoots, workspace, home }: Omit<SandboxBounds, 'network'>): boolean {
-  if (isOfHome(path, home, HOME_SECRETS)) return false;
+  if (isHomeSecret(path, home)) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
   const roots = readable === 'everything' ? [] : readable.roots;
   return rootsFor(path, [...roots, ...workspace, ...writableRoots], home).length > 0;

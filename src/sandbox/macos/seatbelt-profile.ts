@@ -1,4 +1,4 @@
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, SECRET_FILES } from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 
 const PLATFORM_READABLE = [
@@ -56,6 +56,10 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
       'file-read* file-write*',
       HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
     ),
+    deny(
+      'file-read* file-write*',
+      SECRET_FILES.map((name) => copiesOf(home, name)),
+    ),
     '(deny file-write-setugid)',
     network
       ? '(allow network* system-socket)'
@@ -82,8 +86,16 @@ function literal(path: string): string {
 
 /** Matches the name at any depth below the root, whether it exists or not. */
 function protectedName(root: string, name: string): string {
-  const escaped = `${root === '/' ? '' : root}/`.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
-  return `(regex #"^${escaped}(.*/)?${name.replaceAll('.', '\\.')}(/|$)")`;
+  return `(regex #"^${escaped(root === '/' ? '' : root)}/(.*/)?${escaped(name)}(/|$)")`;
+}
+
+/** Matches the entries of a folder whose names contain the name. */
+function copiesOf(folder: string, name: string): string {
+  return `(regex #"^${escaped(folder)}/[^/]*${escaped(name)}")`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
 }
 
 function quoted(path: string): string {

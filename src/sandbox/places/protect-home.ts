@@ -1,9 +1,9 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isHomeSecret, isSecretCopy } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import type { ViewPlaces } from './view-places.ts';
 
@@ -41,6 +41,7 @@ function protectHomeAt(path: string, { workspace, everything }: Omit<HomeOptions
     if (seen) showHome(path, places);
     for (const folder of workspace) if (isWorkIn(folder, path)) places.show(folder, 'read');
   }
+  hideLinkedSecrets(path, everything, places);
 }
 
 /** Removes the places in the home from the view, except those in a writable root. */
@@ -53,7 +54,7 @@ function hideHome(home: string, places: ViewPlaces): void {
 
 /** Whether a folder is in the home and not one of its secrets. */
 function isWorkIn(folder: string, home: string): boolean {
-  return isWithin(folder, home) && !isOfHome(folder, home, HOME_SECRETS);
+  return isWithin(folder, home) && !isHomeSecret(folder, home);
 }
 
 function showHome(home: string, places: ViewPlaces): void {
@@ -72,5 +73,18 @@ function protectOwnFiles(home: string, places: ViewPlaces): void {
 }
 
 function hideSecrets(home: string, places: ViewPlaces): void {
-  for (const name of HOME_SECRETS) places.hide(join(home, name));
+  for (const name of new Set([...HOME_SECRETS, ...readdirSync(home).filter(isSecretCopy)])) places.hide(join(home, name));
+}
+
+/** Hides the files and folders outside the home that its secrets lead to, such as a config.toml that is kept with other dotfiles. */
+function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
+  for (const name of HOME_SECRETS) {
+    const path = join(home, name);
+    if (statOf(path)?.isSymbolicLink() !== true) continue;
+    const real = realPath(path);
+    const stat = real === null ? null : statOf(real);
+    if (real === null || isWithin(real, home) || !(everything || places.kindOf(real) !== undefined)) continue;
+    if (stat?.isFile() === true) places.set(real, 'nothing');
+    else if (stat?.isDirectory() === true) places.set(real, 'empty');
+  }
 }
