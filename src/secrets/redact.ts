@@ -1,9 +1,65 @@
 /** Shorter secrets are not replaced: they also occur in ordinary words, and the text would become unreadable. */
 export const SECRET_CHARS_MIN = 8;
 
+const MASK = '…';
+
 /** The text with `…` in place of these known secrets. Longer secrets must come before shorter ones that they may contain. */
 export function redact(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((result, secret) => result.replaceAll(secret, '…'), text);
+  return secrets.length === 0 ? text : text.replace(anyOf(secrets), MASK);
+}
+
+/** Redacts known secrets in a text that arrives in pieces, with the same result as `redact` for the whole text. */
+export class RedactedStream {
+  readonly #secrets: readonly string[];
+  readonly #pattern: RegExp;
+  readonly #charsMax: number;
+  #held = '';
+
+  /** `secrets`: at least one, and longer ones before shorter ones. */
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets;
+    this.#pattern = anyOf(secrets);
+    this.#charsMax = secrets[0]?.length ?? 0;
+  }
+
+  /** Takes the next piece and returns what can be shown now. Holds back only an end that may be the beginning of a secret. */
+  push(piece: string): string {
+    const text = this.#held + piece;
+    let shown = '';
+    let start = 0;
+    for (;;) {
+      const held = this.#heldFrom(text, start);
+      this.#pattern.lastIndex = start;
+      const found = this.#pattern.exec(text);
+      if (found === null || found.index >= held) {
+        this.#held = text.slice(held);
+        return shown + text.slice(start, held);
+      }
+      shown += text.slice(start, found.index) + MASK;
+      start = found.index + found[0].length;
+    }
+  }
+
+  /** Ends the text and returns the rest of it. */
+  end(): string {
+    const rest = redact(this.#held, this.#secrets);
+    this.#held = '';
+    return rest;
+  }
+
+  /** Where the first end of the text begins that is the beginning of a secret, but not the whole secret. */
+  #heldFrom(text: string, start: number): number {
+    for (let index = Math.max(start, text.length - this.#charsMax + 1); index < text.length; index++) {
+      const end = text.slice(index);
+      if (this.#secrets.some((secret) => secret.length > end.length && secret.startsWith(end))) return index;
+    }
+    return text.length;
+  }
+}
+
+/** Matches each secret; at one position the longest, as it comes first. */
+function anyOf(secrets: readonly string[]): RegExp {
+  return new RegExp(secrets.map((secret) => secret.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&')).join('|'), 'g');
 }
 
 /** Headers and parameters whose values are public. The values of all others count as secrets. */
