@@ -13,6 +13,8 @@ export class RedactedStream {
   readonly #secrets: readonly string[];
   readonly #pattern: RegExp;
   readonly #charsMax: number;
+  /** The UTF-16 codes with which secrets begin. */
+  readonly #firstCodes: readonly number[];
   #held = '';
 
   /** `secrets`: at least one, and longer ones before shorter ones. */
@@ -20,10 +22,13 @@ export class RedactedStream {
     this.#secrets = secrets;
     this.#pattern = anyOf(secrets);
     this.#charsMax = secrets[0]?.length ?? 0;
+    this.#firstCodes = [...new Set(secrets.map((secret) => secret.charCodeAt(0)))];
   }
 
   /** Takes the next piece and returns what can be shown now. Holds back only an end that may be the beginning of a secret. */
   push(piece: string): string {
+    // Most pieces are a word, in which no secret can begin.
+    if (this.#held === '' && !this.#mayBeginIn(piece)) return piece;
     const text = this.#held + piece;
     let shown = '';
     let start = 0;
@@ -47,9 +52,15 @@ export class RedactedStream {
     return rest;
   }
 
+  #mayBeginIn(piece: string): boolean {
+    for (let index = 0; index < piece.length; index++) if (this.#firstCodes.includes(piece.charCodeAt(index))) return true;
+    return false;
+  }
+
   /** Where the first end of the text begins that is the beginning of a secret, but not the whole secret. */
   #heldFrom(text: string, start: number): number {
     for (let index = Math.max(start, text.length - this.#charsMax + 1); index < text.length; index++) {
+      if (!this.#firstCodes.includes(text.charCodeAt(index))) continue;
       const end = text.slice(index);
       if (this.#secrets.some((secret) => secret.length > end.length && secret.startsWith(end))) return index;
     }

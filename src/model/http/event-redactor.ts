@@ -11,6 +11,8 @@ interface Channel {
   text: RedactedStream;
   /** The id of the item or call, as the provider sends it. */
   owner: string;
+  /** The index of the text in its item; null if the item has only one. */
+  index: number | null;
   /** A delta of this text without secrets in its fields. */
   shown: Delta;
   /** The end of what has arrived, in which an escape sequence may begin. */
@@ -19,6 +21,7 @@ interface Channel {
   isClosed: boolean;
 }
 
+const NOTHING: readonly ModelEvent[] = [];
 const ESCAPE_CHARS = '\\u0000'.length;
 
 /**
@@ -30,6 +33,7 @@ export class EventRedactor {
   /** Matches the escape sequence of a character that occurs in a secret. */
   readonly #escapedSecret: RegExp;
   readonly #channels = new Map<string, Channel>();
+  #last: Channel | null = null;
 
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets;
@@ -39,14 +43,17 @@ export class EventRedactor {
 
   /** Returns the events without secrets. A delta whose whole text is held back is left out. */
   redact(events: ModelEvent[]): ModelEvent[] {
-    return this.#secrets.length === 0 ? events : events.flatMap((event) => this.#redactEvent(event));
+    if (this.#secrets.length === 0) return events;
+    const shown: ModelEvent[] = [];
+    for (const event of events) shown.push(...this.#redactEvent(event));
+    return shown;
   }
 
   redactFailure(failure: ModelFailure): ModelFailure {
     return this.#secrets.length === 0 ? failure : { ...failure, error: this.#redactValue(failure.error) };
   }
 
-  #redactEvent(event: ModelEvent): ModelEvent[] {
+  #redactEvent(event: ModelEvent): readonly ModelEvent[] {
     switch (event.type) {
       case 'textDelta':
       case 'reasoningSummaryDelta':
@@ -69,7 +76,7 @@ export class EventRedactor {
     }
   }
 
-  #redactDelta(event: Delta): ModelEvent[] {
+  #redactDelta(event: Delta): readonly ModelEvent[] {
     const channel = this.#channelOf(event);
     if (event.type === 'callDelta' && !event.custom) {
       const seen = channel.tail + event.delta;
@@ -77,16 +84,24 @@ export class EventRedactor {
       // Whoever reads the arguments decodes escape sequences, so a secret may be written with them.
       if (this.#escapedSecret.test(seen)) channel.isClosed = true;
     }
-    return channel.isClosed ? [] : shown(channel, channel.text.push(event.delta));
+    return channel.isClosed ? NOTHING : shown(channel, channel.text.push(event.delta));
   }
 
   #channelOf(event: Delta): Channel {
     const owner = event.type === 'callDelta' ? event.callId : event.itemId;
-    const key = `${event.type} ${'index' in event ? event.index : ''} ${owner}`;
-    const known = this.#channels.get(key);
-    if (known !== undefined) return known;
+    const index = 'index' in event ? event.index : null;
+    // Almost all deltas continue the text of the one before.
+    const last = this.#last;
+    if (last !== null && last.owner === owner && last.index === index && last.shown.type === event.type) return last;
+    const key = `${event.type} ${index} ${owner}`;
+    this.#last = this.#channels.get(key) ?? this.#open(key, { event, owner, index });
+    return this.#last;
+  }
+
+  #open(key: string, { event, owner, index }: { event: Delta; owner: string; index: number | null }): Channel {
     const channel: Channel = {
       owner,
+      index,
       shown: this.#redactValue(event),
       text: new RedactedStream(this.#secrets),
       tail: '',
@@ -137,8 +152,8 @@ export class EventRedactor {
   }
 }
 
-function shown(channel: Channel, delta: string): ModelEvent[] {
-  return delta === '' ? [] : [{ ...channel.shown, delta }];
+function shown(channel: Channel, delta: string): readonly ModelEvent[] {
+  return delta === '' ? NOTHING : [{ ...channel.shown, delta }];
 }
 
 /** Whether the deltas with this id belong to the item. */
@@ -146,9 +161,6 @@ function isOf(owner: string, item: ResponseItem): boolean {
   return ('id' in item && item.id === owner) || ('call_id' in item && item.call_id === owner);
 }
 
-function isEarlierPart(
-  { owner, shown: { type, ...fields } }: Channel,
-  part: Extract<ModelEvent, { type: 'reasoningSummaryPart' }>,
-): boolean {
-  return type === 'reasoningSummaryDelta' && owner === part.itemId && 'index' in fields && fields.index < part.index;
+function isEarlierPart({ owner, index, shown }: Channel, part: Extract<ModelEvent, { type: 'reasoningSummaryPart' }>): boolean {
+  return shown.type === 'reasoningSummaryDelta' && owner === part.itemId && index !== null && index < part.index;
 }
