@@ -151,6 +151,15 @@ describe('a key that a provider repeats is not shown', () => {
   });
 });
 
+test('words of the format stay, even if one is the value of a header', async () => {
+  await using server = await ProviderServer.start(answer('responses', 'text', ['an assistant']));
+  const httpHeaders = { 'X-Role': 'assistant', 'X-State': 'completed', 'X-Type': 'output_text' };
+  const { model } = modelAt(server.port, { httpHeaders });
+  const all = await collect(model.stream(request, never));
+  expect(all.map(({ type }) => type)).toEqual(['started', 'itemStarted', 'textDelta', 'itemCompleted', 'completed']);
+  expect(all.at(-2)).toMatchObject({ item: { role: 'assistant', content: [{ type: 'output_text', text: 'an …' }] } });
+});
+
 test('a key of fewer than 8 characters stays: it is found in plain words', async () => {
   await using server = await ProviderServer.start(answer('responses', 'text', ['a word']));
   const { model } = modelAt(server.port, { envKey: 'K' }, { env: { K: 'word' } });

@@ -21,6 +21,13 @@ interface Channel {
   isClosed: boolean;
 }
 
+/** Words of the formats. They stay even if someone uses one as the value of a header, because nothing could be read without them. */
+const FORMAT_WORDS: ReadonlySet<string> = new Set([
+  ...['itemStarted', 'reasoningSummaryPart', 'textDelta', 'reasoningSummaryDelta', 'reasoningDelta', 'callDelta', 'itemCompleted'],
+  ...['retrying', 'completed', 'incomplete', 'in_progress', 'assistant', 'reasoning', 'arguments', 'encrypted_content'],
+  ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
+  ...['image_generation_call', 'commentary', 'final_answer'],
+]);
 const NOTHING: readonly ModelEvent[] = [];
 const ESCAPE_CHARS = '\\u0000'.length;
 
@@ -143,12 +150,16 @@ export class EventRedactor {
     return value === undefined || hidden === JSON.stringify(value) ? text : hidden;
   }
 
+  #redactText(text: string): string {
+    return FORMAT_WORDS.has(text) ? text : redact(text, this.#secrets);
+  }
+
   /** A copy of a JSON value without secrets, in keys and in strings. */
   #redactValue<T>(value: T): T {
-    if (typeof value === 'string') return redact(value, this.#secrets) as T;
+    if (typeof value === 'string') return this.#redactText(value) as T;
     if (Array.isArray(value)) return value.map((part) => this.#redactValue(part)) as T;
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [redact(key, this.#secrets), this.#redactValue(part)])) as T;
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [this.#redactText(key), this.#redactValue(part)])) as T;
   }
 }
 
