@@ -26,6 +26,18 @@ describe('readable paths', () => {
   });
 });
 
+test('what a secret of the home leads to is neither readable nor writable', () => {
+  const bounds = {
+    readable: 'everything' as const,
+    writableRoots: ['/ws'],
+    workspace: ['/ws'],
+    home: HOME,
+    linkedSecrets: ['/ws/dotfiles/c'],
+  };
+  expect([isReadable('/ws/dotfiles/c', bounds), isWritable('/ws/dotfiles/c', bounds)]).toEqual([false, false]);
+  expect([isReadable('/ws/dotfiles/cd', bounds), isWritable('/ws/dotfiles/cd', bounds)]).toEqual([true, true]);
+});
+
 test('no copy of a secret file in the home is writable, even if the home is a writable root', () => {
   const bounds = { writableRoots: [HOME], workspace: [], home: HOME };
   expect(isWritable(`${HOME}/config.toml`, bounds)).toBe(false);

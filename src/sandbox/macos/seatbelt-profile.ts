@@ -17,7 +17,7 @@ const ALWAYS = [
 ];
 
 /** Returns a Seatbelt profile for the bounds, whose paths must be real. Later rules override earlier ones. */
-export function seatbeltProfile({ readable, writableRoots, network, workspace, home }: SandboxBounds): string {
+export function seatbeltProfile({ readable, writableRoots, network, workspace, home, linkedSecrets = [] }: SandboxBounds): string {
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -52,10 +52,7 @@ export function seatbeltProfile({ readable, writableRoots, network, workspace, h
             inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
           ),
         ]),
-    deny(
-      'file-read* file-write*',
-      HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
-    ),
+    deny('file-read* file-write*', [...HOME_SECRETS.map((name) => `${home}/${name}`), ...linkedSecrets].map(subpath)),
     deny(
       'file-read* file-write*',
       SECRET_FILES.map((name) => copiesOf(home, name)),

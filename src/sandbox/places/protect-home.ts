@@ -5,6 +5,7 @@ import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isHomeSecret, isSecretCopy } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
+import { linkedSecrets } from './linked-secrets.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /** The home, and the parts of it that commands work in. */
@@ -76,15 +77,9 @@ function hideSecrets(home: string, places: ViewPlaces): void {
   for (const name of new Set([...HOME_SECRETS, ...readdirSync(home).filter(isSecretCopy)])) places.hide(join(home, name));
 }
 
-/** Hides the files and folders outside the home that its secrets lead to, such as a config.toml that is kept with other dotfiles. */
+/** Hides what the home's secrets lead to outside the home. */
 function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
-  for (const name of HOME_SECRETS) {
-    const path = join(home, name);
-    if (statOf(path)?.isSymbolicLink() !== true) continue;
-    const real = realPath(path);
-    const stat = real === null ? null : statOf(real);
-    if (real === null || isWithin(real, home) || !(everything || places.kindOf(real) !== undefined)) continue;
-    if (stat?.isFile() === true) places.set(real, 'nothing');
-    else if (stat?.isDirectory() === true) places.set(real, 'empty');
+  for (const path of linkedSecrets(home)) {
+    if (everything || places.kindOf(path) !== undefined) places.set(path, statOf(path)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 }
