@@ -1,8 +1,8 @@
 const { spawnSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
-const { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
-const { basename, join } = require('node:path');
+const { basename, dirname, join } = require('node:path');
 const esbuild = require('esbuild');
 const { version } = require('../package.json');
 
@@ -11,8 +11,12 @@ const dist = join(root, 'dist');
 
 /** Builds the executable's bundle and the library. Rejects if the sources do not build. */
 async function build() {
+  copyGrammar();
   await Promise.all([buildExecutable(), buildLibrary()]);
 }
+
+/** The files of the package tree-sitter-bash that are copied to dist, and the names of the copies. */
+const GRAMMAR = { 'tree-sitter-bash.wasm': 'tree-sitter-bash.wasm', LICENSE: 'tree-sitter-bash.LICENSE' };
 
 /**
  * The validators of requests and of a provider's items, which become separate scripts: together they are more than a quarter of
@@ -39,7 +43,7 @@ async function buildExecutable() {
     target: 'node20.19',
     format: 'cjs',
     // yaml is only loaded for skills and model scripts.
-    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter', 'tree-sitter-bash'],
+    external: ['better-sqlite3', 'yaml', '@lydell/node-pty', 'web-tree-sitter'],
     // esbuild turns `import()` into `require` at the first use: code that node:vm runs cannot use `import()`.
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
@@ -56,6 +60,13 @@ async function buildExecutable() {
   mkdirSync(dist, { recursive: true });
   for (const { path, text } of outputFiles) replaceFile(path, path.endsWith('.cjs') ? signed(text) : text);
   makeCodeCache();
+}
+
+/** Copies the grammar of bash and its licence, whose notice has to be kept. */
+function copyGrammar() {
+  const folder = dirname(require.resolve('tree-sitter-bash/package.json'));
+  mkdirSync(dist, { recursive: true });
+  for (const [name, copy] of Object.entries(GRAMMAR)) replaceFile(join(dist, copy), readFileSync(join(folder, name)));
 }
 
 /**

@@ -4,7 +4,7 @@
 //   npm install heddle && npm install --save-dev tsx typescript @types/node
 //   npx tsx approval-dialog.ts "Tidy up here." [COMMAND OF ANOTHER APP-SERVER …]
 import { createInterface } from 'node:readline/promises';
-import { type CommandExecutionApprovalDecision, spawnServer, type ThreadItem } from 'heddle/client';
+import { type CommandExecutionApprovalDecision, showText, spawnServer, type ThreadItem } from 'heddle/client';
 
 const [input = 'Tidy up here.', command, ...args] = process.argv.slice(2);
 const client = spawnServer(command === undefined ? {} : { command, args });
@@ -49,7 +49,9 @@ client.on('item/started', ({ item }) => items.set(item.id, item));
 
 client.handle('item/commandExecution/requestApproval', async (params, { signal }) => {
   const offered = params.availableDecisions ?? Object.values(DECISIONS);
-  const question = `${params.reason ?? 'The agent wants to run a command.'}\n  ${params.cwd}$ ${params.command}`;
+  // Without showText, an escape sequence in a command or a reason could hide the command from the person who decides.
+  const command = showText(`${params.cwd}$ ${params.command}`);
+  const question = `${showText(params.reason ?? 'The agent wants to run a command.')}\n  ${command}`;
   let decision: CommandExecutionApprovalDecision = await ask(question, signal);
   if (!offered.includes(decision)) decision = decision === 'acceptForSession' ? 'accept' : 'decline';
   return { decision };
@@ -58,19 +60,19 @@ client.handle('item/commandExecution/requestApproval', async (params, { signal }
 client.handle('item/fileChange/requestApproval', async ({ itemId, reason }, { signal }) => {
   const item = items.get(itemId);
   const changes = item?.type === 'fileChange' ? item.changes : [];
-  const list = changes.map(({ kind, path }) => `  ${kind.type} ${path}`).join('\n');
-  return { decision: await ask(`${reason ?? 'The agent wants to change files.'}\n${list}`, signal) };
+  const list = changes.map(({ kind, path }) => `  ${kind.type} ${showText(path)}`).join('\n');
+  return { decision: await ask(`${showText(reason ?? 'The agent wants to change files.')}\n${list}`, signal) };
 });
 
 // This request has no item: it contains everything. The client can grant the requested permissions or fewer, never more.
 client.handle('item/permissions/requestApproval', async ({ threadId, turnId, permissions, reason }, { signal }) => {
   const { fileSystem, network } = permissions;
   const wanted = [
-    ...(fileSystem?.read ?? []).map((path) => `  read ${path}`),
-    ...(fileSystem?.write ?? []).map((path) => `  write ${path}`),
+    ...(fileSystem?.read ?? []).map((path) => `  read ${showText(path)}`),
+    ...(fileSystem?.write ?? []).map((path) => `  write ${showText(path)}`),
     ...(network?.enabled ? ['  reach the network'] : []),
   ];
-  const decision = await ask(`${reason ?? 'The agent requests permissions.'}\n${wanted.join('\n')}`, signal);
+  const decision = await ask(`${showText(reason ?? 'The agent requests permissions.')}\n${wanted.join('\n')}`, signal);
   if (decision === 'cancel') await client.request('turn/interrupt', { threadId, turnId });
   const isGranted = decision === 'accept' || decision === 'acceptForSession';
   return { permissions: isGranted ? permissions : {}, scope: decision === 'acceptForSession' ? 'session' : 'turn' };
@@ -80,7 +82,7 @@ try {
   await client.initialize({ clientInfo: { name: 'approval-dialog', version: '1.0.0' } });
   const { thread } = await client.request('thread/start', { cwd: process.cwd(), approvalPolicy: 'untrusted' });
   const { turn, text } = await client.turn({ threadId: thread.id, input }).result;
-  console.log(text);
+  console.log(showText(text, { multiline: true }));
   console.log(`turn ${turn.status}`);
 } finally {
   terminal.close();

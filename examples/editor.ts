@@ -1,6 +1,7 @@
 import {
   type Notification,
   type SpawnedClient,
+  showText,
   spawnServer,
   type ThreadItem,
   type ThreadTokenUsage,
@@ -43,11 +44,11 @@ export class Editor {
     this.client = spawnServer({
       home,
       cwd,
-      onStderr: (text) => process.stderr.write(text),
+      onStderr: (text) => process.stderr.write(showText(text, { multiline: true })),
       onMessage: ({ direction, line }) => screen.wire(direction, line),
     });
     this.client.handle('item/commandExecution/requestApproval', ({ turnId, command, reason }) => {
-      this.#screen.says('asks', `${reason ?? 'May this command run?'}\n$ ${command}`);
+      this.#screen.says('asks', `${showText(reason ?? 'May this command run?')}\n$ ${showText(command ?? '')}`);
       this.#screen.says('you', 'accept');
       this.#turn(turnId).allowed.push(command ?? '');
       return { decision: 'accept' };
@@ -159,7 +160,7 @@ export class Editor {
         this.#screen.says('runs', commandText(item));
         break;
       case 'fileChange':
-        for (const { path, diff } of item.changes) this.#screen.says('edits', `${path}\n${diff.trimEnd()}`);
+        for (const { path, diff } of item.changes) this.#screen.says('edits', `${showText(path)}\n${diff.trimEnd()}`);
         break;
       default: // Other items are not shown.
     }
@@ -174,7 +175,7 @@ export class Editor {
 
 function commandText({ command, aggregatedOutput, exitCode }: Extract<ThreadItem, { type: 'commandExecution' }>): string {
   const output = aggregatedOutput?.trimEnd() ?? '';
-  return [`$ ${command}`, ...(output === '' ? [] : [output]), `(exit code ${exitCode})`].join('\n');
+  return [`$ ${showText(command)}`, ...(output === '' ? [] : [output]), `(exit code ${exitCode})`].join('\n');
 }
 
 function planLine({ status, step }: TurnPlanStep): string {

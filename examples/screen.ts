@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { showText } from 'heddle/client';
 
 /** The maximum number of characters of a message that are shown. */
 const MESSAGE_CHARS_MAX = 360;
@@ -36,12 +37,12 @@ export class Screen {
   heading(text: string): void {
     this.#flushDeltas();
     this.#line('');
-    this.#line(text, '1');
+    this.#line(showText(text), '1');
   }
 
   note(text: string): void {
     this.#flushDeltas();
-    this.#line(`  ${text}`);
+    this.#line(`  ${showText(text)}`);
   }
 
   /** Shows a complete message with the name of its author. */
@@ -63,7 +64,7 @@ export class Screen {
     const room = MESSAGE_CHARS_MAX - this.#shownOfMessage;
     if (room <= 0) return;
     this.#shownOfMessage += text.length;
-    const shown = text.length < room ? text : `${text.slice(0, room)}…`;
+    const shown = showText(text.length < room ? text : `${text.slice(0, room)}…`, { multiline: true });
     for (const piece of shown.match(/\n|[^\S\n]+|\S+/g) ?? []) {
       if (piece === '\n' || (piece.trim() === '' && this.#column >= this.#right)) this.#write('\n');
       else if (piece.trim() !== '') this.#write(this.#column === 0 ? INDENT + piece : piece);
@@ -100,9 +101,10 @@ export class Screen {
   }
 
   #wireLine(arrow: string, text: string): void {
+    const shown = showText(text);
     const left = this.#right + 4;
     const room = Math.max(WIRE_COLUMNS_MIN, (this.#options.columns ?? PAGE_COLUMNS) - left - 3);
-    this.#line(`${' '.repeat(left)}${arrow} ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`, '2');
+    this.#line(`${' '.repeat(left)}${arrow} ${shown.length > room ? `${shown.slice(0, room - 1)}…` : shown}`, '2');
   }
 
   #line(text: string, style?: string): void {

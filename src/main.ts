@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Log } from './base/log.ts';
+import { showText } from './base/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';
@@ -138,7 +139,7 @@ async function serve(options: ServeOptions): Promise<void> {
       return [];
     });
     clearAway();
-    for (const report of reports) process.stderr.write(`heddle: ${report}\n`);
+    for (const report of reports) process.stderr.write(`heddle: ${showText(report, { multiline: true })}\n`);
     process.exit(reports.length > 0 ? 1 : exitCode);
   };
   let ending: Promise<void> | null = null;
@@ -211,7 +212,8 @@ function run(command: Command): void {
 }
 
 function fail(error: unknown, exitCode: number, hint = ''): void {
-  process.stderr.write(`heddle: ${error instanceof Error ? error.message : String(error)}\n${hint}`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`heddle: ${showText(message, { multiline: true })}\n${hint}`);
   process.exitCode = exitCode;
 }
 

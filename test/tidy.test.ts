@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -193,6 +193,22 @@ describe('package-lock.json', () => {
     expect(addressed.map(([path]) => path)).toEqual([]);
   });
 
+  // A registry may lack packages of other platforms, and then nobody can look up their hashes.
+  test('has the hash of every package, except development tools of other platforms', () => {
+    const others = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined);
+    const isOtherTool = ({ dev, optional, os }: LockedPackage) => dev === true && optional === true && os?.length === 1;
+    expect(others.filter(([, locked]) => !isOtherTool(locked)).map(([path]) => path)).toEqual([]);
+    expect(others.filter(([path]) => existsSync(join(root, path))).map(([path]) => path)).toEqual([]);
+  });
+
+  test('has one package whose install script runs, better-sqlite3, and users of the package install no other that has one', () => {
+    const scripted = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    expect(scripted.filter(([, { dev }]) => dev !== true).map(([path]) => path)).toEqual(['node_modules/better-sqlite3']);
+    const { allowScripts } = JSON.parse(textOf('package.json')) as { allowScripts: Record<string, boolean> };
+    expect(Object.keys(allowScripts).filter((name) => allowScripts[name])).toEqual(['better-sqlite3']);
+    expect(scripted.filter(([path]) => allowScripts[path.replace('node_modules/', '')] === undefined)).toEqual([]);
+  });
+
   test("names the packages of every platform, or `npm ci` refuses it ('npm run lockfile' adds them)", () => {
     const optional = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies).map((name) => ({ name, paths: [`node_modules/${name}`, `${path}/node_modules/${name}`] })),
@@ -202,6 +218,11 @@ describe('package-lock.json', () => {
 });
 
 interface LockedPackage {
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  hasInstallScript?: boolean;
   resolved?: string;
   optionalDependencies?: Record<string, string>;
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Log } from '../base/log.ts';
+import { showJsonLine } from '../base/show-text.ts';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const;
 const LEVELS = [...METHODS, 'off'] as const;
@@ -11,7 +12,8 @@ export function lazyLog(level: LogLevel, write: (line: string) => void): Log {
   let logger: Logger | null = null;
   const load = (): Logger => {
     const { pino } = require('pino') as typeof import('pino');
-    return pino({ level: 'debug', base: null }, { write });
+    // pino escapes only the control characters that JSON does not allow.
+    return pino({ level: 'debug', base: null }, { write: (line) => write(showJsonLine(line)) });
   };
   const method = (name: (typeof METHODS)[number]): Log['error'] =>
     LEVELS.indexOf(name) < LEVELS.indexOf(level)

@@ -4,6 +4,7 @@ import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
+import { showJsonLine } from '../base/show-text.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { idText } from '../protocol/id-text.ts';
 import { jsonRedactor } from '../secrets/json-redactor.ts';
@@ -55,7 +56,7 @@ export class WireLog implements WireTap {
   #write(direction: 'in' | 'out', text: string): void {
     if (this.#descriptor === null) return;
     const at = new Date(this.#clock.now()).toISOString();
-    const line = Buffer.from(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`);
+    const line = Buffer.from(showJsonLine(`{"at":"${at}","direction":"${direction}",${this.#content(text)}}\n`));
     try {
       if (this.#bytes > 0 && this.#bytes + line.length > FILE_BYTES_MAX) this.#descriptor = this.#turn(this.#descriptor);
       this.#bytes += writeSync(this.#descriptor, line);

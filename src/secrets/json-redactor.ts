@@ -1,13 +1,9 @@
 import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
-import { redact } from './redact.ts';
+import { namesSecret, namesTokens, namesVariable, variableNamesSecret } from './names-secret.ts';
+import { redact, SECRET_CHARS_MIN } from './redact.ts';
 import { HIDDEN, isSecretFlag, passwordsIn, redactLikelySecrets } from './redact-likely-secrets.ts';
 
-/** Shorter values of environment variables are not replaced: that would hide ordinary words. */
-const SECRET_CHARS_MIN = 8;
-/** These variables hold the working directory, though `pwd` is a word for a password. */
-const NO_SECRETS = new Set(['PWD', 'OLDPWD']);
 /** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
 const NAMING = ['keyPath', 'key', 'name'];
 
@@ -40,9 +36,7 @@ export function jsonRedactor(env: Env): (value: unknown) => unknown {
 
 /** Values of environment variables whose names name a secret, and passwords in URLs of the others. The longest comes first. */
 function knownSecrets(env: Env): string[] {
-  const secrets = Object.entries(env).flatMap(([name, value = '']) =>
-    namesSecret(name) && !NO_SECRETS.has(name) ? [value] : passwordsIn(value),
-  );
+  const secrets = Object.entries(env).flatMap(([name, value = '']) => (variableNamesSecret(name) ? [value] : passwordsIn(value)));
   return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
 }
 

@@ -7,6 +7,14 @@ const SHAPES = [
   /\bsk-[\w-]{16,}/gi,
   /\bgh[opusr]_\w{16,}/g,
   /\bgithub_pat_\w{16,}/g,
+  /\bglpat-[\w-]{16,}/g,
+  /\bxox[a-z]-[\w-]{8,}/g,
+  /\bhttps:\/\/hooks\.slack\.com\/services\/[\w/]+/g,
+  /\b[sr]k_(?:live|test)_\w{16,}/g,
+  /\bnpm_[A-Za-z0-9]{36}\b/g,
+  /\bhf_[A-Za-z0-9]{20,}/g,
+  /\bpypi-[\w-]{32,}/g,
+  /\bya29\.[\w-]{20,}/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
   /\bAIza[\w-]{30,}/g,
   /\bxai-[\w-]{16,}/g,
@@ -28,11 +36,31 @@ const FLAGGED = /(?<![\w.-])--?([a-z][\w-]{0,100})\s{1,8}([^\s"'-][^\s"']*)/gi;
 const MEMBER = /((\\?["'])([\w.-]{1,100})\2\s{0,8}:\s{0,8}\\?["'])[^"'\\]*/g;
 const HEADER = /(?<![\w.-])([a-z]\w{0,50}(?:-\w{1,50}){1,8})(:\s{0,4})([^\s"',;\\]+)/gi;
 
+/** A URL with a password, which may contain characters that URLs do not allow. A port is not a password. */
+const PASSWORD_ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@:]{0,200}:(?!\d{1,5}(?:[/?#]|$))[^\s@]{1,500}@/i;
+/** A URL whose user is long and has letters and digits, as tokens do. */
+const TOKEN_ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/(?=[\w-]{0,200}\d)(?=[\w-]{0,200}[a-z])[\w-]{16,200}:?@/i;
+/** The data source name of a database, and a proxy without a scheme, as the whole value. */
+const PASSWORD_SOURCE = /^[^\s:@/]{1,200}:[^\s@]{1,500}@(?:\w+\(|[\w.-]+:\d{1,5}\/?$)/;
+
+/**
+ * Whether a value, such as that of an environment variable, contains something that looks like a secret. Addresses count only if
+ * they have a password, a token or a secret parameter.
+ */
+export function holdsSecret(value: string): boolean {
+  const isAddress = PASSWORD_ADDRESS.test(value) || TOKEN_ADDRESS.test(value) || PASSWORD_SOURCE.test(value);
+  return isAddress || withoutLikelySecrets(value, (address) => address) !== value;
+}
+
 /** The text with `[hidden]` in place of everything that looks like a secret, and of credentials and queries in URLs. */
 export function redactLikelySecrets(text: string): string {
+  return withoutLikelySecrets(text, withoutCredentials);
+}
+
+function withoutLikelySecrets(text: string, showAddress: (address: string) => string): string {
   return SHAPES.reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
     .replace(CREDENTIALS, `$1${HIDDEN}`)
-    .replace(ADDRESS, withoutCredentials)
+    .replace(ADDRESS, showAddress)
     .replace(ASSIGNED, (all, name: string) => (namesSecret(name) ? `${name}=${HIDDEN}` : all))
     .replace(FLAGGED, (all: string, name: string, value: string) =>
       namesSecret(name) ? `${all.slice(0, all.length - value.length)}${HIDDEN}` : all,

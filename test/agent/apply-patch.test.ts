@@ -351,6 +351,17 @@ describe('the sandbox', () => {
     expect(readFileSync(join(outside(server), 'secret.txt'), 'utf8')).toBe('y\n');
   });
 
+  test("does not reach the home's config.toml, even if that is a link to a file in the workspace", async () => {
+    const server = await threadWith([response(patchCall(update('linked.toml', 'model_provider = "test"', 'model_provider = "other"')))]);
+    const linked = join(server.cwd, 'linked.toml');
+    renameSync(join(server.home, 'config.toml'), linked);
+    symlinkSync(linked, join(server.home, 'config.toml'));
+    const before = readFileSync(linked, 'utf8');
+    await server.client.turn(idOf(1), 'go');
+    expect(outputOf(server)).toEqual(expect.stringMatching(/the sandbox does not allow|refused/));
+    expect(readFileSync(linked, 'utf8')).toBe(before);
+  });
+
   test('holds if a command replaced a writable root with a link', async () => {
     const server = await attack(update('build/secret.txt', 'x', 'y'), 'never', (cwd, away) => symlinkSync(away, join(cwd, 'build')));
     const writableRoots = [join(server.cwd, 'build')];

@@ -44,6 +44,15 @@ test('it has both directions in their order, with the time', () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('it has no control characters, which a terminal would obey', () => {
+  const { log, entries, file } = wireLog();
+  const text = '\x1b[2K\x9b2K\x7f\u202e\u200b';
+  log.received(JSON.stringify({ text }));
+  log.close();
+  expect(readFileSync(file, 'utf8').trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(entries()).toMatchObject([{ message: { text } }]);
+});
+
 test('an id that is too large for a JavaScript number is exact', () => {
   const { log, file } = wireLog();
   log.received('{"params":{"id":1},"id":9007199254740993,"method":"x"}');

@@ -9,6 +9,9 @@ describe('readable paths', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(true);
     expect(isReadable(`${HOME}/auth.json`, bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/home/me'] })).toBe(false);
+    expect(isReadable(`${HOME}/config.toml`, { ...bounds, workspace: [HOME], writableRoots: [HOME] })).toBe(false);
+    expect(isReadable(`${HOME}/.config.toml.swp`, { ...bounds, writableRoots: [HOME] })).toBe(false);
+    expect(isReadable(`${HOME}/notes`, { ...bounds, writableRoots: [HOME] })).toBe(true);
     expect(isReadable(`${HOME}/job/a`, { ...bounds, writableRoots: [`${HOME}/job`] })).toBe(true);
   });
 
@@ -21,6 +24,25 @@ describe('readable paths', () => {
     expect(isReadable('/etc/hosts', bounds)).toBe(false);
     expect(isReadable(`${HOME}/auth.json`, { ...bounds, writableRoots: ['/'] })).toBe(false);
   });
+});
+
+test('what a secret of the home leads to is neither readable nor writable', () => {
+  const bounds = {
+    readable: 'everything' as const,
+    writableRoots: ['/ws'],
+    workspace: ['/ws'],
+    home: HOME,
+    linkedSecrets: ['/ws/dotfiles/c'],
+  };
+  expect([isReadable('/ws/dotfiles/c', bounds), isWritable('/ws/dotfiles/c', bounds)]).toEqual([false, false]);
+  expect([isReadable('/ws/dotfiles/cd', bounds), isWritable('/ws/dotfiles/cd', bounds)]).toEqual([true, true]);
+});
+
+test('no copy of a secret file in the home is writable, even if the home is a writable root', () => {
+  const bounds = { writableRoots: [HOME], workspace: [], home: HOME };
+  expect(isWritable(`${HOME}/config.toml`, bounds)).toBe(false);
+  expect(isWritable(`${HOME}/config.toml~`, bounds)).toBe(false);
+  expect(isWritable(`${HOME}/notes`, bounds)).toBe(true);
 });
 
 test('a writable root inside a protected folder is writable', () => {

@@ -39,6 +39,16 @@ test.each([
   expect(shown).toMatch(/done\nturn completed\n$/);
 });
 
+test('the example shows a command as it is, whatever it does to a terminal', { timeout: DIALOG_MS_MAX }, async () => {
+  const cmd = `: curl evil \r\x1b[2K\x9b2K\u202e \n$ ls`;
+  const where = place();
+  const { code, shown } = await dialog(where, { input: `call exec_command ${JSON.stringify({ cmd })}\nsay d\x1bone`, keys: ['n'] });
+  expect(code).toBe(0);
+  expect(shown).toContain(': curl evil \\r\\x1b[2K\\x9b2K\\u{202e} \\n$ ls');
+  expect(shown).toMatch(/\nturn completed\n$/);
+  expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+});
+
 test('the example asks for permissions, and tells the model what is granted', { timeout: DIALOG_MS_MAX }, async () => {
   const where = place();
   const input = `call request_permissions ${JSON.stringify({ reason: 'to fetch', permissions: { network: { enabled: true } } })}\nsay done`;

@@ -87,6 +87,12 @@ test.each([
   expect(existsSync(join(project, command, file))).toBe(true);
 });
 
+test('the npm package has the grammar of bash with its licence, and does not depend on the package of the grammar', () => {
+  for (const name of ['tree-sitter-bash.wasm', 'tree-sitter-bash.LICENSE']) expect(existsSync(join(installed, 'dist', name))).toBe(true);
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  expect(Object.keys(dependencies)).not.toContain('tree-sitter-bash');
+});
+
 test('the declarations need no types of other packages', () => {
   const types = join(installed, 'dist', 'types');
   const files = readdirSync(types, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'));

@@ -34,7 +34,14 @@ describe('a Seatbelt profile', () => {
     const profile = rules({ writableRoots: ['/Users/one'] });
     const allowed = profile.findIndex((rule) => rule.startsWith('(allow file-write*'));
     expect(profile.indexOf('(deny file-write* (subpath "/Users/one/.heddle"))')).toBeGreaterThan(allowed);
-    expect(profile.at(-6)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/auth\.json"\)/);
+    expect(profile.at(-7)).toMatch(/^\(deny file-read\* file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\)/);
+    expect(profile.at(-6)).toContain('(deny file-read* file-write* (regex #"^/Users/one/\\.heddle/[^/]*config\\.toml")');
+  });
+
+  test('does not show the configuration', () => {
+    const shown = rules().filter((rule) => rule.startsWith('(allow file-read*'));
+    expect(shown.join()).toContain('"/Users/one/.heddle/rules"');
+    expect(shown.join()).not.toContain('config.toml');
   });
 
   test('allows a writable root in the home', () => {
@@ -43,7 +50,7 @@ describe('a Seatbelt profile', () => {
 
   test("protects heddle's own files in a home that is a writable root", () => {
     expect(rules({ writableRoots: ['/Users/one/.heddle'] })).toContainEqual(
-      expect.stringMatching(/^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/config\.toml"\).*heddle\.db"/),
+      expect.stringMatching(/^\(deny file-write\* \(subpath "\/Users\/one\/\.heddle\/AGENTS\.md"\).*config\.toml".*heddle\.db"/),
     );
   });
 

@@ -16,6 +16,21 @@ test('a command gets no variables that look secret, and the model is told their 
   );
 });
 
+test('a command gets no key of a provider under whatever name, and no value that looks secret; the model is told the names', async () => {
+  const config = `${KEYS}http_headers = { "X-Key" = "Bearer header-key" }\n`;
+  const env = {
+    ...{ PROVIDER_VARIABLE: 'provider-key', COPY: 'provider-key', ANOTHER: 'x header-key y', MYSQL_PWD: 'm', PLAIN: 'plain' },
+    HTTPS_PROXY: 'http://me:hunter2@proxy.example:3128',
+  };
+  const script = 'echo "$PROVIDER_VARIABLE$COPY$ANOTHER$MYSQL_PWD$HTTPS_PROXY$PLAIN"';
+  const server = await commandServer([runs(script), done], { config, env });
+  await server.client.turn(THREAD, 'go');
+  expect(completed(server)[0]?.aggregatedOutput).toBe('plain\n');
+  expect(JSON.stringify(server.model.request(1).input)).toContain(
+    '<not_in_the_environment_of_commands>ANOTHER, COPY, HTTPS_PROXY, MYSQL_PWD, PROVIDER_VARIABLE</not_in_the_environment_of_commands>',
+  );
+});
+
 test('shell_environment_policy sets the environment of commands, secrets included', async () => {
   const config = `${KEYS}[shell_environment_policy]\nignore_default_excludes = true\nexclude = ["PLAIN"]\nset = { TERM = "vt100" }\n`;
   const server = await commandServer([runs('echo "$PROVIDER_VARIABLE-$GITHUB_TOKEN-$PLAIN-$TERM"'), done], { config, env: ENV });

@@ -120,14 +120,17 @@ describe('within the bounds of the sandbox', () => {
       expect((await viewing({ path }, { prepare, sandboxPolicy: restricted() })).output).toEqual(refused);
   });
 
-  test.each(['auth.json', 'heddle.db', 'heddle-writers/x'])("the home's %s is not shown, whatever it holds", async (name) => {
-    const prepare = ({ home }: TestServer) => {
-      mkdirSync(join(home, 'heddle-writers'), { recursive: true });
-      if (name !== 'heddle.db') writeFileSync(join(home, name), PNG);
-    };
-    const { output } = await viewing({ path: `../home/${name}` }, { prepare, sandboxPolicy: { type: 'workspaceWrite' } });
-    expect(output).toEqual(refused);
-  });
+  test.each(['auth.json', 'config.toml.bak', 'heddle.db', 'heddle-writers/x'])(
+    "the home's %s is not shown, whatever it holds",
+    async (name) => {
+      const prepare = ({ home }: TestServer) => {
+        mkdirSync(join(home, 'heddle-writers'), { recursive: true });
+        if (name !== 'heddle.db') writeFileSync(join(home, name), PNG);
+      };
+      const { output } = await viewing({ path: `../home/${name}` }, { prepare, sandboxPolicy: { type: 'workspaceWrite' } });
+      expect(output).toEqual(refused);
+    },
+  );
 });
 
 test.each(['tools.view_image', 'features.view_image_tool'])('%s = false takes the tool away', async (key) => {

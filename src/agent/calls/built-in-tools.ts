@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import { ApplyPatch } from '../../tools/apply-patch/apply-patch.ts';
@@ -22,6 +23,7 @@ export class BuiltInTools implements TurnPart {
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
+  #environment: { policy: EnvironmentPolicy; variables: Readonly<Record<string, string>> } | null = null;
 
   constructor(deps: TurnPartDeps) {
     const { clock, processes, sandbox, home, env } = deps;
@@ -64,12 +66,20 @@ export class BuiltInTools implements TurnPart {
       sessions: this.commands,
       home,
       env,
-      environment: () => commandEnvironment(env, environment, UNATTENDED).env,
+      environment: () => this.#environmentOf(environment),
       limits,
       unixSockets,
       unprotected,
       preparePatch: (call, context) => this.#preparePatch(call, context),
     };
+  }
+
+  /** The environment of the thread's commands, worked out once per policy: the server's own environment does not change. */
+  #environmentOf(policy: EnvironmentPolicy): Readonly<Record<string, string>> {
+    if (this.#environment?.policy !== policy) {
+      this.#environment = { policy, variables: commandEnvironment(this.#deps.env, policy, UNATTENDED).env };
+    }
+    return this.#environment.variables;
   }
 
   /** Prepares the patch of a command that only applies a patch; null for any other command. */

@@ -8,6 +8,7 @@ import type { Model, ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { resolveEndpoint } from './endpoint.ts';
+import { EventRedactor } from './event-redactor.ts';
 import { HttpClient, type HttpRequest } from './http-exchange.ts';
 import type { ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
@@ -117,12 +118,13 @@ async function* attemptWithFallbacks(
 
 async function* runAttempt(options: AttemptOptions): AsyncGenerator<ModelEvent[], ModelFailure | null, undefined> {
   const attempt = new Attempt(options);
+  const redactor = new EventRedactor(options.endpoint.secrets);
   try {
-    for (let events = await attempt.next(); events !== null; events = await attempt.next()) yield events;
+    for (let events = await attempt.next(); events !== null; events = await attempt.next()) yield redactor.redact(events);
   } finally {
     attempt.close();
   }
-  return attempt.failure;
+  return attempt.failure === null ? null : redactor.redactFailure(attempt.failure);
 }
 
 /** Returns what every attempt sends, or the error if no request can be sent. */

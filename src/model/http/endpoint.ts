@@ -59,7 +59,7 @@ export function resolveEndpoint(
     keySource: keySource(provider, url),
     localServer: provider.localServer,
     unusedProxy: unusedProxy(url, env),
-    secrets: secretsOf(url, [key ?? '', ...Object.values(provider.httpHeaders)]),
+    secrets: secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isObject, parsedJson } from '../../base/json-value.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import { redact } from '../../secrets/redact.ts';
 import { type Endpoint, resolveEndpoint } from './endpoint.ts';
 import { type Break, HttpClient, type HttpExchange } from './http-exchange.ts';
 import { httpFailure, wholeFailure } from './http-failure.ts';
@@ -53,7 +54,7 @@ async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: numb
   const body = await wholeBody(exchange);
   if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
   const ids = modelIds(body);
-  if (ids !== null) return ids;
+  if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
   const told = wholeFailure(endpoint, { body, model: 'NAME' });
   return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
 }

@@ -119,7 +119,8 @@ async function load(): Promise<() => Parser> {
   }
 }
 
+/** The build copies the grammar into dist, so that users of the package do not need the grammar's package and its install script. */
 function grammarFile(): string {
-  const manifest = createRequire(import.meta.url).resolve('tree-sitter-bash/package.json');
-  return join(dirname(manifest), 'tree-sitter-bash.wasm');
+  const manifest = createRequire(import.meta.url).resolve('heddle/package.json');
+  return join(dirname(manifest), 'dist', 'tree-sitter-bash.wasm');
 }

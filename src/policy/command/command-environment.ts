@@ -1,5 +1,7 @@
 import type { Env } from '../../base/env.ts';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
+import { variableNamesSecret } from '../../secrets/names-secret.ts';
+import { holdsSecret } from '../../secrets/redact-likely-secrets.ts';
 
 /** The environment of a command, and the variables that were withheld from it. */
 export interface CommandEnvironment {
@@ -10,13 +12,12 @@ export interface CommandEnvironment {
 
 /** The variables that `inherit = "core"` keeps: the ones that programs commonly need. */
 const CORE = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'USERNAME', 'TMPDIR', 'TEMP', 'TMP', 'SYSTEMROOT', 'PATHEXT']);
-
-/** Matches variable names that look like secrets. */
-const SECRET = /KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL/i;
+/** The values of these variables are not examined: they are paths and names that commands cannot work without. */
+const UNEXAMINED = new Set([...CORE, 'PWD', 'OLDPWD']);
 
 /**
- * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those that look like secrets
- * and the providers' keys, except names that `include_only` spells out. Removes the excluded variables. Then keeps only what
+ * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those whose
+ * names or values look like secrets and those with keys of providers, except names that `include_only` spells out. Removes the excluded variables. Then keeps only what
  * `include_only` matches, adds `given`, and adds the variables of `set` that `include_only` matches.
  */
 export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: Readonly<Record<string, string>> = {}): CommandEnvironment {
@@ -27,8 +28,8 @@ export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: R
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || !isInherited(name, policy.inherit)) continue;
-    const isSecret = (SECRET.test(name) && !policy.ignoreDefaultExcludes) || policy.keyNames.includes(name);
-    if ((isSecret && !spelledOut.has(name.toUpperCase())) || isExcluded(name)) withheld.push(name);
+    const isKept = spelledOut.has(name.toUpperCase());
+    if ((!isKept && isSecret(name, value, policy)) || isExcluded(name)) withheld.push(name);
     else kept[name] = value;
   }
   const included = (variables: Readonly<Record<string, string>>) =>
@@ -37,6 +38,13 @@ export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: R
     env: { ...included(kept), ...given, ...included(policy.set) },
     withheld: withheld.filter((name) => policy.set[name] === undefined).sort(),
   };
+}
+
+/** Whether a variable has a key of a provider, or looks like a secret and such variables are withheld. */
+function isSecret(name: string, value: string, { keyNames, keys, ignoreDefaultExcludes }: EnvironmentPolicy): boolean {
+  const isExamined = !UNEXAMINED.has(name.toUpperCase());
+  if (keyNames.includes(name) || (isExamined && keys.some((key) => value.includes(key)))) return true;
+  return !ignoreDefaultExcludes && (variableNamesSecret(name) || (isExamined && holdsSecret(value)));
 }
 
 function isInherited(name: string, inherit: EnvironmentPolicy['inherit']): boolean {

@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
-import { HOME_PROTECTED, HOME_SECRETS, isOfHome } from './home-readable.ts';
+import { HOME_PROTECTED, isHomeSecret, isOfHome } from './home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from './sandbox-bounds.ts';
 
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
@@ -9,8 +9,11 @@ const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
  * Whether the bounds allow a file to be written. It must be below a writable root, with no protected name in between. In the
  * home, the root must be in the home too. The path and the roots are absolute, and either all have their links resolved or none.
  */
-export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBounds, 'writableRoots' | 'home'>): boolean {
-  if (isOfHome(path, home, HOME_SECRETS)) return false;
+export function isWritable(
+  path: string,
+  { writableRoots, home, linkedSecrets = [] }: Pick<SandboxBounds, 'writableRoots' | 'home' | 'linkedSecrets'>,
+): boolean {
+  if (isSecret(path, home, linkedSecrets)) return false;
   return rootsFor(path, writableRoots, home).some(
     (root) => !hasProtectedName(path, root) && !(root === home && isOfHome(path, home, HOME_PROTECTED)),
   );
@@ -19,11 +22,15 @@ export function isWritable(path: string, { writableRoots, home }: Pick<SandboxBo
 type FolderBounds = Omit<SandboxBounds, 'network' | 'unixSockets' | 'unprotected'>;
 
 /** Whether the bounds allow a file to be read. Writable files are readable. In the home, only files below a root in it are. */
-export function isReadable(path: string, { readable, writableRoots, workspace, home }: FolderBounds): boolean {
-  if (isOfHome(path, home, HOME_SECRETS)) return false;
+export function isReadable(path: string, { readable, writableRoots, workspace, home, linkedSecrets = [] }: FolderBounds): boolean {
+  if (isSecret(path, home, linkedSecrets)) return false;
   if (readable === 'everything' && !isWithin(path, home)) return true;
   const roots = readable === 'everything' ? [] : readable.roots;
   return rootsFor(path, [...roots, ...workspace, ...writableRoots], home).length > 0;
+}
+
+function isSecret(path: string, home: string, linkedSecrets: readonly string[]): boolean {
+  return isHomeSecret(path, home) || linkedSecrets.some((secret) => isWithin(path, secret));
 }
 
 function rootsFor(path: string, roots: readonly string[], home: string): string[] {

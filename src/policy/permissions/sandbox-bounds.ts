@@ -23,6 +23,8 @@ export interface SandboxBounds {
   unprotected: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
+  /** Real paths outside the home that its secrets lead to. They cannot be read or written. `realBounds` finds them. */
+  linkedSecrets?: readonly string[];
 }
 
 /** Permissions granted beyond the sandbox policy. Absolute paths. */

@@ -1,4 +1,4 @@
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, SECRET_FILES } from '../../policy/permissions/home-readable.ts';
 import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 
 const PLATFORM_READABLE = [
@@ -23,7 +23,7 @@ const ALWAYS = [
  * from. Later rules override earlier ones.
  */
 export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly string[]): string {
-  const { readable, writableRoots, network, unixSockets, workspace, home } = bounds;
+  const { readable, writableRoots, network, unixSockets, workspace, home, linkedSecrets = [] } = bounds;
   const homeIsRoot = writableRoots.includes(home);
   const inHome = writableRoots.filter((root) => root.startsWith(`${home}/`));
   const workInHome = workspace.filter((folder) => folder === home || folder.startsWith(`${home}/`));
@@ -58,9 +58,10 @@ export function seatbeltProfile(bounds: SandboxBounds, serverPlaces: readonly st
             inHome.flatMap((root) => PROTECTED_NAMES.map((name) => protectedName(root, name))),
           ),
         ]),
+    deny('file-read* file-write*', [...HOME_SECRETS.map((name) => `${home}/${name}`), ...linkedSecrets].map(subpath)),
     deny(
       'file-read* file-write*',
-      HOME_SECRETS.map((name) => subpath(`${home}/${name}`)),
+      SECRET_FILES.map((name) => copiesOf(home, name)),
     ),
     deny('file-write*', serverPlaces.map(subpath)),
     '(deny file-write-setugid)',
@@ -94,8 +95,16 @@ function literal(path: string): string {
 
 /** Matches the name at any depth below the root, whether it exists or not. */
 function protectedName(root: string, name: string): string {
-  const escaped = `${root === '/' ? '' : root}/`.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
-  return `(regex #"^${escaped}(.*/)?${name.replaceAll('.', '\\.')}(/|$)")`;
+  return `(regex #"^${escaped(root === '/' ? '' : root)}/(.*/)?${escaped(name)}(/|$)")`;
+}
+
+/** Matches the entries of a folder whose names contain the name. */
+function copiesOf(folder: string, name: string): string {
+  return `(regex #"^${escaped(folder)}/[^/]*${escaped(name)}")`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\"]/g, '\\$&');
 }
 
 function quoted(path: string): string {

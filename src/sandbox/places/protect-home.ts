@@ -1,13 +1,18 @@
 import { join } from 'node:path';
+import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProc } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { linkTarget } from '../../base/paths/link-target.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isOfHome } from '../../policy/permissions/home-readable.ts';
+import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isHomeSecret, isSecretCopy } from '../../policy/permissions/home-readable.ts';
 import { mountAliases } from '../linux/mount-aliases.ts';
 import { ProcessStartError } from '../processes/processes.ts';
+import { linkedSecrets } from './linked-secrets.ts';
 import type { ViewPlaces } from './view-places.ts';
+
+/** A larger home is not heddle's. */
+const ENTRIES_MAX = 5000;
 
 /** The home, and the parts of it that commands work in. */
 interface HomeOptions {
@@ -43,9 +48,9 @@ function protectHomeAt(path: string, { workspace, everything }: Omit<HomeOptions
     const seen = everything || places.kindOf(path) !== undefined;
     hideHome(path, places);
     if (seen) showHome(path, places);
-    hideLinkedSecrets(path, places);
     for (const folder of workspace) if (isWorkIn(folder, path)) places.show(folder, 'read');
   }
+  hideLinkedSecrets(path, everything, places);
 }
 
 /** Removes the places in the home from the view, except those in a writable root. */
@@ -58,7 +63,7 @@ function hideHome(home: string, places: ViewPlaces): void {
 
 /** Whether a folder is in the home and not one of its secrets. */
 function isWorkIn(folder: string, home: string): boolean {
-  return isWithin(folder, home) && !isOfHome(folder, home, HOME_SECRETS);
+  return isWithin(folder, home) && !isHomeSecret(folder, home);
 }
 
 function showHome(home: string, places: ViewPlaces): void {
@@ -81,14 +86,16 @@ function protectOwnFiles(home: string, places: ViewPlaces): void {
 }
 
 function hideSecrets(home: string, places: ViewPlaces): void {
-  for (const name of HOME_SECRETS) places.hide(join(home, name));
+  const { entries, cut } = listFolderSync(home, ENTRIES_MAX);
+  if (cut) throw new ProcessStartError(`${home} has more than ${ENTRIES_MAX} entries, so its secrets could not be protected`);
+  const copies = entries.map(({ name }) => name).filter(isSecretCopy);
+  for (const name of new Set([...HOME_SECRETS, ...copies])) places.hide(join(home, name));
 }
 
-/** A secret in the home may be a link to a file outside, which has the same content. */
-function hideLinkedSecrets(home: string, places: ViewPlaces): void {
-  for (const name of HOME_SECRETS) {
-    const path = join(home, name);
-    const real = statOf(path)?.isSymbolicLink() === true ? realPath(path) : null;
-    if (real !== null && !isWithin(real, home)) places.hide(real);
+/** Hides what the home's secrets lead to outside the home. What is not there cannot be created. */
+function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
+  for (const name of HOME_SECRETS) if (linkTarget(join(home, name)) !== null) places.protect(join(home, name));
+  for (const path of linkedSecrets(home)) {
+    if (everything || places.kindOf(path) !== undefined) places.set(path, statOf(path)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 }

@@ -3,6 +3,7 @@ import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { isReadable, isWritable } from '../../policy/permissions/is-writable.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { linkedSecrets } from './linked-secrets.ts';
 
 export interface RealBounds {
   /** The bounds with the links in all paths resolved. A path need not exist. */
@@ -29,6 +30,7 @@ export function realBounds(named: SandboxBounds): RealBounds {
     writableRoots: steadyRoots,
     workspace: [],
     home,
+    linkedSecrets: linkedSecrets(home),
   };
   const links = new Map<string, string>();
   const notFollowed = new Map<string, string>();
