@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
+import { appendLine } from './append-line.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** A rules file and its text. */
@@ -13,13 +14,19 @@ export interface RulesFile {
 /** The rules files, sorted by name, and a problem for each file or folder that could not be read. */
 export interface RulesFiles {
   files: readonly RulesFile[];
+  /** The file that says for which commands, and in which projects, the rules of `default.rules` hold. Null: there is none. */
+  accepted: RulesFile | null;
   problems: readonly { path: string; message: string }[];
 }
 
+/** The file of rules to which accepted amendments are appended. Other agents that share the home also append to it. */
+export const DEFAULT_RULES = 'default.rules';
+/** heddle's own file: a JSON line for each amendment that a person accepted. */
+const ACCEPTED = 'heddle-accepted.jsonl';
 const FILES_MAX = 200;
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Reads `rules/*.rules` in the home. A file that cannot be read is reported in `problems`, not thrown. */
+/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. A file that cannot be read is reported in `problems`, not thrown. */
 export function readRuleFiles(home: string): RulesFiles {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];
@@ -39,7 +46,10 @@ export function readRuleFiles(home: string): RulesFiles {
     const text = attempt(path, () => readText(path));
     if (text !== null) files.push({ path, text });
   }
-  return { files, problems };
+  // Read last: a line of this file is written before the rule that it narrows, so no rule is ever seen without its line.
+  const path = join(folder, ACCEPTED);
+  const text = attempt(path, () => readText(path));
+  return { files, accepted: text === null ? null : { path, text }, problems };
 }
 
 function rulesIn(folder: string): string[] {
@@ -64,38 +74,23 @@ function readText(path: string): string | null {
 
 /**
  * Appends a rule to `rules/default.rules` in the home that allows commands with this prefix, unless the file has that rule
- * already. Rules that other processes append at the same time are kept. Throws if the rule cannot be written completely, and
- * then removes what it wrote.
+ * already. Resolves when the rule is on the disk. Rejects if it cannot be written completely.
  */
-export function appendAllowRule(home: string, prefix: readonly string[]): void {
+export async function appendAllowRule(home: string, prefix: readonly string[]): Promise<void> {
+  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
+  const path = inRules(home, DEFAULT_RULES);
+  const text = readText(path) ?? '';
+  if (!text.split('\n').includes(rule)) await appendLine(path, rule, FILE_BYTES_MAX);
+}
+
+/** Appends a line to the file that narrows the rules of `default.rules`. Resolves when the line is on the disk. */
+export async function appendAccepted(home: string, line: string): Promise<void> {
+  await appendLine(inRules(home, ACCEPTED), line, FILE_BYTES_MAX);
+}
+
+/** Returns the path of a file in `rules`, and makes that folder. */
+function inRules(home: string, name: string): string {
   const folder = join(home, 'rules');
   makeFolderSync(folder, 0o700);
-  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
-  const path = join(folder, 'default.rules');
-  const text = readText(path) ?? '';
-  if (text.split('\n').includes(rule)) return;
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600);
-  try {
-    append(file, `${rule}\n`);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Writes once: with O_APPEND the system puts it at the current end of the file. */
-function append(file: number, line: string): void {
-  const { size } = fstatSync(file);
-  const bytes = Buffer.from(endsLine(file, size) ? line : `\n${line}`);
-  const written = writeSync(file, bytes);
-  if (written < bytes.length) {
-    // An incomplete rule would make the server ask about every command.
-    if (fstatSync(file).size === size + written) ftruncateSync(file, size);
-    throw new Error('no space left to write the rule');
-  }
-  fsyncSync(file);
-}
-
-function endsLine(file: number, size: number): boolean {
-  const last = Buffer.alloc(1);
-  return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last.toString() === '\n');
+  return join(folder, name);
 }

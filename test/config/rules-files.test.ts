@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
+import { appendAccepted, appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
 import { commandRules } from '../../src/policy/rules/parse-rules.ts';
 
 let home: string;
@@ -28,14 +29,15 @@ test('reads the files that end in .rules, sorted by name', () => {
       { path: at('a.rules'), text: 'A' },
       { path: at('b.rules'), text: 'B' },
     ],
+    accepted: null,
     problems: [],
   });
 });
 
 test('a home without rules has none', () => {
   rmSync(join(home, 'rules'), { recursive: true });
-  expect(readRuleFiles(home)).toEqual({ files: [], problems: [] });
-  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], problems: [] });
+  expect(readRuleFiles(home)).toEqual({ files: [], accepted: null, problems: [] });
+  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], accepted: null, problems: [] });
 });
 
 test('an unreadable file is a problem, and the others are read', () => {
@@ -53,6 +55,7 @@ test('a rules folder that is not a folder, or contains too many files, is a prob
   for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
   expect(readRuleFiles(home)).toEqual({
     files: [],
+    accepted: null,
     problems: [{ path: join(home, 'rules'), message: 'there are more than 200 rules files' }],
   });
   rmSync(join(home, 'rules'), { recursive: true });
@@ -60,11 +63,11 @@ test('a rules folder that is not a folder, or contains too many files, is a prob
   expect(readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
 });
 
-test('an allowed prefix becomes a rule of default.rules, for its owner only, once', () => {
+test('an allowed prefix becomes a rule of default.rules, for its owner only, once', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
-  appendAllowRule(home, ['touch', 'x.txt']);
-  appendAllowRule(home, ['touch', 'y.txt']);
-  appendAllowRule(home, ['touch', 'x.txt']);
+  await appendAllowRule(home, ['touch', 'x.txt']);
+  await appendAllowRule(home, ['touch', 'y.txt']);
+  await appendAllowRule(home, ['touch', 'x.txt']);
   expect(readFileSync(at('default.rules'), 'utf8')).toBe(
     'prefix_rule(pattern=["touch", "x.txt"], decision="allow")\nprefix_rule(pattern=["touch", "y.txt"], decision="allow")\n',
   );
@@ -72,20 +75,20 @@ test('an allowed prefix becomes a rule of default.rules, for its owner only, onc
   expect(statSync(join(home, 'rules')).mode & 0o777).toBe(0o700);
 });
 
-test('the content and the mode of the file stay, also if the last line has no line end', () => {
+test('the content and the mode of the file stay, also if the last line has no line end', async () => {
   put('default.rules', '# mine');
   chmodSync(at('default.rules'), 0o640);
-  appendAllowRule(home, ['ls']);
+  await appendAllowRule(home, ['ls']);
   expect(readFileSync(at('default.rules'), 'utf8')).toBe('# mine\nprefix_rule(pattern=["ls"], decision="allow")\n');
   expect(statSync(at('default.rules')).mode & 0o777).toBe(0o640);
 });
 
-test('any words are read back unchanged', () => {
+test('any words are read back unchanged', async () => {
   const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
-  fc.assert(
-    fc.property(words, (prefix) => {
+  await fc.assert(
+    fc.asyncProperty(words, async (prefix) => {
       rmSync(at('default.rules'), { force: true });
-      appendAllowRule(home, prefix);
+      await appendAllowRule(home, prefix);
       expect(commandRules(readRuleFiles(home))).toEqual({
         rules: [{ pattern: prefix.map((word) => [word]), decision: 'allow', justification: null }],
         problems: [],
@@ -95,8 +98,30 @@ test('any words are read back unchanged', () => {
   );
 });
 
-test('a rule that cannot be written is an error', () => {
+test('a rule that cannot be written is an error', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
-  expect(() => appendAllowRule(home, ['ls'])).toThrow();
+  await expect(appendAllowRule(home, ['ls'])).rejects.toThrow();
+});
+
+test('lines that are appended at the same time are all kept, each whole', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `{"words":["w${index}"],"exact":true,"project":"/p"}`);
+  await Promise.all(lines.map((line) => appendAccepted(home, line)));
+  const text = readRuleFiles(home).accepted?.text ?? '';
+  expect(
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .sort(),
+  ).toEqual(lines.sort());
+});
+
+test('a file is not made larger than heddle reads, and no pipe is written', async () => {
+  const full = `${'#'.repeat(1024 * 1024 - 10)}\n`;
+  put('default.rules', full);
+  await expect(appendAllowRule(home, ['ls'])).rejects.toThrow('larger than');
+  expect(readFileSync(at('default.rules'), 'utf8')).toBe(full);
+  execFileSync('mkfifo', [at('heddle-accepted.jsonl')]);
+  await expect(appendAccepted(home, '{}')).rejects.toThrow('not a regular file');
+  expect(readRuleFiles(home).problems).toMatchObject([{ path: at('heddle-accepted.jsonl') }]);
 });

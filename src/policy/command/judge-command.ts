@@ -2,8 +2,8 @@ import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
-import { matchesPrefix } from '../rules/matches-prefix.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
+import { ruleAllows } from '../rules/rule-allows.ts';
 import { type StrictRule, strictRule } from '../rules/strict-rule.ts';
 import { commandKey } from './command-key.ts';
 import type { CommandRequest, CommandSituation, CommandVerdict } from './command-verdict.ts';
@@ -91,8 +91,7 @@ function refuse(reason: string): CommandVerdict {
 }
 
 function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: boolean; reason: string | null }): CommandVerdict {
-  const { command, prefixRule } = situation.request;
-  const proposedAmendment = proposeAmendment(command, prefixRule);
+  const proposedAmendment = situation.hasFixedProgram ? proposeAmendment(situation.request) : null;
   return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
 }
 
@@ -108,11 +107,10 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
  * Whether rules allow every simple command in it. Inside the sandbox, harmless commands need no rule, if at least one command
  * has one.
  */
-function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, goesBeyond: boolean): boolean {
+function isAllowed({ request: { command }, rules: { rules }, project }: CommandSituation, goesBeyond: boolean): boolean {
   const { commands } = command;
   if (commands === null) return false;
-  const allowing = rules.filter(({ decision }) => decision === 'allow');
-  const isByRule = (words: readonly string[]) => allowing.some((rule) => matchesPrefix(words, rule));
+  const isByRule = (words: readonly string[]) => rules.some((rule) => ruleAllows(rule, words, project));
   if (!commands.some(({ words }) => isByRule(words))) return false;
   return commands.every(({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })));
 }

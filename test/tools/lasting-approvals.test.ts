@@ -1,0 +1,239 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams } from '../../src/protocol/generated/types.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { commandServer, completed, done, FREE_CONFIG, runs, THREAD } from './command-server.ts';
+
+/** A configuration in which every command that is not known to be harmless needs approval, and runs without a sandbox. */
+const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
+
+type Question = CommandExecutionRequestApprovalParams;
+type Answers = (question: Question) => CommandExecutionApprovalDecision;
+
+const decline: Answers = () => 'decline';
+const acceptWords = (...words: string[]): CommandExecutionApprovalDecision => ({
+  acceptWithExecpolicyAmendment: { execpolicy_amendment: words },
+});
+/** Accepts the proposed words permanently. Without a proposal, declines. */
+const always: Answers = ({ proposedExecpolicyAmendment: words }) => (words == null ? 'decline' : acceptWords(...words));
+
+let calls = 0;
+
+/** Runs commands in a turn, and returns the questions about them. */
+async function asked(
+  server: TestServer,
+  commands: (string | [string, object])[],
+  answers: Answers,
+  threadId = THREAD,
+): Promise<Question[]> {
+  const responses = commands.map((command) => {
+    calls += 1;
+    return typeof command === 'string' ? runs(command, {}, `run_${calls}`) : runs(command[0], command[1], `run_${calls}`);
+  });
+  server.model.push(...responses, done);
+  const from = server.client.messages.length;
+  const { turn } = await server.client.request('turn/start', { threadId, input: [] });
+  const questions: Question[] = [];
+  for (;;) {
+    const isQuestion = (method?: string) => method === 'item/commandExecution/requestApproval';
+    const all = () => server.client.messages.slice(from).filter(({ method }) => isQuestion(method));
+    const isOver = () => server.client.notifications('turn/completed', (params) => params.turn.id === turn.id).length > 0;
+    await server.client.count(Number.POSITIVE_INFINITY, () => all().length > questions.length || isOver());
+    const message = all()[questions.length];
+    if (message === undefined) return questions;
+    const params = message.params as Question;
+    questions.push(params);
+    server.client.send(JSON.stringify({ id: message.id, result: { decision: answers(params) } }));
+  }
+}
+
+async function threadIn(server: TestServer, cwd: string): Promise<string> {
+  mkdirSync(cwd, { recursive: true });
+  return (await server.client.request('thread/start', { cwd })).thread.id;
+}
+
+const rulesFile = ({ home }: TestServer, name: string) => join(home, 'rules', name);
+const warnings = ({ client }: TestServer) => client.notifications('warning').map(({ message }) => message);
+
+describe('"always"', () => {
+  test('holds for exactly these words, in this project', async () => {
+    const server = await commandServer([], { config: ASKING });
+    expect(await asked(server, ['touch x', 'touch x', 'touch x y', 'touch'], (question) => always(question))).toHaveLength(3);
+    rmSync(rulesFile(server, 'default.rules'));
+    rmSync(rulesFile(server, 'heddle-accepted.jsonl'));
+
+    expect(await asked(server, ['touch x'], always)).toHaveLength(1);
+    expect(await asked(server, ['touch x', 'touch x y', 'touch x && touch x'], decline)).toMatchObject([
+      { command: expect.stringContaining('touch x y') },
+    ]);
+    const other = await threadIn(server, join(server.folder, 'other'));
+    expect(await asked(server, ['touch x'], decline, other)).toHaveLength(1);
+    expect(existsSync(join(server.folder, 'other', 'x'))).toBe(false);
+    // The same thread, in a repository that it did not start in.
+    mkdirSync(join(server.cwd, 'nested', '.git'), { recursive: true });
+    expect(await asked(server, [['touch x', { workdir: join(server.cwd, 'nested') }]], decline)).toHaveLength(1);
+    expect(await asked(server, [['touch x', { workdir: server.cwd }]], decline)).toHaveLength(0);
+  });
+
+  test('holds in a project whose path has links, and in its subfolders', async () => {
+    const server = await commandServer([], { config: ASKING });
+    mkdirSync(join(server.cwd, '.git'));
+    mkdirSync(join(server.cwd, 'sub'));
+    await asked(server, ['touch x'], always);
+    const below = await threadIn(server, join(server.cwd, 'sub'));
+    expect(await asked(server, ['touch x'], decline, below)).toHaveLength(0);
+  });
+
+  test('is stored for the user only: the rule as other agents read it, and the line that narrows it', async () => {
+    const server = await commandServer([], { config: ASKING });
+    await asked(server, ['touch x'], always);
+    const other = await threadIn(server, join(server.folder, 'other'));
+    await asked(server, ['touch x'], always, other);
+    expect(readFileSync(rulesFile(server, 'default.rules'), 'utf8')).toBe('prefix_rule(pattern=["touch", "x"], decision="allow")\n');
+    expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toBe(
+      `{"words":["touch","x"],"exact":true,"project":${JSON.stringify(server.cwd)}}\n` +
+        `{"words":["touch","x"],"exact":true,"project":${JSON.stringify(join(server.folder, 'other'))}}\n`,
+    );
+    expect(statSync(rulesFile(server, 'heddle-accepted.jsonl')).mode & 0o777).toBe(0o600);
+    expect(await asked(server, ['touch x'], decline)).toHaveLength(0);
+    expect(await asked(server, ['touch x'], decline, other)).toHaveLength(0);
+    expect(warnings(server)).toEqual([]);
+  });
+
+  test('is a prefix only if the model proposes one and the program can only print', async () => {
+    const server = await commandServer([], { config: ASKING });
+    const questions = await asked(
+      server,
+      [['base64 a', { prefix_rule: ['base64'] }], 'base64 b', ['touch a', { prefix_rule: ['touch'] }], 'touch b'],
+      always,
+    );
+    expect(questions.map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment)).toEqual([
+      ['base64'],
+      ['touch', 'a'],
+      ['touch', 'b'],
+    ]);
+    const other = await threadIn(server, join(server.folder, 'other'));
+    expect(await asked(server, ['base64 b'], decline, other)).toHaveLength(1);
+  });
+
+  test('a rule that the user wrote keeps its meaning', async () => {
+    const files = { 'home/rules/default.rules': 'prefix_rule(pattern=["touch"], decision="allow")\n' };
+    const server = await commandServer([], { config: ASKING, files });
+    expect(await asked(server, ['touch x', 'touch y z'], decline)).toHaveLength(0);
+    // Accepting the same words for a command that it does not cover does not narrow it.
+    await asked(server, ['touch x > y'], () => acceptWords('touch'));
+    expect(existsSync(rulesFile(server, 'heddle-accepted.jsonl'))).toBe(false);
+    const other = await threadIn(server, join(server.folder, 'other'));
+    expect(await asked(server, ['touch y z'], decline, other)).toHaveLength(0);
+  });
+
+  test('after the rule is removed, accepting it in another project does not bring it back', async () => {
+    const server = await commandServer([], { config: ASKING });
+    await asked(server, ['touch x'], always);
+    writeFileSync(rulesFile(server, 'default.rules'), '');
+    expect(await asked(server, ['touch x'], decline)).toHaveLength(1);
+    const other = await threadIn(server, join(server.folder, 'other'));
+    await asked(server, ['touch x'], always, other);
+    expect(await asked(server, ['touch x'], decline, other)).toHaveLength(0);
+    expect(await asked(server, ['touch x'], decline)).toHaveLength(1);
+  });
+});
+
+test('a project cannot use what was accepted in another one', async () => {
+  const server = await commandServer([], { config: ASKING });
+  writeFileSync(join(server.cwd, 'run.sh'), '');
+  const accepted = ['tar cf a.tar x', 'sort f', 'cp a b', 'make', 'npm test', 'touch x', './run.sh', 'python3 x.py'];
+  const proposed = (await asked(server, accepted, always)).map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment);
+  expect(proposed).toEqual([['tar', 'cf', 'a.tar', 'x'], ['cp', 'a', 'b'], ['make'], ['npm', 'test'], ['touch', 'x'], null, null]);
+  const hostile = await threadIn(server, join(server.folder, 'hostile'));
+  const attempts = [
+    'tar cf a.tar x',
+    'tar cf a.tar x --checkpoint=1 --checkpoint-action=exec=./evil',
+    'sort f -o /OUT',
+    'cp a b -t /OUT',
+    'make -f evil',
+    './run.sh',
+    'python3 x.py',
+    'npm test',
+  ];
+  expect(await asked(server, attempts, decline, hostile)).toHaveLength(attempts.length);
+  // Further words are not allowed in the same project either.
+  const further = attempts.filter((command) => !accepted.includes(command));
+  expect(await asked(server, further, decline)).toHaveLength(further.length);
+});
+
+test('a program that commands can write is never proposed', async () => {
+  const server = await commandServer([], { config: ASKING });
+  const commands = ['/tmp/evil', '/var/tmp/evil x', join(server.cwd, 'tool'), 'bin/tool', '../tool', '/usr/bin/touch x'];
+  const questions = await asked(server, commands, decline);
+  expect(questions.map(({ proposedExecpolicyAmendment }) => proposedExecpolicyAmendment)).toEqual([
+    null,
+    null,
+    null,
+    null,
+    null,
+    ['/usr/bin/touch', 'x'],
+  ]);
+});
+
+describe('an amendment that was not proposed', () => {
+  test('is stored exactly and for the project, and a warning says if it does not cover the command', async () => {
+    const server = await commandServer([], { config: ASKING });
+    await asked(server, ['touch x'], () => acceptWords('touch'));
+    expect(warnings(server)).toEqual([
+      `The rule is stored, but it does not cover this command: it allows only \`touch\`, in ${server.cwd}. ` +
+        'The command will need approval again.',
+    ]);
+    expect(completed(server)).toMatchObject([{ status: 'completed' }]);
+    expect(await asked(server, ['touch x', 'touch'], decline)).toHaveLength(1);
+  });
+
+  test('may name a program of the workspace', async () => {
+    const server = await commandServer([], { config: ASKING });
+    await asked(server, ['./run.sh'], () => acceptWords('./run.sh'));
+    expect(warnings(server)).toEqual([]);
+    expect(await asked(server, ['./run.sh', './run.sh x'], decline)).toHaveLength(1);
+  });
+
+  test('is not stored if it has no words or an empty one: the command runs, and clients get a warning', async () => {
+    const server = await commandServer([], { config: ASKING });
+    await asked(server, ['touch x'], () => acceptWords());
+    await asked(server, ['touch x ""'], () => acceptWords('touch', ''));
+    expect(warnings(server)).toHaveLength(2);
+    expect(warnings(server)[0]).toContain('a rule needs at least one word, and no word may be empty');
+    expect(existsSync(join(server.home, 'rules'))).toBe(false);
+  });
+});
+
+describe('if heddle-accepted.jsonl', () => {
+  test('has an invalid line, every command needs approval, and the question names the line', async () => {
+    const files = {
+      'home/rules/default.rules': 'prefix_rule(pattern=["touch", "x"], decision="allow")\n',
+      'home/rules/heddle-accepted.jsonl': '\n{"words":["touch","x"],"exact":true}\n',
+    };
+    const server = await commandServer([], { config: ASKING, files });
+    const path = rulesFile(server, 'heddle-accepted.jsonl');
+    expect((await server.client.waitFor('configWarning')).summary).toContain(`${path}:2: expected {"words"`);
+    const [question] = await asked(server, ['touch x'], decline);
+    expect(question?.reason).toContain(`${path}:2`);
+  });
+
+  test('cannot be read, every command needs approval', async () => {
+    const server = await commandServer([], { config: ASKING, files: { 'home/rules/heddle-accepted.jsonl/x': '' } });
+    const [question] = await asked(server, ['ls'], decline);
+    expect(question?.reason).toContain('heddle-accepted.jsonl');
+  });
+
+  test('cannot be written, no rule is stored', async () => {
+    const server = await commandServer([], { config: ASKING });
+    const answers: Answers = (question) => {
+      mkdirSync(rulesFile(server, 'heddle-accepted.jsonl'), { recursive: true });
+      return always(question);
+    };
+    await asked(server, ['touch x'], answers);
+    expect(warnings(server)).toMatchObject([expect.stringMatching(/^The rule could not be stored/)]);
+    expect(existsSync(rulesFile(server, 'default.rules'))).toBe(false);
+    expect(completed(server)).toMatchObject([{ status: 'completed' }]);
+  });
+});
