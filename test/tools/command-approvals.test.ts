@@ -158,7 +158,8 @@ test('a command that a rule forbids is refused under any policy, without an item
 });
 
 test('a command that a rule forbids cannot be written to a running shell', async () => {
-  const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
+  const rules = 'prefix_rule(pattern=["touch"], decision="forbidden")\nprefix_rule(pattern=["exec", "sh"], decision="allow")\n';
+  const files = { 'home/rules/mine.rules': rules };
   const responses = [runs('echo up; exec sh', { tty: true }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
   const server = await commandServer(responses, { files });
   const turn = server.client.turn(THREAD, 'go');

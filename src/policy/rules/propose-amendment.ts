@@ -17,7 +17,7 @@ const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
 /** Whatever arguments follow, these programs only print. They do not write files and do not run programs. */
 const PRINT_ONLY: ReadonlySet<string> = new Set(
   (
-    'arch b2sum base64 basename cat cksum cmp comm cut df dirname du echo expr factor false fold free grep head id join ls md5sum ' +
+    'b2sum base64 basename cat cksum cmp comm cut df dirname du echo expr factor false fold free grep head id join ls md5sum ' +
     'nl nproc numfmt od paste pgrep ps pwd readlink realpath rev seq sha1sum sha256sum sha512sum sleep stat strings sum tac tail ' +
     'tr true unexpand uname uptime wc whoami'
   ).split(' '),
