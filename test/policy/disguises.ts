@@ -142,6 +142,12 @@ export const OPTION_RUNNERS: readonly string[] = [
   `echo ${'$'}{(e)a}`,
   `echo ${'$'}{a@P}`,
   'cat <<E\n$(@)\nE',
+  'cat <<E\n`@`\nE',
+  `cat <<E\n${'$'}{a:-\`@\`}\nE`,
+  "for i in 'a[`@`]'; do echo $b[i]; done",
+  "for f in '*(e:@:)'; do echo $~f; done",
+  'echo $[a]',
+  '\\ # `@`',
 ];
 
 /** Lines that contain the words of `rm x` in no readable form. */

@@ -2,14 +2,17 @@ import type { Node } from 'web-tree-sitter';
 import type { ReadBash } from './bash-reader.ts';
 import { commandWords } from './command-words.ts';
 
-/** Unusual whitespace, control characters and invisible characters, and continued lines: shells read them differently. */
-const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]|\\\n/u;
+/**
+ * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
+ * with a subscript or with a flag of zsh, which may run code.
+ */
+const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u;
 /** Syntax in which every program that starts is one of the commands in it. */
 const TRACED: ReadonlySet<string> = new Set(
   (
     'program list pipeline command command_name subshell negated_command redirected_statement file_redirect file_descriptor ' +
-    'herestring_redirect heredoc_start heredoc_content heredoc_end comment if_statement elif_clause else_clause while_statement ' +
-    'do_group word number raw_string ansi_c_string string string_content concatenation brace_expression simple_expansion ' +
+    'herestring_redirect heredoc_start heredoc_body heredoc_content heredoc_end comment if_statement elif_clause else_clause while_statement ' +
+    'do_group word number raw_string string string_content concatenation brace_expression simple_expansion ' +
     'variable_name special_variable_name command_substitution process_substitution'
   ).split(' '),
 );
@@ -22,6 +25,9 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['for_statement', /^for\s+(?:[a-z]|dir|file|item|line|name|num|page|part)\s/],
   ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
 ]);
+/** Text may stand between the children of these nodes. Between all others there must be blanks only. */
+const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
+const BLANK = /^[ \t\n]*$/;
 /** Below these, the form of the whole has been checked. */
 const CHECKED_AS_A_WHOLE: ReadonlySet<string> = new Set(['expansion', 'test_command']);
 const DEPTH_MAX = 100;
@@ -34,30 +40,43 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
   if (STRANGE.test(script)) return null;
   return readBash(script, (root) => {
     const found: string[][] = [];
-    return !root.hasError && trace(root, found, 0) ? found : null;
+    const isWhole = BLANK.test(script.slice(0, root.startIndex)) && BLANK.test(script.slice(root.endIndex));
+    return isWhole && !root.hasError && trace(root, found, 0) ? found : null;
   });
 }
 
 /** Adds the commands of a node. Returns false if its syntax may run others. */
 function trace(node: Node, found: string[][], depth: number): boolean {
   if (depth > DEPTH_MAX) return false;
-  if (node.type === 'heredoc_body') return traceChildren(node, found, depth);
   const form = TRACED_FORMS.get(node.type);
   if (form === undefined ? !TRACED.has(node.type) : !form.test(node.text)) return false;
   if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
-  if (node.type === 'heredoc_redirect' && !endsWhereItSays(node)) return false;
+  if (node.type === 'heredoc_redirect' && !isPlainHeredoc(node)) return false;
+  // Further words after the target are words of a command.
+  if (node.type === 'file_redirect' && node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length > 1) return false;
+  if (!TEXT.has(node.type) && !hasBlankGaps(node)) return false;
   if (node.type === 'command') found.push(commandWords(node));
-  return traceChildren(node, found, depth);
-}
-
-function traceChildren(node: Node, found: string[][], depth: number): boolean {
   return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
 }
 
-/** Whether no line of a here-document could end it earlier: the text after such a line would be commands. */
-function endsWhereItSays(node: Node): boolean {
+/** Whether only blanks stand between the children of a node. Otherwise, a shell may read the text there differently. */
+function hasBlankGaps({ children, text, startIndex }: Node): boolean {
+  return children.slice(1).every((child, index) => {
+    const end = children[index]?.endIndex ?? startIndex;
+    return BLANK.test(text.slice(end - startIndex, child.startIndex - startIndex));
+  });
+}
+
+/** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
+const HEREDOC_PARTS: ReadonlySet<string> = new Set(['heredoc_start', 'heredoc_body', 'heredoc_end', 'pipeline', 'list', 'file_redirect']);
+
+/** Whether a here-document runs no commands, and no line could end it earlier: the text after such a line would be commands. */
+function isPlainHeredoc(node: Node): boolean {
+  if (!node.namedChildren.every(({ type }) => HEREDOC_PARTS.has(type))) return false;
   const child = (type: string) => node.children.find((one) => one.type === type)?.text ?? '';
-  const end = child('heredoc_start').replace(/['"]/g, '');
-  const lines = child('heredoc_body').split('\n');
-  return child('heredoc_end').trim() === end && !lines.some((line) => line.trim() === end);
+  const start = child('heredoc_start');
+  const body = child('heredoc_body');
+  const end = start.replace(/['"]/g, '');
+  const isPlain = start !== end || !/[`\\]|\$[^\w\s]/.test(body);
+  return isPlain && child('heredoc_end').trim() === end && !body.split('\n').some((line) => line.trim() === end);
 }
