@@ -92,7 +92,7 @@ describe('with a rule that forbids, a command that may run it unseen is refused 
   });
 
   test('a program that a rule allows is not asked about, in any line that heddle can follow', async () => {
-    const rules = [...FENCE, { ...rule('allow', 'npm', 'test'), exact: true, projects: ['/w'] }];
+    const rules = [...FENCE, { ...rule('allow', 'npm', 'test'), exact: true, within: true, projects: ['/w'] }];
     for (const script of ['npm test', 'npm test && mkdir a', 'npm test 2>&1 | tail -5', 'npm test > log.txt'])
       expect(await judge(script, { rules })).toMatchObject({ verdict: 'run', sandboxed: true });
     for (const script of ['npm test x', 'npm test | sh', 'npm test; npx a', 'A=1 npm test', 'npm test $X'])

@@ -52,8 +52,8 @@ describe('"always"', () => {
     await asked(server, ['touch x'], always, other);
     expect(readFileSync(rulesFile(server, 'default.rules'), 'utf8')).toBe('prefix_rule(pattern=["touch", "x"], decision="allow")\n');
     expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toBe(
-      `{"words":["touch","x"],"exact":true,"project":${JSON.stringify(server.cwd)}}\n` +
-        `{"words":["touch","x"],"exact":true,"project":${JSON.stringify(join(server.folder, 'other'))}}\n`,
+      `{"words":["touch","x"],"exact":true,"beyond":false,"project":${JSON.stringify(server.cwd)}}\n` +
+        `{"words":["touch","x"],"exact":true,"beyond":false,"project":${JSON.stringify(join(server.folder, 'other'))}}\n`,
     );
     expect(statSync(rulesFile(server, 'heddle-accepted.jsonl')).mode & 0o777).toBe(0o600);
     expect(await asked(server, ['touch x'], decline)).toHaveLength(0);
@@ -75,6 +75,16 @@ describe('"always"', () => {
     ]);
     const other = await threadIn(server, join(server.folder, 'other'));
     expect(await asked(server, ['base64 b'], decline, other)).toHaveLength(1);
+  });
+
+  test('for a command in the sandbox does not allow it to leave the sandbox', async () => {
+    const config = ASKING.replace('danger-full-access', 'workspace-write');
+    const server = await commandServer([], { config });
+    const escalates = { sandbox_permissions: 'require_escalated', justification: 'j' };
+    expect(await asked(server, ['touch x'], always)).toHaveLength(1);
+    expect(await asked(server, ['touch x', ['touch x', escalates]], decline)).toMatchObject([{ reason: 'j' }]);
+    expect(await asked(server, [['touch x', escalates]], always)).toHaveLength(1);
+    expect(await asked(server, ['touch x', ['touch x', escalates]], decline)).toHaveLength(0);
   });
 
   test('a rule that the user wrote keeps its meaning', async () => {

@@ -55,7 +55,7 @@ function byFence(
   { goesBeyond, sandboxed, isByName }: { goesBeyond: boolean; sandboxed: boolean; isByName: boolean },
 ): CommandVerdict | null {
   const { request, rules, trustsNames, project } = situation;
-  const rule = untraceableRule(request.command, rules, { trusted: trustsNames, allowed: isByName, project });
+  const rule = untraceableRule(request.command, rules, { trusted: trustsNames, allowed: isByName, project, goesBeyond });
   if (rule === null) return null;
   const names = trustsNames ? '' : ' Names of programs may mean files that commands can write.';
   const reason = `A rule forbids ${patternText(rule)}${because(rule)}, and heddle cannot tell whether this command runs it.${names}`;
@@ -138,7 +138,7 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
 function isAllowed({ request: { command }, rules: { rules }, project }: CommandSituation, goesBeyond: boolean): boolean {
   const { commands } = command;
   if (commands === null) return false;
-  const isByRule = (words: readonly string[]) => rules.some((rule) => ruleAllows(rule, words, project));
+  const isByRule = (words: readonly string[]) => rules.some((rule) => ruleAllows(rule, words, { project, goesBeyond }));
   if (!commands.some(({ words }) => isByRule(words))) return false;
   return commands.every(({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })));
 }

@@ -8,6 +8,8 @@ export interface AcceptedCommand {
   words: readonly string[];
   /** Whether only these words are allowed. Otherwise, further words may follow. */
   exact: boolean;
+  /** Whether they are allowed beyond the sandbox policy. Otherwise, they are allowed only within it. */
+  beyond: boolean;
   /** The root of the project in which the command is allowed: a real path. */
   project: string;
   /** Whether earlier lines with the same words no longer count, because their rule was removed in the meantime. */
@@ -20,7 +22,7 @@ export interface AcceptedCommands {
   problems: readonly RuleProblem[];
 }
 
-const KEYS: ReadonlySet<string> = new Set(['words', 'exact', 'project', 'fresh']);
+const KEYS: ReadonlySet<string> = new Set(['words', 'exact', 'beyond', 'project', 'fresh']);
 
 /** Parses the lines of `heddle-accepted.jsonl`. */
 export function acceptedCommands(file: RulesFile | null): AcceptedCommands {
@@ -41,8 +43,8 @@ export function acceptedCommands(file: RulesFile | null): AcceptedCommands {
 }
 
 /** Returns the line for an accepted command. */
-export function acceptedLine({ words, exact, project, fresh = false }: AcceptedCommand): string {
-  return JSON.stringify({ words, exact, project, ...(fresh ? { fresh } : {}) });
+export function acceptedLine({ words, exact, beyond, project, fresh = false }: AcceptedCommand): string {
+  return JSON.stringify({ words, exact, beyond, project, ...(fresh ? { fresh } : {}) });
 }
 
 /** Returns a rule of `default.rules` as it holds: unchanged if no line narrows it. */
@@ -50,18 +52,20 @@ export function narrowed(rule: PrefixRule, accepted: AcceptedCommands): PrefixRu
   const words = plainPattern(rule);
   const lines = rule.decision === 'allow' && words !== null ? accepted.of(words) : [];
   if (lines.length === 0) return [rule];
-  return [true, false].flatMap((exact) => {
-    const projects = lines.filter((line) => line.exact === exact).map(({ project }) => project);
-    return projects.length === 0 ? [] : [{ ...rule, exact, projects: [...new Set(projects)] }];
+  return KINDS.flatMap(({ exact, beyond }) => {
+    const projects = lines.filter((line) => line.exact === exact && line.beyond === beyond).map(({ project }) => project);
+    return projects.length === 0 ? [] : [{ ...rule, exact, within: !beyond, projects: [...new Set(projects)] }];
   });
 }
+
+const KINDS = [true, false].flatMap((exact) => [true, false].map((beyond) => ({ exact, beyond })));
 
 /** Returns the words of a pattern that has no alternatives, else null. */
 export function plainPattern({ pattern }: PrefixRule): string[] | null {
   return pattern.every(({ length }) => length === 1) ? pattern.flat() : null;
 }
 
-const INVALID = 'expected {"words": […], "exact": true or false, "project": "an absolute path"}';
+const INVALID = 'expected {"words": […], "exact": true or false, "beyond": true or false, "project": "an absolute path"}';
 
 function readLine(line: string): AcceptedCommand | null {
   let value: unknown;
@@ -71,14 +75,15 @@ function readLine(line: string): AcceptedCommand | null {
     return null;
   }
   if (typeof value !== 'object' || value === null || !Object.keys(value).every((key) => KEYS.has(key))) return null;
-  const { words, exact, project, fresh = false } = value as Record<string, unknown>;
+  const { words, exact, beyond, project, fresh = false } = value as Record<string, unknown>;
   const isValid =
     Array.isArray(words) &&
     words.length > 0 &&
     words.every((word): word is string => typeof word === 'string' && word !== '') &&
     typeof exact === 'boolean' &&
+    typeof beyond === 'boolean' &&
     typeof fresh === 'boolean' &&
     typeof project === 'string' &&
     isAbsolute(project);
-  return isValid ? { words, exact, project, fresh } : null;
+  return isValid ? { words, exact, beyond, project, fresh } : null;
 }

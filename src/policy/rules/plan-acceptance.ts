@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
-import { type AcceptedCommand, acceptedCommands, plainPattern } from './accepted-commands.ts';
+import { type AcceptedCommand, acceptedCommands, acceptedLine, plainPattern } from './accepted-commands.ts';
 import { parseRules } from './parse-rules.ts';
 
 /** What must be written, in this order, so that a command is allowed permanently. */
@@ -20,7 +20,8 @@ export function planAcceptance(files: RulesFiles, wanted: Omit<AcceptedCommand, 
   const lines = acceptedCommands(files.accepted).of(wanted.words);
   // A rule without lines is the user's own and holds everywhere. A line would narrow it.
   if (hasRule && lines.length === 0) return { line: null, addsRule: false };
-  const isStored = hasRule && lines.some(({ exact, project }) => exact === wanted.exact && project === wanted.project);
+  // `fresh` says nothing about what the line allows.
+  const isStored = hasRule && lines.some((line) => acceptedLine({ ...line, fresh: false }) === acceptedLine(wanted));
   // Without the rule, earlier lines are of a rule that was removed. They must not become valid again.
   return { line: isStored ? null : { ...wanted, fresh: !hasRule && lines.length > 0 }, addsRule: !hasRule };
 }

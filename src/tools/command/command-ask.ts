@@ -30,7 +30,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
     },
     async keep({ scope, rule }, host) {
       if (scope === 'session') run.context.grants.allowCommand(key);
-      if (rule !== undefined) await storeRule(run, rule, host);
+      if (rule !== undefined) await storeRule(run, { words: rule, permit }, host);
     },
   };
 }

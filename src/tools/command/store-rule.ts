@@ -1,6 +1,8 @@
 import { appendAccepted, appendAllowRule, readRuleFiles } from '../../config/rules-files.ts';
 import { isHarmless } from '../../policy/command/is-harmless.ts';
 import { quoteWords } from '../../policy/command/quote-words.ts';
+import type { Permit } from '../../policy/permissions/permit.ts';
+import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { acceptedLine } from '../../policy/rules/accepted-commands.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { planAcceptance } from '../../policy/rules/plan-acceptance.ts';
@@ -10,25 +12,33 @@ import type { ActionHost } from '../action.ts';
 import { commandProject } from './command-project.ts';
 import type { CommandRun } from './command-run.ts';
 
+interface AcceptedRule {
+  words: readonly string[];
+  /** What the person allowed for this run. */
+  permit: Permit;
+}
+
 /**
- * Stores that a person allowed these words permanently: in the project of the command, and only these words, unless no further
- * words can do harm. Clients get a warning if the words cannot be stored, or if they do not cover the command.
+ * Stores that a person allowed these words permanently: in the project of the command, only these words unless no further words can
+ * do harm, and beyond the sandbox only if this run goes beyond it. Clients get a warning if the words cannot be stored, or if they
+ * do not cover the command.
  */
-export async function storeRule(run: CommandRun, words: readonly string[], { emit }: ActionHost): Promise<void> {
-  const problem = await store(run, words);
+export async function storeRule(run: CommandRun, rule: AcceptedRule, { emit }: ActionHost): Promise<void> {
+  const problem = await store(run, rule);
   if (problem === null) return;
   const message = `${problem} The command will need approval again.`;
   await emit({ method: 'warning', params: { threadId: run.context.threadId, message } });
 }
 
 /** Returns the problem for the user, or null. */
-async function store({ call, command, context, deps }: CommandRun, words: readonly string[]): Promise<string | null> {
+async function store({ call, command, context, deps, permissions }: CommandRun, { words, permit }: AcceptedRule): Promise<string | null> {
   if (words.length === 0 || words.includes('')) return 'The rule was not stored: a rule needs at least one word, and no word may be empty.';
   const commands = command.commands ?? [];
   const exact = !commands.some((simple) => isOpenPrefix(words, simple.words));
+  const beyond = hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
   const project = commandProject(call.cwd, context.settings.cwd);
   try {
-    const { line, addsRule } = planAcceptance(readRuleFiles(deps.home), { words, exact, project });
+    const { line, addsRule } = planAcceptance(readRuleFiles(deps.home), { words, exact, beyond, project });
     // In this order: without its line, the rule would hold for more than the person allowed.
     if (line !== null) await appendAccepted(deps.home, acceptedLine(line));
     if (addsRule) await appendAllowRule(deps.home, words);
@@ -37,7 +47,7 @@ async function store({ call, command, context, deps }: CommandRun, words: readon
   }
   const { rules } = commandRules(readRuleFiles(deps.home));
   const isCovered = (each: readonly string[]) =>
-    rules.some((rule) => ruleAllows(rule, each, project)) || isHarmless(each, { confined: false });
+    rules.some((rule) => ruleAllows(rule, each, { project, goesBeyond: beyond })) || (!beyond && isHarmless(each, { confined: false }));
   if (commands.length > 0 && commands.every((simple) => isCovered(simple.words))) return null;
   return `The rule is stored, but it does not cover this command: it allows only \`${quoteWords(words)}\`, in ${project}.`;
 }

@@ -31,40 +31,46 @@ const BLANK = /^[ \t\n]*$/;
 /** Below these, the form of the whole has been checked. */
 const CHECKED_AS_A_WHOLE: ReadonlySet<string> = new Set(['expansion', 'test_command']);
 const DEPTH_MAX = 100;
+/** Larger trees take too long to read. */
+const NODES_MAX = 1500;
 
 /**
  * Returns the words of every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
- * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function.
+ * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
  */
 export async function readTracedCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
   if (STRANGE.test(script)) return null;
   return readBash(script, (root) => {
     const found: string[][] = [];
-    const isWhole = BLANK.test(script.slice(0, root.startIndex)) && BLANK.test(script.slice(root.endIndex));
-    return isWhole && !root.hasError && trace(root, found, 0) ? found : null;
+    const isWhole = isBlank(0, root.startIndex) && isBlank(root.endIndex, script.length);
+    return isWhole && !root.hasError && root.descendantCount <= NODES_MAX && trace(root, found, 0) ? found : null;
   });
+
+  /** Adds the commands of a node. Returns false if its syntax may run others. */
+  function trace(node: Node, found: string[][], depth: number): boolean {
+    if (depth > DEPTH_MAX) return false;
+    const form = TRACED_FORMS.get(node.type);
+    if (form === undefined ? !TRACED.has(node.type) : !form.test(script.slice(node.startIndex, node.endIndex))) return false;
+    if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
+    if (!hasPlainParts(node) || !(TEXT.has(node.type) || hasBlankGaps(node))) return false;
+    if (node.type === 'command') found.push(commandWords(node));
+    return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
+  }
+
+  /** Whether only blanks stand between the children of a node. Otherwise, a shell may read the text there differently. */
+  function hasBlankGaps({ children }: Node): boolean {
+    return children.every((child, index) => isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex));
+  }
+
+  function isBlank(start: number, end: number): boolean {
+    return BLANK.test(script.slice(start, end));
+  }
 }
 
-/** Adds the commands of a node. Returns false if its syntax may run others. */
-function trace(node: Node, found: string[][], depth: number): boolean {
-  if (depth > DEPTH_MAX) return false;
-  const form = TRACED_FORMS.get(node.type);
-  if (form === undefined ? !TRACED.has(node.type) : !form.test(node.text)) return false;
-  if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
-  if (node.type === 'heredoc_redirect' && !isPlainHeredoc(node)) return false;
-  // Further words after the target are words of a command.
-  if (node.type === 'file_redirect' && node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length > 1) return false;
-  if (!TEXT.has(node.type) && !hasBlankGaps(node)) return false;
-  if (node.type === 'command') found.push(commandWords(node));
-  return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
-}
-
-/** Whether only blanks stand between the children of a node. Otherwise, a shell may read the text there differently. */
-function hasBlankGaps({ children, text, startIndex }: Node): boolean {
-  return children.slice(1).every((child, index) => {
-    const end = children[index]?.endIndex ?? startIndex;
-    return BLANK.test(text.slice(end - startIndex, child.startIndex - startIndex));
-  });
+/** Whether a redirection has no words after its target: they would be words of a command. */
+function hasPlainParts(node: Node): boolean {
+  if (node.type === 'heredoc_redirect') return isPlainHeredoc(node);
+  return node.type !== 'file_redirect' || node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1;
 }
 
 /** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
