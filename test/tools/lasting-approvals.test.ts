@@ -36,6 +36,17 @@ describe('"always"', () => {
     expect(await asked(server, [['touch x', { workdir: server.cwd }]], decline)).toHaveLength(0);
   });
 
+  test('holds in the project that the command had when it was shown', async () => {
+    const server = await commandServer([], { config: ASKING });
+    const sub = join(server.cwd, 'sub');
+    mkdirSync(sub);
+    await asked(server, [['touch x', { workdir: sub }]], (question) => {
+      mkdirSync(join(sub, '.git'));
+      return always(question);
+    });
+    expect(readFileSync(rulesFile(server, 'heddle-accepted.jsonl'), 'utf8')).toContain(`"project":${JSON.stringify(server.cwd)}}`);
+  });
+
   test('holds in a project whose path has links, and in its subfolders', async () => {
     const server = await commandServer([], { config: ASKING });
     mkdirSync(join(server.cwd, '.git'));

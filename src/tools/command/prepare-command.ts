@@ -25,15 +25,16 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
+  const project = commandProject(cwd, context.settings.cwd);
   const roots = reachedRoots({ context, deps }, cwd);
   return new CommandAction(
-    { call, command, context, deps, permissions },
+    { call, command, context, deps, permissions, project },
     {
       request: { command, cwd, escalates, permissions, justification, prefixRule },
       rules: commandRules(readRuleFiles(deps.home)),
       trustsNames: trustsNames(deps.environment(), roots, resolveLinks),
       hasFixedProgram: hasFixedProgram(command, [...roots, ...TEMPORARY], resolveLinks),
-      project: commandProject(cwd, context.settings.cwd),
+      project,
     },
   );
 }

@@ -9,7 +9,6 @@ import { planAcceptance } from '../../policy/rules/plan-acceptance.ts';
 import { isOpenPrefix } from '../../policy/rules/propose-amendment.ts';
 import { ruleAllows } from '../../policy/rules/rule-allows.ts';
 import type { ActionHost } from '../action.ts';
-import { commandProject } from './command-project.ts';
 import type { CommandRun } from './command-run.ts';
 
 interface AcceptedRule {
@@ -31,12 +30,14 @@ export async function storeRule(run: CommandRun, rule: AcceptedRule, { emit }: A
 }
 
 /** Returns the problem for the user, or null. */
-async function store({ call, command, context, deps, permissions }: CommandRun, { words, permit }: AcceptedRule): Promise<string | null> {
+async function store(
+  { command, context, deps, permissions, project }: CommandRun,
+  { words, permit }: AcceptedRule,
+): Promise<string | null> {
   if (words.length === 0 || words.includes('')) return 'The rule was not stored: a rule needs at least one word, and no word may be empty.';
   const commands = command.commands ?? [];
   const exact = !commands.some((simple) => isOpenPrefix(words, simple.words));
   const beyond = hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
-  const project = commandProject(call.cwd, context.settings.cwd);
   try {
     const { line, addsRule } = planAcceptance(readRuleFiles(deps.home), { words, exact, beyond, project });
     // In this order: without its line, the rule would hold for more than the person allowed.
