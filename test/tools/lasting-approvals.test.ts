@@ -170,6 +170,16 @@ describe('an amendment that was not proposed', () => {
     expect(await asked(server, ['touch x', 'touch'], decline)).toHaveLength(1);
   });
 
+  test('does not override a rule that requires approval, and a warning says so', async () => {
+    const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="prompt")\n' };
+    const server = await commandServer([], { config: ASKING, files });
+    const questions = await asked(server, ['touch x', 'touch x'], () => acceptWords('touch', 'x'));
+    expect(questions).toMatchObject([{ proposedExecpolicyAmendment: null }, { proposedExecpolicyAmendment: null }]);
+    expect(warnings(server)[0]).toBe(
+      'The rule is stored, but another rule requires approval for this command. The command will need approval again.',
+    );
+  });
+
   test('may name a program of the workspace', async () => {
     const server = await commandServer([], { config: ASKING });
     await asked(server, ['./run.sh'], () => acceptWords('./run.sh'));

@@ -8,6 +8,7 @@ import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { planAcceptance } from '../../policy/rules/plan-acceptance.ts';
 import { isOpenPrefix } from '../../policy/rules/propose-amendment.ts';
 import { ruleAllows } from '../../policy/rules/rule-allows.ts';
+import { strictRule } from '../../policy/rules/strict-rule.ts';
 import type { ActionHost } from '../action.ts';
 import type { CommandRun } from './command-run.ts';
 
@@ -46,9 +47,11 @@ async function store(
   } catch (error) {
     return `The rule could not be stored: ${error instanceof Error ? error.message : String(error)}.`;
   }
-  const { rules } = commandRules(readRuleFiles(deps.home));
+  const stored = commandRules(readRuleFiles(deps.home));
+  if (strictRule(command, stored) !== null) return 'The rule is stored, but another rule requires approval for this command.';
   const isCovered = (each: readonly string[]) =>
-    rules.some((rule) => ruleAllows(rule, each, { project, goesBeyond: beyond })) || (!beyond && isHarmless(each, { confined: false }));
+    stored.rules.some((rule) => ruleAllows(rule, each, { project, goesBeyond: beyond })) ||
+    (!beyond && isHarmless(each, { confined: false }));
   if (commands.length > 0 && commands.every((simple) => isCovered(simple.words))) return null;
   return `The rule is stored, but it does not cover this command: it allows only \`${quoteWords(words)}\`, in ${project}.`;
 }
