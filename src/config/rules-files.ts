@@ -14,15 +14,21 @@ export interface RulesFile {
 /** The rules files, sorted by name, and a problem for each file or folder that could not be read. */
 export interface RulesFiles {
   files: readonly RulesFile[];
+  /** The file that says for which commands, and in which projects, the rules of `default.rules` hold. Null: there is none. */
+  accepted: RulesFile | null;
   problems: readonly { path: string; message: string }[];
 }
 
+/** The file of rules to which accepted amendments are appended. Other agents that share the home also append to it. */
+export const DEFAULT_RULES = 'default.rules';
+/** heddle's own file: a JSON line for each amendment that a person accepted. */
+const ACCEPTED = 'heddle-accepted.jsonl';
 const FILES_MAX = 200;
 /** Of the folder, with the entries that are no rules files. */
 const ENTRIES_MAX = 2000;
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Reads `rules/*.rules` in the home. A file that cannot be read is reported in `problems`, not thrown. */
+/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. A file that cannot be read is reported in `problems`, not thrown. */
 export function readRuleFiles(home: string): RulesFiles {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];
@@ -42,7 +48,10 @@ export function readRuleFiles(home: string): RulesFiles {
     const text = attempt(path, () => readText(path));
     if (text !== null) files.push({ path, text });
   }
-  return { files, problems };
+  // Read last: a line of this file is written before the rule that it narrows, so no rule is ever seen without its line.
+  const path = join(folder, ACCEPTED);
+  const text = attempt(path, () => readText(path));
+  return { files, accepted: text === null ? null : { path, text }, problems };
 }
 
 function rulesIn(folder: string): string[] {
@@ -67,15 +76,23 @@ function readText(path: string): string | null {
 
 /**
  * Appends a rule to `rules/default.rules` in the home that allows commands with this prefix, unless the file has that rule
- * already. Rules that other processes append at the same time are kept. Throws if the rule cannot be written completely, and
- * then removes what it wrote.
+ * already. Throws if it cannot be written completely.
  */
 export function appendAllowRule(home: string, prefix: readonly string[]): void {
+  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
+  const path = inRules(home, DEFAULT_RULES);
+  const text = readText(path) ?? '';
+  if (!text.split('\n').includes(rule)) appendLine(path, rule, FILE_BYTES_MAX);
+}
+
+/** Appends a line to the file that narrows the rules of `default.rules`. Throws if it cannot be written completely. */
+export function appendAccepted(home: string, line: string): void {
+  appendLine(inRules(home, ACCEPTED), line, FILE_BYTES_MAX);
+}
+
+/** Returns the path of a file in `rules`, and makes that folder. */
+function inRules(home: string, name: string): string {
   const folder = join(home, 'rules');
   makeFolderSync(folder, 0o700);
-  const rule = `prefix_rule(pattern=[${prefix.map((word) => JSON.stringify(word)).join(', ')}], decision="allow")`;
-  const path = join(folder, 'default.rules');
-  const text = readText(path) ?? '';
-  if (text.split('\n').includes(rule)) return;
-  appendLine(path, rule);
+  return join(folder, name);
 }

@@ -45,7 +45,7 @@ export type Scope = 'once' | 'turn' | 'session' | 'always';
 export interface Allowed {
   allow: Permit;
   scope: Scope;
-  /** With `always`: the prefix of the commands that are allowed from now on. */
+  /** With `always`: the words of the rule that allows the command from now on. */
   rule?: readonly string[];
 }
 

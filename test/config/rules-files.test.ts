@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
+import { appendAccepted, appendAllowRule, readRuleFiles } from '../../src/config/rules-files.ts';
 import { commandRules } from '../../src/policy/rules/parse-rules.ts';
 
 let home: string;
@@ -28,14 +29,15 @@ test('reads the files that end in .rules, sorted by name', () => {
       { path: at('a.rules'), text: 'A' },
       { path: at('b.rules'), text: 'B' },
     ],
+    accepted: null,
     problems: [],
   });
 });
 
 test('a home without rules has none', () => {
   rmSync(join(home, 'rules'), { recursive: true });
-  expect(readRuleFiles(home)).toEqual({ files: [], problems: [] });
-  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], problems: [] });
+  expect(readRuleFiles(home)).toEqual({ files: [], accepted: null, problems: [] });
+  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], accepted: null, problems: [] });
 });
 
 test('an unreadable file is a problem, and the others are read', () => {
@@ -53,6 +55,7 @@ test('a rules folder that is not a folder, or contains too many files, is a prob
   for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
   expect(readRuleFiles(home)).toEqual({
     files: [],
+    accepted: null,
     problems: [{ path: join(home, 'rules'), message: 'there are more than 200 rules files' }],
   });
   rmSync(join(home, 'rules'), { recursive: true });
@@ -99,4 +102,26 @@ test('a rule that cannot be written is an error', () => {
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
   expect(() => appendAllowRule(home, ['ls'])).toThrow();
+});
+
+test('accepted lines are all kept, each whole', () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `{"words":["w${index}"],"exact":true,"project":"/p"}`);
+  for (const line of lines) appendAccepted(home, line);
+  const text = readRuleFiles(home).accepted?.text ?? '';
+  expect(
+    text
+      .split('\n')
+      .filter((line) => line !== '')
+      .sort(),
+  ).toEqual(lines.sort());
+});
+
+test('a file is not made larger than heddle reads, and no pipe is written', () => {
+  const full = `${'#'.repeat(1024 * 1024 - 10)}\n`;
+  put('default.rules', full);
+  expect(() => appendAllowRule(home, ['ls'])).toThrow('larger than');
+  expect(readFileSync(at('default.rules'), 'utf8')).toBe(full);
+  execFileSync('mkfifo', [at('heddle-accepted.jsonl')]);
+  expect(() => appendAccepted(home, '{}')).toThrow('not a regular file');
+  expect(readRuleFiles(home).problems).toMatchObject([{ path: at('heddle-accepted.jsonl') }]);
 });

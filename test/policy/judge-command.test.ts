@@ -93,6 +93,8 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   rules?: CommandRules;
   grants?: Grants;
   trustsNames?: boolean;
+  hasFixedProgram?: boolean;
+  project?: string;
 }
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
@@ -102,11 +104,22 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     rules = RULES.none,
     grants = new Grants(),
     trustsNames = true,
+    hasFixedProgram = true,
+    project = '/w',
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
   const defaults = { cwd: '/w', escalates: false, permissions: null, justification: null, prefixRule: null };
-  return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants, trustsNames });
+  return judgeCommand({
+    request: { ...defaults, ...request, command },
+    sandboxPolicy,
+    approvalPolicy,
+    rules,
+    grants,
+    trustsNames,
+    hasFixedProgram,
+    project,
+  });
 }
 
 const WRITES_OPT = { read: [], write: ['/opt'], network: false };
@@ -235,15 +248,24 @@ describe('messages for people and models', () => {
 describe('the proposed amendment', () => {
   test.each<[string, string[] | null, string[] | null]>([
     ['touch x.txt', null, ['touch', 'x.txt']],
-    ['touch x.txt', ['touch'], ['touch']],
+    ['touch x.txt', ['touch'], ['touch', 'x.txt']],
+    ['cat x.txt y', ['cat'], ['cat']],
+    ['cat x.txt y', ['cat', 'y'], ['cat', 'x.txt', 'y']],
+    ['cat x.txt y', [''], ['cat', 'x.txt', 'y']],
+    ['touch ""', null, null],
     ['touch x.txt', ['rm'], ['touch', 'x.txt']],
     ['touch x.txt', ['touch', 'x.txt', 'y'], ['touch', 'x.txt']],
     ['touch x.txt', [], ['touch', 'x.txt']],
-    ['git push origin', ['git', 'push'], ['git', 'push']],
+    ['git push origin', ['git', 'push'], ['git', 'push', 'origin']],
     ['git push origin', ['git'], ['git', 'push', 'origin']],
     ['git -c a=b push', ['git', '-c'], null],
     ['npm test', ['npm'], ['npm', 'test']],
-    ['python x.py', ['python'], ['python', 'x.py']],
+    ['python x.py', ['python'], null],
+    ['tsx x.ts', null, null],
+    ['awk 1 f', null, null],
+    ['vim x', null, null],
+    ['sed s/a/b/ f', null, null],
+    ['make', null, ['make']],
     ['python3.12 -c pass', null, null],
     ['python', null, null],
     ['bash', null, null],

@@ -119,7 +119,7 @@ test('the rules of several files are one list, and an unreadable file is a probl
     { path: 'a.rules', text: 'prefix_rule(pattern=["a"])' },
     { path: 'b.rules', text: 'oops\nprefix_rule(pattern=["b"])' },
   ];
-  expect(commandRules({ files, problems: [{ path: 'c.rules', message: 'no access' }] })).toEqual({
+  expect(commandRules({ files, accepted: null, problems: [{ path: 'c.rules', message: 'no access' }] })).toEqual({
     rules: [
       { pattern: [['a']], decision: 'allow', justification: null },
       { pattern: [['b']], decision: 'allow', justification: null },

@@ -98,7 +98,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('acceptWithExecpolicyAmendment: commands with that prefix are allowed from then on', async () => {
+  test('acceptWithExecpolicyAmendment: the command is allowed from then on', async () => {
     const server = await commandServer([runs('touch x'), runs('touch x', {}, 'b'), done], { config: ASKING });
     const { id, params } = await question(server);
     answer(server, id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: params.proposedExecpolicyAmendment ?? [] } });
@@ -109,12 +109,13 @@ describe('an answer', () => {
     );
   });
 
-  test('an empty amendment allows only this command', async () => {
+  test('an empty amendment allows only this command, and clients get a warning', async () => {
     const server = await commandServer([runs('touch x'), done], { config: ASKING });
     answer(server, (await question(server)).id, { acceptWithExecpolicyAmendment: { execpolicy_amendment: [] } });
     await server.client.waitFor('turn/completed');
     expect(completed(server)).toMatchObject([{ status: 'completed' }]);
     expect(existsSync(join(server.home, 'rules'))).toBe(false);
+    expect(server.client.notifications('warning')).toHaveLength(1);
   });
 
   test('an amendment that cannot be stored: the command runs, and clients get a warning', async () => {
@@ -157,7 +158,8 @@ test('a command that a rule forbids is refused under any policy, without an item
 });
 
 test('a command that a rule forbids cannot be written to a running shell', async () => {
-  const files = { 'home/rules/mine.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")\n' };
+  const rules = 'prefix_rule(pattern=["touch"], decision="forbidden")\nprefix_rule(pattern=["exec", "sh"], decision="allow")\n';
+  const files = { 'home/rules/mine.rules': rules };
   const responses = [runs('echo up; exec sh', { tty: true }), writes('touch x\r'), writes('exit\n', {}, 'call_3'), done];
   const server = await commandServer(responses, { files });
   const turn = server.client.turn(THREAD, 'go');

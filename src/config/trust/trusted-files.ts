@@ -86,12 +86,9 @@ export class TrustedFiles {
     return new TextDecoder('utf-8', { fatal: true }).decode(file.bytes.subarray(0, file.bytes.lastIndexOf('\n') + 1));
   }
 
-  /** Not beyond the size that can be read. */
   #append(lines: string): void {
-    const size = Buffer.byteLength(this.#readText()) + Buffer.byteLength(lines) + 2;
-    if (size > RECORD_BYTES_MAX) throw new Error(`it would be larger than ${RECORD_BYTES_MAX} bytes`);
     makePrivate(this.path);
-    appendLine(this.path, lines);
+    appendLine(this.path, lines, RECORD_BYTES_MAX);
   }
 }
 

@@ -11,6 +11,10 @@ export const COMMAND_RUNNERS: ReadonlySet<string> = new Set(
 /** Shells: without a script argument, they run their input. */
 export const SHELLS: ReadonlySet<string> = new Set('ash bash csh dash fish ksh mksh sh tcsh zsh'.split(' '));
 
+const INTERPRETER_NAMES =
+  'python|pypy|ipython|perl|raku|ruby|irb|jruby|erb|node|deno|bun|tsx|ts-node|php|lua|luajit|awk|gawk|mawk|nawk|emacs|expect|gdb|lldb|' +
+  'vim|nvim|vi|view|vimdiff|ex|ed|osascript|pwsh|powershell|tclsh|wish|Rscript|java|jshell|groovy|scala|kotlin|swift|dart|julia|octave|' +
+  'guile|racket|sbcl|clisp|elixir|iex|escript|ghci|runghc|runhaskell|ocaml|m4|sqlite';
+
 /** Matches the names of programs that run code, also code in their arguments. */
-export const INTERPRETERS =
-  /^(?:python|perl|ruby|node|deno|bun|php|lua|awk|gawk|mawk|emacs|expect|gdb|lldb|vim|nvim|osascript|pwsh|powershell|tclsh|Rscript|java)[\d.]*$/i;
+export const INTERPRETERS = new RegExp(`^(?:${INTERPRETER_NAMES})[\\d.]*$`, 'i');

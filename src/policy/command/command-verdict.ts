@@ -28,6 +28,10 @@ export interface CommandSituation {
   grants: Grants;
   /** Whether the names of programs mean what the user has installed (`trustsNames`). */
   trustsNames: boolean;
+  /** Whether commands cannot write the program that this command names by its path (`hasFixedProgram`). */
+  hasFixedProgram: boolean;
+  /** The root of the project that the command runs in, for rules that hold in one project. */
+  project: string;
 }
 
 /**
@@ -44,7 +48,7 @@ export type CommandVerdict =
       sandboxed: boolean;
       /** The key for `Grants.allowCommand` if it is accepted for the session. */
       key: string;
-      /** The command prefix that can be allowed from now on. Null: none is proposed. */
+      /** The words that can be allowed in this project from now on: the whole command, or a prefix. Null: none are proposed. */
       proposedAmendment: readonly string[] | null;
     }
   | { verdict: 'refuse' /** For the model. */; reason: string };

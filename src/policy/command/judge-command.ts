@@ -2,9 +2,10 @@ import type { AskForApproval } from '../../protocol/generated/types.ts';
 import { mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
-import { matchesPrefix } from '../rules/matches-prefix.ts';
 import { proposeAmendment } from '../rules/propose-amendment.ts';
+import { ruleAllows } from '../rules/rule-allows.ts';
 import { type StrictRule, strictRule } from '../rules/strict-rule.ts';
+import { untraceableRule } from '../rules/untraceable-rule.ts';
 import { commandKey } from './command-key.ts';
 import type { CommandRequest, CommandSituation, CommandVerdict } from './command-verdict.ts';
 import { isHarmless } from './is-harmless.ts';
@@ -12,7 +13,7 @@ import type { ParsedCommand } from './parse-command.ts';
 
 /**
  * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
- * allow it, the approval policy.
+ * allow it, rules that forbid what the command may run unseen, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules, trustsNames } = situation;
@@ -23,25 +24,50 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (strict?.decision === 'forbidden') return refuse(forbidden(strict));
   if (isGranted(situation, sandboxed)) return run(sandboxed);
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
-  if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
+  if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt, settles: false });
   // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = trustsNames || (sandboxed && !goesBeyond);
   if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && readsWithGit(request.command) ? READ_ONLY_RUN : run(sandboxed);
-  return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
+  return byFence(situation, { goesBeyond, sandboxed, isByName }) ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
+}
+
+interface RuleQuestion {
+  goesBeyond: boolean;
+  sandboxed: boolean;
+  reason: string;
+  /** Whether a rule that allows the command would make the question unnecessary. */
+  settles: boolean;
 }
 
 /** For commands that need approval, or may need it, because of a rule. */
-function byRule(
-  situation: CommandSituation,
-  { goesBeyond, sandboxed, reason }: { goesBeyond: boolean; sandboxed: boolean; reason: string },
-): CommandVerdict {
+function byRule(situation: CommandSituation, { goesBeyond, sandboxed, reason, settles }: RuleQuestion): CommandVerdict {
   const { approvalPolicy, request } = situation;
   if (!mayAsk(approvalPolicy, 'rules')) return refuse(unasked(approvalPolicy, reason));
   const refusal = goesBeyond ? beyondRefusal(approvalPolicy) : null;
   if (refusal !== null) return refuse(refusal);
-  // No amendment: a rule that allows would not override the rule that asks.
-  const reasons = goesBeyond ? `${reason} ${beyondReason(request)}` : reason;
-  return { verdict: 'ask', reason: reasons, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
+  const question = ask(situation, { sandboxed, reason: goesBeyond ? `${reason} ${beyondReason(request)}` : reason });
+  return settles ? question : { ...question, proposedAmendment: null };
+}
+
+/** For commands whose programs may start what a rule forbids, without naming it. Returns null for all others. */
+function byFence(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed, isByName }: { goesBeyond: boolean; sandboxed: boolean; isByName: boolean },
+): CommandVerdict | null {
+  const { request, rules, trustsNames, project } = situation;
+  const rule = untraceableRule(request.command, rules, { trusted: trustsNames, allowed: isByName, project, goesBeyond });
+  if (rule === null) return null;
+  const names = trustsNames ? '' : ' Names of programs may mean files that commands can write.';
+  const reason = `A rule forbids ${patternText(rule)}${because(rule)}, and heddle cannot tell whether this command runs it.${names}`;
+  return byRule(situation, { goesBeyond, sandboxed, reason, settles: true });
+}
+
+/** For commands that no rule decides about. */
+function byPolicy(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed, bounded }: { goesBeyond: boolean; sandboxed: boolean; bounded: boolean },
+): CommandVerdict {
+  return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
 /** For commands that ask to leave the sandbox or to get more permissions in it. */
@@ -73,6 +99,8 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
   }
 }
 
+type Question = Extract<CommandVerdict, { verdict: 'ask' }>;
+
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
 const LEAVES = 'The command asks to run outside the sandbox.';
@@ -90,9 +118,8 @@ function refuse(reason: string): CommandVerdict {
   return { verdict: 'refuse', reason };
 }
 
-function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: boolean; reason: string | null }): CommandVerdict {
-  const { command, prefixRule } = situation.request;
-  const proposedAmendment = proposeAmendment(command, prefixRule);
+function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: boolean; reason: string | null }): Question {
+  const proposedAmendment = situation.hasFixedProgram ? proposeAmendment(situation.request) : null;
   return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
 }
 
@@ -108,11 +135,10 @@ function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
  * Whether rules allow every simple command in it. Inside the sandbox, harmless commands need no rule, if at least one command
  * has one.
  */
-function isAllowed({ request: { command }, rules: { rules } }: CommandSituation, goesBeyond: boolean): boolean {
+function isAllowed({ request: { command }, rules: { rules }, project }: CommandSituation, goesBeyond: boolean): boolean {
   const { commands } = command;
   if (commands === null) return false;
-  const allowing = rules.filter(({ decision }) => decision === 'allow');
-  const isByRule = (words: readonly string[]) => allowing.some((rule) => matchesPrefix(words, rule));
+  const isByRule = (words: readonly string[]) => rules.some((rule) => ruleAllows(rule, words, { project, goesBeyond }));
   if (!commands.some(({ words }) => isByRule(words))) return false;
   return commands.every(({ words }) => isByRule(words) || (!goesBeyond && isHarmless(words, { confined: false })));
 }

@@ -1,7 +1,8 @@
-import { bashReader } from './bash-reader.ts';
-import { findPossibleCommands } from './find-possible-commands.ts';
+import { bashReader } from './parse/bash-reader.ts';
+import { findPossibleCommands } from './parse/find-possible-commands.ts';
+import { readSimpleCommands } from './parse/read-simple-commands.ts';
+import { readTracedCommands } from './parse/read-traced-commands.ts';
 import { quoteWords } from './quote-words.ts';
-import { readSimpleCommands } from './read-simple-commands.ts';
 
 /** One simple command of a line: its words as the shell passes them on, without quotes. */
 export interface SimpleCommand {
@@ -21,6 +22,11 @@ export interface ParsedCommand {
    * stands for text that only the shell knows. Use it to forbid, never to allow.
    */
   possibleCommands: readonly SimpleCommand[];
+  /**
+   * Every simple command that the shell runs, with `\0` for text that only the shell knows. Null: the shell may run others. The
+   * programs themselves may start further ones.
+   */
+  tracedCommands: readonly SimpleCommand[] | null;
 }
 
 const SCRIPT_SHELLS: ReadonlySet<string> = new Set(
@@ -41,11 +47,18 @@ export async function parseCommand(argv: readonly string[]): Promise<ParsedComma
   const script = shellScript(argv);
   const text = script ?? quoteWords(argv);
   const length = argv.reduce((sum, word) => sum + word.length, 0);
-  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }] };
+  if (length > COMMAND_CHARS_MAX) return { argv, text, commands: null, possibleCommands: [{ words: ['\0', '\0'] }], tracedCommands: null };
   const readBash = bashReader();
   const commands = script === null ? plainCommand(argv) : await readSimpleCommands(script, readBash);
   const possibleCommands = await findPossibleCommands(script ?? argv, readBash);
-  return { argv, text, commands: commands?.map(simple) ?? null, possibleCommands: possibleCommands.map(simple) };
+  const traced = commands ?? (script === null ? null : await readTracedCommands(script, readBash));
+  return {
+    argv,
+    text,
+    commands: commands?.map(simple) ?? null,
+    possibleCommands: possibleCommands.map(simple),
+    tracedCommands: traced?.map(simple) ?? null,
+  };
 }
 
 function simple(words: readonly string[]): SimpleCommand {

@@ -5,6 +5,12 @@ export interface PrefixRule {
   decision: 'allow' | 'prompt' | 'forbidden';
   /** The reason, for the person who is asked and for the model that is refused. */
   justification: string | null;
+  /** For a rule that allows: whether no further words may follow. By default they may. */
+  exact?: boolean;
+  /** For a rule that allows: whether it holds only for commands that stay within the sandbox policy. By default it holds for all. */
+  within?: boolean;
+  /** For a rule that allows: the roots of the projects in which it holds. By default it holds in all projects. */
+  projects?: readonly string[];
 }
 
 /** A part of a rules file that cannot be read. */

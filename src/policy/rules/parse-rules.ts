@@ -1,4 +1,6 @@
-import type { RulesFiles } from '../../config/rules-files.ts';
+import { basename } from 'node:path';
+import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
+import { acceptedCommands, narrowed } from './accepted-commands.ts';
 import type { CommandRules, PrefixRule, RuleProblem } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
 import { RuleReader, type RuleValue } from './rule-reader.ts';
@@ -29,12 +31,20 @@ export function parseRules(text: string, path: string): CommandRules {
   return { rules, problems };
 }
 
-/** Parses the rules of all files, and collects the problems of all files. */
-export function commandRules({ files, problems }: RulesFiles): CommandRules {
-  const parsed = files.map(({ text, path }) => parseRules(text, path));
+/** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. */
+export function commandRules({ files, accepted, problems }: RulesFiles): CommandRules {
+  const commands = acceptedCommands(accepted);
+  const parsed = files.map(({ text, path }) => {
+    const file = parseRules(text, path);
+    return basename(path) === DEFAULT_RULES ? { ...file, rules: file.rules.flatMap((rule) => narrowed(rule, commands)) } : file;
+  });
   return {
     rules: parsed.flatMap(({ rules }) => rules),
-    problems: [...problems.map((problem) => ({ ...problem, line: null })), ...parsed.flatMap((file) => file.problems)],
+    problems: [
+      ...problems.map((problem) => ({ ...problem, line: null })),
+      ...parsed.flatMap((file) => file.problems),
+      ...commands.problems,
+    ],
   };
 }
 

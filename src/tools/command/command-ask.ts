@@ -1,25 +1,25 @@
-import { appendAllowRule } from '../../config/rules-files.ts';
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
-import { type ActionHost, type Ask, decisionVerdict, unanswered, type Verdict } from '../action.ts';
+import { type Ask, decisionVerdict, unanswered, type Verdict } from '../action.ts';
 import type { CommandRun } from './command-run.ts';
+import { storeRule } from './store-rule.ts';
 
 interface CommandQuestion {
   /** For the person who decides. Null: no reason beyond the command itself. */
   reason: string | null;
   /** The key for `Grants.allowCommand` if the command is accepted for the session. */
   key: string;
-  /** The prefix of a rule that would allow the command from now on. Null: no rule is proposed. */
+  /** The words of a rule that would allow the command in this project from now on. Null: no rule is proposed. */
   proposedAmendment: readonly string[] | null;
   /** Distinguishes several questions about one item. Null: the first question. */
   approvalId: string | null;
   permit: Permit;
 }
 
-/** The question whether a command may run. If the answer accepts the proposed rule, the rule is stored in the home. */
+/** The question whether a command may run. If the answer accepts a rule, the rule is stored in the home. */
 export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   const { permit, key } = question;
   return {
@@ -30,7 +30,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
     },
     async keep({ scope, rule }, host) {
       if (scope === 'session') run.context.grants.allowCommand(key);
-      if (rule !== undefined) await storeRule(run, rule, host);
+      if (rule !== undefined) await storeRule(run, { words: rule, permit }, host);
     },
   };
 }
@@ -72,16 +72,4 @@ function verdict(decision: CommandExecutionApprovalDecision, allow: Permit): Ver
   // There are no rules for single hosts, so the answer applies to this command only.
   const { action } = decision.applyNetworkPolicyAmendment.network_policy_amendment;
   return decisionVerdict(action === 'allow' ? 'accept' : 'decline', allow);
-}
-
-/** If the rule cannot be stored, clients get a warning and the command still runs. */
-async function storeRule({ context, deps }: CommandRun, prefix: readonly string[], { emit }: ActionHost): Promise<void> {
-  // An empty prefix would allow every command.
-  if (prefix.length === 0) return;
-  try {
-    appendAllowRule(deps.home, prefix);
-  } catch (error) {
-    const message = `The rule could not be stored, so the command will need approval again: ${error instanceof Error ? error.message : String(error)}`;
-    await emit({ method: 'warning', params: { threadId: context.threadId, message } });
-  }
 }

@@ -10,6 +10,8 @@ export interface PreparedCommand {
   command: ParsedCommand;
   context: CallContext;
   deps: CommandDeps;
+  /** The root of the project that the command runs in, as a real path. */
+  project: string;
   /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
   permissions: GrantedPermissions | null;
 }

@@ -1,5 +1,6 @@
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
+import { hasFixedProgram } from '../../policy/command/has-fixed-program.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
@@ -9,6 +10,10 @@ import type { CommandCall } from './call/command-call.ts';
 import { CommandAction } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
+import { commandProject } from './command-project.ts';
+
+/** Every program can write these folders, also where a command has no sandbox. */
+const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 
 /**
  * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
@@ -20,12 +25,16 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
+  const project = commandProject(cwd, context.settings.cwd);
+  const roots = reachedRoots({ context, deps }, cwd);
   return new CommandAction(
-    { call, command, context, deps, permissions },
+    { call, command, context, deps, permissions, project },
     {
       request: { command, cwd, escalates, permissions, justification, prefixRule },
       rules: commandRules(readRuleFiles(deps.home)),
-      trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), resolveLinks),
+      trustsNames: trustsNames(deps.environment(), roots, resolveLinks),
+      hasFixedProgram: hasFixedProgram(command, [...roots, ...TEMPORARY], resolveLinks),
+      project,
     },
   );
 }

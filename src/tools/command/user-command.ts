@@ -6,6 +6,7 @@ import type { CommandCall } from './call/command-call.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
+import { commandProject } from './command-project.ts';
 import { BYTES_PER_TOKEN, OUTPUT_TOKENS_DEFAULT } from './command-report.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { ShownCommand } from './sessions/shown-command.ts';
@@ -27,7 +28,8 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
   const { number, owner, release } = deps.sessions.takeUserSlot();
-  const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
+  const project = commandProject(call.cwd, settings.cwd);
+  const run = { call, command, context, deps, project, permissions: null, number, owner: owner(turnId) };
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   return {

@@ -59,7 +59,7 @@ test('lines that several processes append at the same time are all kept, and non
   const file = join(tempFolder(), 'record');
   const append = new URL('../../../src/config/append-line.ts', import.meta.url);
   const script = `import { appendLine } from ${JSON.stringify(append.href)};
-    for (let n = 0; n < 100; n++) appendLine(process.argv[1], process.argv[2].repeat(300));`;
+    for (let n = 0; n < 100; n++) appendLine(process.argv[1], process.argv[2].repeat(300), 1e9);`;
   const run = ['a', 'b', 'c'].map((word) => `"$0" --import tsx --input-type=module -e "$1" "$2" ${word} &`).join(' ');
   const { status, stderr } = spawnSync('sh', ['-c', `${run} wait`, process.execPath, script, file], { encoding: 'utf8', timeout: 60_000 });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -72,6 +72,6 @@ test('lines that several processes append at the same time are all kept, and non
 
 test('a line after an incomplete one begins a line of its own', () => {
   const file = join(tempFolder({ record: 'half' }), 'record');
-  appendLine(file, 'whole');
+  appendLine(file, 'whole', 1e9);
   expect(readFileSync(file, 'utf8')).toBe('half\nwhole\n');
 });

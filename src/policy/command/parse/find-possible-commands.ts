@@ -1,8 +1,9 @@
 import type { Node } from 'web-tree-sitter';
+import { COMMAND_RUNNERS, SHELLS } from '../command-runners.ts';
+import { programName } from '../program-name.ts';
 import type { ReadBash } from './bash-reader.ts';
-import { COMMAND_RUNNERS, SHELLS } from './command-runners.ts';
+import { commandWords } from './command-words.ts';
 import { decodePartialWord } from './decode-partial-word.ts';
-import { programName } from './program-name.ts';
 
 type Words = readonly string[];
 
@@ -140,10 +141,6 @@ function run(program: string, args: Words): Words | null {
   return READS_ARGUMENTS.has(program) ? [...args, '\0'] : args;
 }
 
-function commandWords(node: Node): string[] {
-  return node.children.filter((child) => child.isNamed && !NO_WORDS.has(child.type)).map(decodePartialWord);
-}
-
 function readsScript([program = '', ...args]: Words): boolean {
   const name = programName(program);
   return SHELLS.has(name) || (COMMAND_RUNNERS.has(name) && args.some((arg) => SHELLS.has(programName(arg))));
@@ -175,12 +172,3 @@ function runsInput(node: Node): boolean {
   }
   return false;
 }
-
-/** The parts of a command that are not its words. */
-const NO_WORDS: ReadonlySet<string> = new Set([
-  'variable_assignment',
-  'file_redirect',
-  'herestring_redirect',
-  'heredoc_redirect',
-  'comment',
-]);

@@ -1,0 +1,88 @@
+import type { Node } from 'web-tree-sitter';
+import type { ReadBash } from './bash-reader.ts';
+import { commandWords } from './command-words.ts';
+
+/**
+ * Shells read these differently: unusual whitespace, control characters and invisible characters, continued lines, and an expansion
+ * with a subscript or with a flag of zsh, which may run code.
+ */
+const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u;
+/** Syntax in which every program that starts is one of the commands in it. */
+const TRACED: ReadonlySet<string> = new Set(
+  (
+    'program list pipeline command command_name subshell negated_command redirected_statement file_redirect file_descriptor ' +
+    'herestring_redirect heredoc_start heredoc_body heredoc_content heredoc_end comment if_statement elif_clause else_clause while_statement ' +
+    'do_group word number raw_string string string_content concatenation brace_expression simple_expansion ' +
+    'variable_name special_variable_name command_substitution process_substitution'
+  ).split(' '),
+);
+/** Further syntax, if its text has this form. Other forms run code in subscripts, or change what names mean. */
+const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
+  ['expansion', /^\$\{\w+\}$/],
+  ['compound_statement', /^\{[^(]/],
+  ['test_command', /^\[ (?:! )?-[defhLrswxzn] [\w./-]+ \]$/],
+  // In zsh, some names mean more than the name, such as `path`.
+  ['for_statement', /^for\s+(?:[a-z]|dir|file|item|line|name|num|page|part)\s/],
+  ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
+]);
+/** Text may stand between the children of these nodes. Between all others there must be blanks only. */
+const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
+const BLANK = /^[ \t\n]*$/;
+/** Below these, the form of the whole has been checked. */
+const CHECKED_AS_A_WHOLE: ReadonlySet<string> = new Set(['expansion', 'test_command']);
+const DEPTH_MAX = 100;
+/** Larger trees take too long to read. */
+const NODES_MAX = 1500;
+
+/**
+ * Returns the words of every simple command that a script may run, with `\0` for text that only the shell knows. Returns null if
+ * other syntax may run a command that is not in the list, such as an assignment, arithmetic or a function, or if it is very large.
+ */
+export async function readTracedCommands(script: string, readBash: ReadBash): Promise<string[][] | null> {
+  if (STRANGE.test(script)) return null;
+  return readBash(script, (root) => {
+    const found: string[][] = [];
+    const isWhole = isBlank(0, root.startIndex) && isBlank(root.endIndex, script.length);
+    return isWhole && !root.hasError && root.descendantCount <= NODES_MAX && trace(root, found, 0) ? found : null;
+  });
+
+  /** Adds the commands of a node. Returns false if its syntax may run others. */
+  function trace(node: Node, found: string[][], depth: number): boolean {
+    if (depth > DEPTH_MAX) return false;
+    const form = TRACED_FORMS.get(node.type);
+    if (form === undefined ? !TRACED.has(node.type) : !form.test(script.slice(node.startIndex, node.endIndex))) return false;
+    if (CHECKED_AS_A_WHOLE.has(node.type)) return true;
+    if (!hasPlainParts(node) || !(TEXT.has(node.type) || hasBlankGaps(node))) return false;
+    if (node.type === 'command') found.push(commandWords(node));
+    return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
+  }
+
+  /** Whether only blanks stand between the children of a node. Otherwise, a shell may read the text there differently. */
+  function hasBlankGaps({ children }: Node): boolean {
+    return children.every((child, index) => isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex));
+  }
+
+  function isBlank(start: number, end: number): boolean {
+    return BLANK.test(script.slice(start, end));
+  }
+}
+
+/** Whether a redirection has no words after its target: they would be words of a command. */
+function hasPlainParts(node: Node): boolean {
+  if (node.type === 'heredoc_redirect') return isPlainHeredoc(node);
+  return node.type !== 'file_redirect' || node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1;
+}
+
+/** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
+const HEREDOC_PARTS: ReadonlySet<string> = new Set(['heredoc_start', 'heredoc_body', 'heredoc_end', 'pipeline', 'list', 'file_redirect']);
+
+/** Whether a here-document runs no commands, and no line could end it earlier: the text after such a line would be commands. */
+function isPlainHeredoc(node: Node): boolean {
+  if (!node.namedChildren.every(({ type }) => HEREDOC_PARTS.has(type))) return false;
+  const child = (type: string) => node.children.find((one) => one.type === type)?.text ?? '';
+  const start = child('heredoc_start');
+  const body = child('heredoc_body');
+  const end = start.replace(/['"]/g, '');
+  const isPlain = start !== end || !/[`\\]|\$[^\w\s]/.test(body);
+  return isPlain && child('heredoc_end').trim() === end && !body.split('\n').some((line) => line.trim() === end);
+}

@@ -1,0 +1,27 @@
+import { basename } from 'node:path';
+import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
+import { type AcceptedCommand, acceptedCommands, acceptedLine, plainPattern } from './accepted-commands.ts';
+import { parseRules } from './parse-rules.ts';
+
+/** What must be written, in this order, so that a command is allowed permanently. */
+export interface AcceptancePlan {
+  /** The line for `heddle-accepted.jsonl`. Null: none is needed. */
+  line: AcceptedCommand | null;
+  /** Whether `default.rules` needs a rule with these words. */
+  addsRule: boolean;
+}
+
+/** Plans how to store a command that a person allowed permanently, given the files as they are. */
+export function planAcceptance(files: RulesFiles, wanted: Omit<AcceptedCommand, 'fresh'>): AcceptancePlan {
+  const hasRule = files.files
+    .filter(({ path }) => basename(path) === DEFAULT_RULES)
+    .flatMap(({ text, path }) => parseRules(text, path).rules)
+    .some((rule) => rule.decision === 'allow' && JSON.stringify(plainPattern(rule)) === JSON.stringify(wanted.words));
+  const lines = acceptedCommands(files.accepted).of(wanted.words);
+  // A rule without lines is the user's own and holds everywhere. A line would narrow it.
+  if (hasRule && lines.length === 0) return { line: null, addsRule: false };
+  // `fresh` says nothing about what the line allows.
+  const isStored = hasRule && lines.some((line) => acceptedLine({ ...line, fresh: false }) === acceptedLine(wanted));
+  // Without the rule, earlier lines are of a rule that was removed. They must not become valid again.
+  return { line: isStored ? null : { ...wanted, fresh: !hasRule && lines.length > 0 }, addsRule: !hasRule };
+}
