@@ -105,7 +105,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
-  const defaults = { cwd: '/w', escalates: false, permissions: null, justification: null, prefixRule: null };
+  const defaults = { cwd: '/w', identity: new Map(), escalates: false, permissions: null, justification: null, prefixRule: null };
   return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants, trustsNames });
 }
 

@@ -10,6 +10,8 @@ export interface CommandRequest {
   command: ParsedCommand;
   /** The absolute path of the working directory. */
   cwd: string;
+  /** The state of the places that it depends on outside the sandbox, by path. Null: not known, so no grant lets it run there. */
+  identity: ReadonlyMap<string, string> | null;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
   /** Further permissions in the sandbox that it asks for, for this run only. Null: none. */

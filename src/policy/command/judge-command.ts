@@ -96,11 +96,12 @@ function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: bo
   return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
 }
 
-function keyOf({ request: { command, cwd, permissions } }: CommandSituation, sandboxed: boolean): string {
-  return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null });
+function keyOf({ request: { command, cwd, permissions, identity } }: CommandSituation, sandboxed: boolean): string {
+  return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null, identity: identity ?? new Map() });
 }
 
 function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
+  if (!sandboxed && situation.request.identity === null) return false;
   return situation.grants.allowsCommand(keyOf(situation, sandboxed));
 }
 

@@ -2,13 +2,16 @@ import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
+import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { CommandAction } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
+import { CommandPin } from './outside/command-pin.ts';
 
 /**
  * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
@@ -20,12 +23,22 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
+  const environment = deps.environment();
+  const pin = mayBeAskedOutside(call, context.settings)
+    ? await CommandPin.take({ command, cwd, searchPath: environment.PATH ?? '' })
+    : null;
   return new CommandAction(
-    { call, command, context, deps, permissions },
+    { call, command, context, deps, permissions, pin },
     {
-      request: { command, cwd, escalates, permissions, justification, prefixRule },
+      request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
       rules: commandRules(readRuleFiles(deps.home)),
-      trustsNames: trustsNames(deps.environment(), reachedRoots({ context, deps }, cwd), resolveLinks),
+      trustsNames: trustsNames(environment, reachedRoots({ context, deps }, cwd), resolveLinks),
     },
   );
+}
+
+/** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */
+function mayBeAskedOutside({ escalates }: CommandCall, { sandboxPolicy, approvalPolicy }: ThreadSettings): boolean {
+  if (approvalPolicy === 'never') return hasBounds(sandboxPolicy) && escalates;
+  return escalates || !hasBounds(sandboxPolicy) || approvalPolicy === 'on-failure';
 }

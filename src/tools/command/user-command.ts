@@ -27,7 +27,7 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
   const call = userCall(text, { cwd: settings.cwd, timeoutMs, shell: userShell(deps.env) });
   const command = await parseCommand(call.argv);
   const { number, owner, release } = deps.sessions.takeUserSlot();
-  const run = { call, command, context, deps, permissions: null, number, owner: owner(turnId) };
+  const run = { call, command, context, deps, permissions: null, pin: null, number, owner: owner(turnId) };
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   return {
