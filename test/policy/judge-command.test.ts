@@ -3,6 +3,7 @@ import { commandKey } from '../../src/policy/command/command-key.ts';
 import type { CommandRequest, CommandVerdict } from '../../src/policy/command/command-verdict.ts';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import type { LeavingFacts } from '../../src/policy/outside/leaving-doubt.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
@@ -93,7 +94,11 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   rules?: CommandRules;
   grants?: Grants;
   trustsNames?: boolean;
+  leaving?: LeavingFacts | null;
 }
+
+/** Nothing that these commands name can be changed by commands. */
+const LEAVING: LeavingFacts = { roots: [], realPaths: new Map([['/w', '/w']]), repositories: new Map(), variable: null };
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
   const {
@@ -102,11 +107,20 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     rules = RULES.none,
     grants = new Grants(),
     trustsNames = true,
+    leaving = LEAVING,
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
   const defaults = { cwd: '/w', identity: new Map(), escalates: false, permissions: null, justification: null, prefixRule: null };
-  return judgeCommand({ request: { ...defaults, ...request, command }, sandboxPolicy, approvalPolicy, rules, grants, trustsNames });
+  return judgeCommand({
+    request: { ...defaults, ...request, command },
+    sandboxPolicy,
+    approvalPolicy,
+    rules,
+    grants,
+    trustsNames,
+    leaving,
+  });
 }
 
 const WRITES_OPT = { read: [], write: ['/opt'], network: false };

@@ -1,4 +1,5 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
+import type { LeavingFacts } from '../outside/leaving-doubt.ts';
 import type { Grants } from '../permissions/grants.ts';
 import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
@@ -28,6 +29,11 @@ export interface CommandSituation {
   approvalPolicy: AskForApproval;
   rules: CommandRules;
   grants: Grants;
+  /**
+   * What the files say about a command that a rule may allow to go beyond the sandbox. Null: they were not looked at, so no rule
+   * allows that.
+   */
+  leaving: LeavingFacts | null;
   /** Whether the names of programs mean what the user has installed (`trustsNames`). */
   trustsNames: boolean;
 }

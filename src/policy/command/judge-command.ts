@@ -1,4 +1,5 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { leavingDoubt } from '../outside/leaving-doubt.ts';
 import { mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
@@ -26,7 +27,7 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt });
   // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = trustsNames || (sandboxed && !goesBeyond);
-  if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && readsWithGit(request.command) ? READ_ONLY_RUN : run(sandboxed);
+  if (isByName && isAllowed(situation, goesBeyond)) return byAllowingRule(situation, { goesBeyond, sandboxed });
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
@@ -42,6 +43,23 @@ function byRule(
   // No amendment: a rule that allows would not override the rule that asks.
   const reasons = goesBeyond ? `${reason} ${beyondReason(request)}` : reason;
   return { verdict: 'ask', reason: reasons, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
+}
+
+/** For commands that a rule allows. A command that may run what other commands can change needs approval to go beyond the sandbox. */
+function byAllowingRule(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
+): CommandVerdict {
+  const { request, leaving, approvalPolicy } = situation;
+  if (!goesBeyond) return run(sandboxed);
+  if (readsWithGit(request.command)) return READ_ONLY_RUN;
+  const doubt = leaving === null ? 'it names too many files' : leavingDoubt(request.command, request.cwd, leaving);
+  if (doubt === null) return run(sandboxed);
+  const why = `a rule allows this command, but beyond the sandbox it may run or change something on behalf of other commands: ${doubt}.`;
+  const refusal = beyondRefusal(approvalPolicy);
+  if (refusal !== null) return refuse(`Rejected: ${why} ${INSIDE_INSTEAD}`);
+  const reason = `${beyondReason(request)} ${why.charAt(0).toUpperCase()}${why.slice(1)}`;
+  return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
 }
 
 /** For commands that ask to leave the sandbox or to get more permissions in it. */
@@ -75,6 +93,7 @@ function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandV
 
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
+const INSIDE_INSTEAD = 'Run it inside the sandbox, or do without it.';
 const LEAVES = 'The command asks to run outside the sandbox.';
 const WIDENS = 'The command asks for more than the sandbox allows.';
 const NEVER_BEYOND =

@@ -51,6 +51,12 @@ export function namedPaths({ command, cwd, searchPath }: PinnedCommand): NamedPa
   return found.result();
 }
 
+/** Returns the paths that the words of a simple command may stand for in these folders. */
+export function possiblePaths(words: readonly string[], folders: readonly string[]): string[] {
+  const parts = new Set(words.flatMap((word) => [word, ...partsOf(word), ...word.split(BETWEEN)]));
+  return [...parts].filter((part) => part !== '' && !part.includes('\0')).flatMap((part) => folders.map((folder) => resolve(folder, part)));
+}
+
 /** Returns the folders that a script may be in before each of its commands. A `cd` adds folders; null: one that is not known. */
 export function possibleFolders(commands: readonly SimpleCommand[], cwd: string): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [cwd];

@@ -10,6 +10,9 @@ export interface GitUse {
   remotes: readonly string[];
 }
 
+/** Of a program that uses git in ways that are not known one by one. */
+export const UNKNOWN_USE: GitUse = { changesIndex: true, entersSubmodules: true, remotes: [] };
+
 /**
  * Returns the use of a git command that starts no program by its arguments: no option before the subcommand, only known
  * subcommands, and only options that name neither a program nor another repository. Returns null for all others. What git starts

@@ -12,6 +12,7 @@ import { CommandAction } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { CommandPin } from './outside/command-pin.ts';
+import { leavingFacts } from './outside/leaving-facts.ts';
 
 /**
  * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
@@ -27,12 +28,18 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const pin = mayBeAskedOutside(call, context.settings)
     ? await CommandPin.take({ command, cwd, searchPath: environment.PATH ?? '' })
     : null;
+  const rules = commandRules(readRuleFiles(deps.home));
+  const roots = reachedRoots({ context, deps });
+  const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
+  const { commands } = command;
+  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env: environment, roots }) : null;
   return new CommandAction(
     { call, command, context, deps, permissions, pin },
     {
       request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
-      rules: commandRules(readRuleFiles(deps.home)),
-      trustsNames: trustsNames(environment, reachedRoots({ context, deps }, cwd), resolveLinks),
+      rules,
+      leaving,
+      trustsNames: trustsNames(environment, [cwd, ...roots], resolveLinks),
     },
   );
 }
