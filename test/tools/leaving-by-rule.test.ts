@@ -26,6 +26,7 @@ async function world(approvalPolicy = 'on-request', config = confinedConfig(appr
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=a@b.c', ...args], { cwd: join(cwd, at), stdio: 'ignore' });
   };
   writeFileSync(path('evil.sh'), `#!/bin/sh\ntouch ${canary}\n`);
+  symlinkSync('/usr', path('link'));
   writeFileSync(path('run.sh'), `touch ${canary}\n`);
   writeFileSync(path('Makefile'), `all:\n\ttouch ${canary}\n`);
   for (const name of ['evil.sh', 'run.sh']) chmodSync(path(name), 0o755);
@@ -72,6 +73,7 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     ['a script of the workspace', './run.sh'],
     ['a script of the workspace, run from elsewhere', 'sh WORK/run.sh', { workdir: '/etc' }],
     ['a shell that reads a file of the workspace from a pipe', 'cat WORK/run.sh | sh', { workdir: '/etc' }],
+    ['a program in a folder elsewhere that a link of the workspace leads to', 'cd WORK/link && make --version', { workdir: '/etc' }],
     ['a program that writes where commands could put a link', 'cp evil.sh x'],
     ['git with a program as an option', 'git fetch . --upload-pack=./evil.sh'],
     ['git with an abbreviated option', 'git fetch . --upload-p ./evil.sh'],

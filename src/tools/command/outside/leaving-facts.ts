@@ -1,6 +1,7 @@
-import { resolveLinks } from '../../../base/paths/follow-path.ts';
+import { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
+import { isWithin } from '../../../base/paths/is-within.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
-import { locateFile, pathOf } from '../../../files/file-location.ts';
 import type { SimpleCommand } from '../../../policy/command/parse-command.ts';
 import { localPath } from '../../../policy/outside/git-doubt.ts';
 import type { LeavingFacts } from '../../../policy/outside/leaving-doubt.ts';
@@ -12,6 +13,8 @@ import { userHooksPaths } from './user-hooks-paths.ts';
 
 /** A command that names more places does not leave the sandbox by a rule. */
 const PATHS_MAX = 4096;
+/** Following a path takes as long as handling so many lines. */
+const PATH_UNITS = 50;
 /** Variables of git that choose only names, texts and the user's own programs. */
 const PLAIN_VARIABLES =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_\w+|ASKPASS|EDITOR|PAGER|SEQUENCE_EDITOR|SSH|SSH_COMMAND|SSH_VARIANT|TERMINAL_PROMPT|OPTIONAL_LOCKS)$/;
@@ -21,7 +24,7 @@ interface LeavingCommand {
   /** The absolute path of the working directory. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** The folders that commands of the thread can write. */
+  /** The absolute paths of the folders that commands of the thread can write. */
   roots: readonly string[];
 }
 
@@ -35,9 +38,12 @@ export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand
   const named = new Set([...folders, ...commands.flatMap(({ words }, index) => possiblePaths(words, all[index] ?? []))]);
   if (named.size > PATHS_MAX) return null;
   const realPaths = new Map<string, string>();
+  const realRoots = roots.map(resolveLinks);
+  const breaks = new EventLoopYield();
   const resolveAll = async (paths: Iterable<string>) => {
     for (const path of paths) {
-      const real = await realPathOf(path);
+      await breaks.worked(PATH_UNITS);
+      const real = realPathOf(path, realRoots);
       if (real !== null) realPaths.set(path, real);
     }
   };
@@ -48,7 +54,7 @@ export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand
     for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksPaths));
     await resolveAll([...repositories.values()].flatMap((repository) => localRemotes(repository)));
   }
-  return { roots: roots.map(resolveLinks), realPaths, repositories, variable: strangeVariable(env) };
+  return { roots: realRoots, realPaths, repositories, variable: strangeVariable(env) };
 }
 
 function localRemotes(repository: RepositoryFacts | null): string[] {
@@ -56,10 +62,11 @@ function localRemotes(repository: RepositoryFacts | null): string[] {
   return addresses.filter((path) => path !== '');
 }
 
-/** The real path of a place, whether anything is there or not. Null: it cannot be looked at. */
-async function realPathOf(path: string): Promise<string | null> {
+/** Where a path leads, whether anything is there or not. Null: commands can change a link on it, or it cannot be looked at. */
+function realPathOf(path: string, roots: readonly string[]): string | null {
   try {
-    return pathOf(await locateFile(path));
+    const { end, links } = followPath(path);
+    return links.some(({ link }) => roots.some((root) => isWithin(link, root))) ? null : end;
   } catch (error) {
     if (systemErrorCode(error) === null) throw error;
     return null;
