@@ -37,8 +37,10 @@ export function leavingDoubt({ commands }: ParsedCommand, cwd: string, facts: Le
     const kind = mayRunAll ? 'unknown' : (kinds[index] ?? 'unknown');
     const changeable = changeablePath(kind, { words, folders: here }, facts);
     if (changeable !== null) return `${words[0]} may use ${changeable}, which commands can change`;
-    const hasNewEntries = uses.slice(0, index).some((use) => use?.changesIndex === true);
-    return gitDoubts(uses[index] ?? null, { folders: here, hasNewEntries }, facts);
+    const use = uses[index] ?? null;
+    if (use === null) return null;
+    const earlier = commands.slice(0, index).map((command, at) => ({ ...command, use: uses[at] ?? null }));
+    return submoduleDoubt(use, earlier) ?? repositoryDoubt(use, here, facts);
   });
   return doubts.find((doubt) => doubt !== null) ?? null;
 }
@@ -66,13 +68,20 @@ function changeablePath(
   return used[kind]().find((path) => !isCertain(path)) ?? null;
 }
 
-function gitDoubts(
-  use: GitUse | null,
-  { folders, hasNewEntries }: { folders: readonly string[]; hasNewEntries: boolean },
-  facts: LeavingFacts,
-): string | null {
-  if (use === null) return null;
-  if (hasNewEntries && use.entersSubmodules) return 'git may enter a repository that the line has just added';
+/** These end at once. */
+const QUICK: ReadonlySet<string> = new Set(['cd', 'echo', 'printf', 'pwd', 'true']);
+
+/**
+ * Returns the reason why git may enter a repository below its own that commands have made, although the index has no submodules yet:
+ * an earlier command of the line may add it, or may wait until another line has added it.
+ */
+function submoduleDoubt(use: GitUse, earlier: readonly { words: readonly string[]; use: GitUse | null }[]): string | null {
+  const slow = earlier.filter(({ words }) => !QUICK.has(words[0] ?? ''));
+  const isSafe = use.entersSubmodules ? slow.length === 0 : !use.commits || slow.every((one) => one.use !== null && !one.use.commits);
+  return isSafe ? null : 'git may enter a repository that was added after the line began';
+}
+
+function repositoryDoubt(use: GitUse, folders: readonly string[], facts: LeavingFacts): string | null {
   for (const folder of folders) {
     const real = facts.realPaths.get(folder);
     if (real === undefined) return `${folder} cannot be looked at`;

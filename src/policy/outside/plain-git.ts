@@ -2,16 +2,16 @@ import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
 
 /** What a plain git command does with the repository that it works in. */
 export interface GitUse {
-  /** Whether it can add entries to the index, such as submodules. */
-  changesIndex: boolean;
   /** Whether git may start itself in the submodules that the index names, and so use their settings. */
   entersSubmodules: boolean;
+  /** Whether it makes a commit. If it finds nothing to commit, it shows the state of the working tree, and so enters submodules. */
+  commits: boolean;
   /** The remotes that it names. Only the names of configured remotes are certain. */
   remotes: readonly string[];
 }
 
 /** Of a program that uses git in ways that are not known one by one. */
-export const UNKNOWN_USE: GitUse = { changesIndex: true, entersSubmodules: true, remotes: [] };
+export const UNKNOWN_USE: GitUse = { entersSubmodules: true, commits: true, remotes: [] };
 
 /**
  * Returns the use of a git command that starts no program by its arguments: no option before the subcommand, only known
@@ -24,20 +24,24 @@ export function plainGit([subcommand = '', ...args]: readonly string[]): GitUse 
   if (known.isWithout?.some((word) => args.includes(word))) return null;
   const [remote] = known.namesRemote === true ? args.filter((arg) => !arg.startsWith('-')) : [];
   return {
-    changesIndex: known.changesIndex === true,
     entersSubmodules: known.entersSubmodules === true || (subcommand === 'commit' && looksAtFiles(args)),
+    commits: subcommand === 'commit',
     remotes: remote === undefined ? [] : [remote],
   };
 }
 
-/** Whether a commit looks at the files of the working tree: to add them, or to show their state in an editor. */
+/**
+ * Whether a commit may look at the files of the working tree: to add them, to show their state in an editor, or because it may find
+ * nothing to commit. It is certain not to only if it has a message, replaces no commit, and takes all that was added before.
+ */
 function looksAtFiles(args: readonly string[]): boolean {
-  const hasMessage = args.some((arg) => /^-[a-zA-Z]*[mF]/.test(arg) || /^--(?:message|file|no-edit|fixup)\b/.test(arg));
-  return !hasMessage || args.some((arg) => /^-[a-zA-Z]*[ai]/.test(arg) || arg === '--all');
+  const hasMessage = args.some((arg) => /^-[a-zA-Z]*[mF]/.test(arg) || /^--(?:message|file|fixup)\b/.test(arg));
+  const values = args.filter((arg) => /^-[a-zA-Z]*[mF]$|^--(?:message|file|author|date|fixup)$/.test(arg)).length;
+  const operands = args.filter((arg) => !arg.startsWith('-')).length;
+  return !hasMessage || operands !== values || args.some((arg) => /^-[a-zA-Z]*a|^--(?:all|amend)$|^--$/.test(arg));
 }
 
 interface Subcommand extends OptionRules {
-  changesIndex?: true;
   entersSubmodules?: true;
   namesRemote?: true;
   /** Operands that make it another command. */
@@ -48,9 +52,7 @@ type Traits = Omit<Subcommand, keyof OptionRules>;
 
 const known = (short: string, long: string, traits: Traits = {}): Subcommand => ({ short, long: new Set(long.split(' ')), ...traits });
 
-const CHANGES: Traits = { changesIndex: true };
 const ENTERS: Traits = { entersSubmodules: true };
-const BOTH: Traits = { ...CHANGES, ...ENTERS };
 const DIFF =
   'abbrev cached color diff-filter exit-code find-renames ignore-all-space ignore-blank-lines ignore-space-change merge-base minimal ' +
   'name-only name-status no-color no-ext-diff no-patch no-renames no-textconv numstat patch quiet raw shortstat staged stat summary ' +
@@ -60,26 +62,22 @@ const LOG =
   'no-decorate no-merges oneline pretty reverse since skip tags topo-order until';
 
 const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
-  ['add', known('ANfnuv', 'all force ignore-errors ignore-removal intent-to-add no-all dry-run update verbose', BOTH)],
+  ['add', known('ANfnuv', 'all force ignore-errors ignore-removal intent-to-add no-all dry-run update verbose', ENTERS)],
   ['blame', known('eflLnpstw', 'date line-porcelain porcelain')],
   ['branch', known('adDfmMrv', 'all color delete force list merged move no-color no-merged quiet remotes show-current verbose')],
-  ['checkout', known('bBfq', 'detach force quiet no-track', BOTH)],
+  ['checkout', known('bBfq', 'detach force quiet no-track', ENTERS)],
   [
     'commit',
-    known(
-      'aAFmnqs',
-      'all allow-empty allow-empty-message amend author date file fixup message no-edit no-status no-verify quiet signoff',
-      CHANGES,
-    ),
+    known('aFmnqs', 'all allow-empty allow-empty-message amend author date file fixup message no-edit no-status no-verify quiet signoff'),
   ],
   ['describe', known('', 'abbrev all always contains exact-match long match tags')],
   ['diff', known('bBCDMpRsuUwz0123456789', DIFF, ENTERS)],
-  ['fetch', known('apqtv', 'all depth force no-tags prune quiet tags unshallow verbose', { ...BOTH, namesRemote: true })],
+  ['fetch', known('apqtv', 'all depth force no-tags prune quiet tags unshallow verbose', { ...ENTERS, namesRemote: true })],
   ['log', known('giLMnpRsuUwz0123456789', `${LOG} ${DIFF}`)],
   ['ls-files', known('cdmosuzt', 'cached deleted exclude-standard modified others stage unmerged')],
-  ['merge', known('mqs', 'abort ff ff-only message no-commit no-edit no-ff quiet squash', BOTH)],
-  ['mv', known('fknv', 'dry-run force verbose', BOTH)],
-  ['pull', known('fpqrtv', 'all ff ff-only no-edit no-rebase no-tags prune quiet rebase tags verbose', { ...BOTH, namesRemote: true })],
+  ['merge', known('mqs', 'abort ff ff-only message no-commit no-edit no-ff quiet squash', ENTERS)],
+  ['mv', known('fknv', 'dry-run force verbose', ENTERS)],
+  ['pull', known('fpqrtv', 'all ff ff-only no-edit no-rebase no-tags prune quiet rebase tags verbose', { ...ENTERS, namesRemote: true })],
   [
     'push',
     known('dfnquv', 'all delete dry-run follow-tags force force-with-lease no-verify porcelain progress quiet set-upstream tags verbose', {
@@ -87,12 +85,12 @@ const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
     }),
   ],
   ['remote', known('v', 'verbose', { isWithout: ['add', 'set-url', 'rename', 'update', 'prune', 'show', 'set-head', 'set-branches'] })],
-  ['reset', known('NqS', 'hard keep merge mixed quiet soft', BOTH)],
-  ['restore', known('qsSW', 'quiet source staged worktree', BOTH)],
+  ['reset', known('NqS', 'hard keep merge mixed quiet soft', ENTERS)],
+  ['restore', known('qsSW', 'quiet source staged worktree', ENTERS)],
   ['rev-parse', known('', 'abbrev-ref git-dir is-bare-repository is-inside-work-tree short show-prefix show-toplevel verify')],
-  ['rm', known('fnqr', 'cached dry-run force quiet', BOTH)],
+  ['rm', known('fnqr', 'cached dry-run force quiet', ENTERS)],
   ['show', known('MnpRsuUwz0123456789', `${LOG} ${DIFF}`)],
-  ['stash', known('kmqu', 'include-untracked keep-index message quiet', BOTH)],
+  ['stash', known('kmqu', 'include-untracked keep-index message quiet', ENTERS)],
   [
     'status',
     known(
@@ -101,6 +99,6 @@ const SUBCOMMANDS: ReadonlyMap<string, Subcommand> = new Map([
       ENTERS,
     ),
   ],
-  ['switch', known('cCdfq', 'create detach discard-changes force quiet no-track', BOTH)],
+  ['switch', known('cCdfq', 'create detach discard-changes force quiet no-track', ENTERS)],
   ['tag', known('adflmn', 'annotate delete force list message sort')],
 ]);
