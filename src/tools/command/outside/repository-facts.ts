@@ -15,7 +15,7 @@ const CAN_RUN = 0o111;
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40})\s*$/;
 
 /** Returns the nearest folder that contains a `.git`, from a folder without links upwards. Returns null if there is none. */
-export async function repositoryRoot(folder: string): Promise<string | null> {
+async function repositoryRoot(folder: string): Promise<string | null> {
   let at = folder;
   for (let count = 0; count < FOLDERS_MAX; count += 1) {
     if (await isThere(join(at, '.git'))) return at;
