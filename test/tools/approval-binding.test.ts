@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ApprovalSession, confinedConfig, OUTSIDE } from './approval-session.ts';
@@ -78,6 +78,42 @@ test('a grant for the session stays when a file changes that is only data for th
     expect((await session.run('echo hi > log', OUTSIDE, FOR_SESSION)).asked).toHaveLength(asked);
     await session.run(`echo ${round} > x; echo ${round} > log`);
   }
+});
+
+describe('a file with another hard link outside the workspace', () => {
+  const change = (from: string, to: string) => `*** Begin Patch\n*** Update File: a\n@@\n-${from}\n+${to}\n*** End Patch\n`;
+  const linked = async (approvalPolicy: string) => {
+    const world = await started({ 'work/a': 'precious\n', 'outside/victim': 'precious\n' }, confinedConfig(approvalPolicy));
+    rmSync(world.path('a'));
+    linkSync(world.outside('victim'), world.path('a'));
+    return { ...world, content: () => readFileSync(world.outside('victim'), 'utf8') };
+  };
+
+  test.each([['untrusted'], ['on-request'], ['on-failure']])('is not patched without a question: %s', async (approvalPolicy) => {
+    const { session, content } = await linked(approvalPolicy);
+    expect((await session.patch(change('precious', 'lost'), { decision: 'decline' })).asked).toHaveLength(1);
+    expect(content()).toBe('precious\n');
+    expect((await session.patch(change('precious', 'new'), FOR_SESSION)).asked).toHaveLength(1);
+    expect((await session.patch(change('new', 'newer'))).asked).toHaveLength(0);
+    expect(content()).toBe('newer\n');
+  });
+
+  test('is not patched under never', async () => {
+    const { session, content } = await linked('never');
+    expect((await session.patch(change('precious', 'lost'))).output).toContain('has other hard links');
+    expect(content()).toBe('precious\n');
+  });
+
+  test('is not patched by a grant for another file that was at the path', async () => {
+    const { session, path, outside } = await started({ 'work/a': 'one\n' }, confinedConfig('untrusted'));
+    expect((await session.patch(change('one', 'two'), FOR_SESSION)).asked).toHaveLength(1);
+    expect((await session.patch(change('two', 'precious'))).asked).toHaveLength(0);
+    writeFileSync(outside('victim'), 'precious\n');
+    rmSync(path('a'));
+    linkSync(outside('victim'), path('a'));
+    expect((await session.patch(change('precious', 'lost'), { decision: 'decline' })).asked).toHaveLength(1);
+    expect(readFileSync(outside('victim'), 'utf8')).toBe('precious\n');
+  });
 });
 
 describe('while the question is open', () => {
