@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readRegularFile } from '../config/read-regular-file.ts';
 
-/** Larger indexes, of about 150,000 files, are not read: that would block the server's other work. */
-const INDEX_BYTES_MAX = 16 * 1024 * 1024;
+/** Larger indexes, of about 80,000 files, are not read: that would block the server's other work. */
+const INDEX_BYTES_MAX = 8 * 1024 * 1024;
 const HEADER_BYTES = 12;
 /** The bytes of an entry before its name, and the places of its fields. */
 const FIXED_BYTES = 62;

@@ -116,6 +116,14 @@ describe('a file with another hard link outside the workspace', () => {
   });
 });
 
+test('a command that names too many files to compare does not leave the sandbox', async () => {
+  const { session, path } = await started();
+  const ran = await session.run(`touch ${Array.from({ length: 3000 }, (_, index) => index).join(' ')}`, OUTSIDE);
+  expect(ran.asked).toEqual([]);
+  expect(ran.output).toMatch(/^Rejected: the command names too many files to check them/);
+  expect(existsSync(path('1'))).toBe(false);
+});
+
 describe('while the question is open', () => {
   test.each([[false], [true]])('a folder that replaces the working directory has no effect: terminal %j', async (tty) => {
     const { session, path, outside } = await started({ 'work/build/other': '' });

@@ -28,7 +28,7 @@ export interface NamedPaths {
 }
 
 /** A command that names more places is not looked into. */
-const PATHS_MAX = 4096;
+const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
 /** The characters between which an unparsed script has words. */
 const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;

@@ -12,7 +12,7 @@ import { repositoryFacts } from './repository-facts.ts';
 import { userHooksPaths } from './user-hooks-paths.ts';
 
 /** A command that names more places does not leave the sandbox by a rule. */
-const PATHS_MAX = 4096;
+const PATHS_MAX = 2048;
 /** Following a path takes as long as handling so many lines. */
 const PATH_UNITS = 50;
 /** Variables of git that choose only names, texts and the user's own programs. */
