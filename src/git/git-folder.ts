@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isFolder } from '../base/paths/is-folder.ts';
 import { isBelow } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
 import { readRegularFile } from '../config/read-regular-file.ts';
@@ -67,8 +67,4 @@ function readText(path: string, { bytesMax, within }: { bytesMax: number; within
     // A folder, a pipe, a link that leads out, or no permission: git would not read it either, or should not.
     return null;
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

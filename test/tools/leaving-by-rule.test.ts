@@ -133,6 +133,29 @@ describe('a command that a rule allows is asked about before it leaves the sandb
     expect(existsSync(hostile.canary)).toBe(false);
   });
 
+  test.each<[string, (git: string) => void]>([
+    ['is a link to itself', (git) => symlinkSync('.git', git)],
+    ['is a pipe', (git) => execFileSync('mkfifo', [git])],
+    [
+      'has pipes as its files',
+      (git) => {
+        for (const folder of ['objects', 'refs']) mkdirSync(join(git, folder), { recursive: true });
+        execFileSync(
+          'mkfifo',
+          ['HEAD', 'config', 'index', 'hooks'].map((name) => join(git, name)),
+        );
+      },
+    ],
+    ['names a folder with a zero byte', (git) => writeFileSync(git, 'gitdir: /a\0b\n')],
+    ['leads to an endless file', (git) => symlinkSync('/dev/zero', git)],
+  ])('git in a folder whose .git %s', async (_what, plant) => {
+    const { session, path } = await world();
+    mkdirSync(path('sub'));
+    plant(path('sub', '.git'));
+    const ran = await session.run('git status; uptime', { ...OUTSIDE, workdir: 'sub' }, DECLINE);
+    expect([ran.asked.length, ran.output]).toEqual([1, 'The user declined this command, so it was not run.']);
+  });
+
   test('git where the folder itself looks like a repository without a working tree', async () => {
     const hostile = await world();
     const { session, path, canary } = hostile;

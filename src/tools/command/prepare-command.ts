@@ -24,22 +24,22 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
-  const environment = deps.environment();
-  const pin = mayBeAskedOutside(call, context.settings)
-    ? await CommandPin.take({ command, cwd, searchPath: environment.PATH ?? '' })
-    : null;
+  const env = deps.environment();
   const rules = commandRules(readRuleFiles(deps.home));
   const roots = reachedRoots({ context, deps });
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
-  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env: environment, roots }) : null;
+  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
+  const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
+  // Last: the action closes it.
+  const pin = mayBeAskedOutside(call, context.settings) ? await CommandPin.take({ command, cwd, searchPath: env.PATH ?? '' }) : null;
   return new CommandAction(
     { call, command, context, deps, permissions, pin },
     {
       request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
       rules,
       leaving,
-      trustsNames: trustsNames(environment, [cwd, ...roots], resolveLinks),
+      trustsNames: isTrusted,
     },
   );
 }

@@ -27,8 +27,13 @@ export class CommandPin {
 
   static async take(command: PinnedCommand): Promise<CommandPin> {
     const handle = await openFolder(command.cwd);
-    const folder = handle === null ? null : await descriptorPath(handle);
-    return new CommandPin({ identity: await commandIdentity(command), folder }, command, handle);
+    try {
+      const folder = handle === null ? null : await descriptorPath(handle);
+      return new CommandPin({ identity: await commandIdentity(command), folder }, command, handle);
+    } catch (error) {
+      await handle?.close();
+      throw error;
+    }
   }
 
   /** Returns a path that the command depends on and where something has changed since. Returns null if there is none. */

@@ -75,10 +75,9 @@ async function repositorySettings(own: string, shared: string): Promise<GitConfi
 
 /** Returns the names of the hooks that git would start. */
 async function runnableHooks(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (isAbsent(error)) return [];
-    throw error;
-  });
+  const names = await readdir(folder).catch((error: unknown) => (isAbsent(error) ? [] : null));
+  // A folder that cannot be read may contain any hook.
+  if (names === null) return [folder];
   const hooks = names.filter((name) => !name.endsWith('.sample'));
   if (hooks.length > HOOKS_MAX) return hooks;
   const modes = await Promise.all(hooks.map((name) => stat(join(folder, name)).catch(() => null)));
