@@ -52,6 +52,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
   'src/store/sqlite/database/open-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
+  'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
 

@@ -1,4 +1,4 @@
-import { resolveLinks } from '../base/paths/follow-path.ts';
+import { pathIdentity } from '../base/paths/path-identity.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
@@ -49,7 +49,7 @@ export class LoadedThread {
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
-    const grants = new Grants(resolveLinks);
+    const grants = new Grants(pathIdentity);
     const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
     this.id = record.id;
     this.#state = state;

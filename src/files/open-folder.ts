@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import type { AnyPath } from '../base/files/open-regular-file.ts';
+import { descriptorPath } from './descriptor-path.ts';
 
 /**
  * A folder that is held open. Paths from `child` lead into this folder, even if something else gets its name in the meantime,
@@ -25,16 +26,4 @@ export async function openFolder(path: AnyPath): Promise<OpenFolder> {
     chmod: (mode) => handle.chmod(mode),
     close: () => handle.close(),
   };
-}
-
-/** Returns a path that leads to the open folder, whatever its name is now. Returns null if the system has no such path. */
-async function descriptorPath(handle: FileHandle): Promise<string | null> {
-  const path = `/proc/self/fd/${handle.fd}`;
-  try {
-    const [through, own] = await Promise.all([stat(path), handle.stat()]);
-    return through.ino === own.ino && through.dev === own.dev ? path : null;
-  } catch {
-    // This system or container has no /proc.
-    return null;
-  }
 }

@@ -26,7 +26,7 @@ export interface NewContents {
   before: string | null;
 }
 
-/** Another file is now at the path of the file that was to be replaced. */
+/** Another file is now at the path of the file that was to be replaced, or the file has got a hard link. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 }
@@ -101,7 +101,8 @@ async function overwrite(path: string, found: BigIntStats, { fill, mode, before 
   const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const opened = await file.stat({ bigint: true });
-    if (opened.dev !== found.dev || opened.ino !== found.ino) throw new FileChangedError(`${path} has been replaced meanwhile`);
+    const isFound = opened.dev === found.dev && opened.ino === found.ino && opened.nlink <= found.nlink;
+    if (!isFound) throw new FileChangedError(`${path} has been replaced meanwhile`);
     // Before the contents, which must never have the set-user-id bits of the old ones.
     const bits = mode === null ? null : mode & PERMISSION_BITS;
     if (bits !== null && Number(opened.mode & ALL_MODE_BITS) !== bits) await file.chmod(bits);

@@ -14,9 +14,10 @@ export interface GitConfigEntry {
   value: string | null;
 }
 
-/** Returns the settings in a text in git's config format, in their order. Lines that git could not parse are left out. */
-export function gitConfigEntries(text: string): GitConfigEntry[] {
+/** Returns the settings in a text in git's config format, in their order, and whether every line of it was understood. */
+export function gitConfigEntries(text: string): { entries: GitConfigEntry[]; isUnderstood: boolean } {
   const entries: GitConfigEntry[] = [];
+  let isUnderstood = true;
   let inside: Pick<GitConfigEntry, 'section' | 'subsection'> | null = null;
   for (const line of logicalLines(text)) {
     let rest = line;
@@ -25,14 +26,15 @@ export function gitConfigEntries(text: string): GitConfigEntry[] {
       rest = rest.slice(head[0].length).trimStart();
     }
     const [, key, value] = VARIABLE.exec(rest) ?? [];
-    if (inside !== null && key !== undefined)
-      entries.push({
-        ...inside,
-        key: key.toLowerCase(),
-        value: value === undefined || value.length > VALUE_LENGTH_MAX ? null : textOf(value),
-      });
+    if (inside === null || key === undefined) {
+      isUnderstood &&= /^\s*(?:[#;]|$)/.test(rest);
+      continue;
+    }
+    const isLong = value !== undefined && value.length > VALUE_LENGTH_MAX;
+    isUnderstood &&= !isLong;
+    entries.push({ ...inside, key: key.toLowerCase(), value: value === undefined || isLong ? null : textOf(value) });
   }
-  return entries;
+  return { entries, isUnderstood };
 }
 
 /** Splits a text into lines. A line that ends in a backslash is joined with the next one. */

@@ -8,6 +8,8 @@ export function gitConfigValue(
   text: string,
   [section, subsection, key]: readonly [section: string, subsection: string | null, key: string],
 ): string | null {
-  const found = gitConfigEntries(text).filter((one) => one.section === section && one.subsection === subsection && one.key === key);
-  return found.findLast(({ value }) => value !== null)?.value ?? null;
+  const values = gitConfigEntries(text).entries.filter(
+    (entry) => entry.section === section && entry.subsection === subsection && entry.key === key && entry.value !== null,
+  );
+  return values.at(-1)?.value ?? null;
 }

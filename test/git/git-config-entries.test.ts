@@ -13,7 +13,8 @@ two
 no section here = is fine
 broken line !
 `;
-  expect(gitConfigEntries(text)).toEqual([
+  expect(gitConfigEntries(text).isUnderstood).toBe(false);
+  expect(gitConfigEntries(text).entries).toEqual([
     { section: 'core', subsection: null, key: 'bare', value: 'false' },
     { section: 'include', subsection: null, key: 'path', value: 'a b' },
     { section: 'includeif', subsection: 'gitdir:~/x/', key: 'path', value: 'onetwo' },

@@ -26,13 +26,14 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
   const { rules = FENCE, approvalPolicy = 'on-request', trustsNames = true, escalates = false } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
   return judgeCommand({
-    request: { command, cwd: '/w', escalates, permissions: null, justification: null, prefixRule: null },
+    request: { command, cwd: '/w', identity: new Map(), escalates, permissions: null, justification: null, prefixRule: null },
     sandboxPolicy: { type: 'workspaceWrite' },
     approvalPolicy,
     rules: { rules, problems: [] },
     grants: new Grants(),
     trustsNames,
     hasFixedProgram: true,
+    leaving: null,
     project: '/w',
   });
 }

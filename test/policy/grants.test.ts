@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveLinks } from '../../src/base/paths/follow-path.ts';
+import { pathIdentity } from '../../src/base/paths/path-identity.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import { shownPath } from '../../src/tools/shown-path.ts';
 import { tempFolder } from '../config/temp-folder.ts';
@@ -22,12 +23,28 @@ test('a granted path that has become a link, or is behind one, is no longer gran
   const folder = tempFolder();
   const [build, below, other] = [join(folder, 'build'), join(folder, 'build', 'new', 'one'), join(folder, 'other')];
   for (const path of [build, other]) mkdirSync(path);
-  const grants = new Grants(resolveLinks);
+  const grants = new Grants(pathIdentity);
   grants.grant({ read: [below], write: [build, other], network: true }, 'session');
   expect(grants.permissions).toEqual([{ read: [below], write: [build, other], network: true }]);
   rmSync(build, { recursive: true });
   symlinkSync('/etc', build);
   expect(grants.permissions).toEqual([{ read: [], write: [other], network: true }]);
+});
+
+test('a granted folder that has been replaced by another folder is no longer granted', () => {
+  const folder = tempFolder();
+  const [build, file, later] = [join(folder, 'build'), join(folder, 'file'), join(folder, 'later')];
+  mkdirSync(build);
+  writeFileSync(file, '');
+  const grants = new Grants(pathIdentity);
+  grants.grant({ read: [build, file], write: [build, later], network: false }, 'session');
+  renameSync(build, join(folder, 'old'));
+  mkdirSync(build);
+  // Editors replace files, and what did not exist can only come into being.
+  renameSync(file, join(folder, 'other'));
+  writeFileSync(file, '');
+  mkdirSync(later);
+  expect(grants.permissions).toEqual([{ read: [file], write: [later], network: false }]);
 });
 
 test('links to missing paths are followed, and circles end', () => {

@@ -3,6 +3,7 @@ import { commandKey } from '../../src/policy/command/command-key.ts';
 import type { CommandRequest, CommandVerdict } from '../../src/policy/command/command-verdict.ts';
 import { judgeCommand } from '../../src/policy/command/judge-command.ts';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
+import type { LeavingFacts } from '../../src/policy/outside/leaving-doubt.ts';
 import { Grants } from '../../src/policy/permissions/grants.ts';
 import type { CommandRules, PrefixRule } from '../../src/policy/rules/command-rules.ts';
 import type { AskForApproval, SandboxPolicy } from '../../src/protocol/generated/types.ts';
@@ -95,7 +96,11 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   trustsNames?: boolean;
   hasFixedProgram?: boolean;
   project?: string;
+  leaving?: LeavingFacts | null;
 }
+
+/** Nothing that these commands name can be changed by commands. */
+const LEAVING: LeavingFacts = { roots: [], realPaths: new Map([['/w', '/w']]), repositories: new Map(), variable: null };
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
   const {
@@ -106,10 +111,11 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     trustsNames = true,
     hasFixedProgram = true,
     project = '/w',
+    leaving = LEAVING,
     ...request
   } = asked;
   const command = await parseCommand(['bash', '-lc', script]);
-  const defaults = { cwd: '/w', escalates: false, permissions: null, justification: null, prefixRule: null };
+  const defaults = { cwd: '/w', identity: new Map(), escalates: false, permissions: null, justification: null, prefixRule: null };
   return judgeCommand({
     request: { ...defaults, ...request, command },
     sandboxPolicy,
@@ -119,6 +125,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     trustsNames,
     hasFixedProgram,
     project,
+    leaving,
   });
 }
 

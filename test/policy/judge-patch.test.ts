@@ -6,7 +6,7 @@ import type { AskForApproval } from '../../src/protocol/generated/types.ts';
 const ROOTS = { writableRoots: ['/ws', '/tmp'], home: '/home/me/.heddle' };
 
 function file(path: string, others: Partial<TouchedFile> = {}): TouchedFile {
-  return { path, real: path, shared: false, ...others };
+  return { path, real: path, shared: null, ...others };
 }
 
 const isProtected = (path: string) => path === '/ws/include.config';
@@ -46,7 +46,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     ['a name inside that leads to a protected folder', file('/ws/a', { real: '/ws/.git/config' }), outside],
     ['a protected name that leads elsewhere', file('/ws/.git/x', { real: '/tmp/x' }), outside],
     ["heddle's home", file('/home/me/.heddle/config.toml'), outside],
-    ['a file with further names', file('/ws/a', { shared: true }), outside],
+    ['a file with further names', file('/ws/a', { shared: '1:2' }), outside],
   ])('%s', (_name, touched, expected) => {
     expect(judged([touched], policy)).toBe(expected);
     expect(judged([file('/ws/fine'), touched], policy)).toBe(expected);
@@ -54,7 +54,7 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
 
   test('without bounds, a patch needs approval only under untrusted', () => {
     const expected = policy === 'untrusted' ? 'ask' : 'write';
-    expect(judged([file('/etc/passwd', { shared: true })], policy, { bounded: false })).toBe(expected);
+    expect(judged([file('/etc/passwd', { shared: '1:2' })], policy, { bounded: false })).toBe(expected);
   });
 
   test('a patch that was allowed for the session is written, if its path and its real path are covered', () => {
@@ -63,6 +63,16 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     expect(judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
     expect(judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(outside);
     expect(judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants })).toBe(outside);
+  });
+
+  test('a patch that was allowed for the session covers a file with further names only if it is the same file', () => {
+    const grants = new Grants();
+    grants.allowFiles(grantedPaths([file('/ws/a')]));
+    expect(judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe(outside);
+    grants.allowFiles(grantedPaths([file('/ws/a', { shared: '1:2' })]));
+    expect(judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe('write');
+    expect(judged([file('/ws/a', { shared: '1:3' })], policy, { grants })).toBe(outside);
+    expect(judged([file('/ws/a')], policy, { grants })).toBe('write');
   });
 });
 

@@ -6,9 +6,15 @@ interface KeyedCommand {
   sandboxed: boolean;
   /** The permissions beyond the bounds of the sandbox. */
   permissions?: GrantedPermissions | null;
+  /** The state of the places that the command depends on, by path. Counts only outside the sandbox, which limits it otherwise. */
+  identity?: ReadonlyMap<string, string>;
 }
 
-/** Returns a key that identifies a command for session grants: its words, its working directory, and how it runs. */
-export function commandKey({ argv, cwd, sandboxed, permissions = null }: KeyedCommand): string {
-  return JSON.stringify([sandboxed, permissions, cwd, ...argv]);
+/**
+ * Returns a key that identifies a command for session grants: its words, its working directory, how it runs, and outside the sandbox
+ * also the files that it names. So the grant ends if one of them is another one than was approved.
+ */
+export function commandKey({ argv, cwd, sandboxed, permissions = null, identity = new Map() }: KeyedCommand): string {
+  const states = sandboxed ? [] : [...identity].sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([sandboxed, permissions, states, cwd, ...argv]);
 }

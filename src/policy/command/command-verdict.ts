@@ -1,4 +1,5 @@
 import type { AskForApproval, SandboxPolicy } from '../../protocol/generated/types.ts';
+import type { LeavingFacts } from '../outside/leaving-doubt.ts';
 import type { Grants } from '../permissions/grants.ts';
 import type { Permit } from '../permissions/permit.ts';
 import type { GrantedPermissions } from '../permissions/sandbox-bounds.ts';
@@ -10,6 +11,8 @@ export interface CommandRequest {
   command: ParsedCommand;
   /** The absolute path of the working directory. */
   cwd: string;
+  /** The state of the places that it depends on outside the sandbox, by path. Null: not known, so no grant lets it run there. */
+  identity: ReadonlyMap<string, string> | null;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
   /** Further permissions in the sandbox that it asks for, for this run only. Null: none. */
@@ -26,6 +29,11 @@ export interface CommandSituation {
   approvalPolicy: AskForApproval;
   rules: CommandRules;
   grants: Grants;
+  /**
+   * What the files say about a command that a rule may allow to go beyond the sandbox. Null: they were not looked at, so no rule
+   * allows that.
+   */
+  leaving: LeavingFacts | null;
   /** Whether the names of programs mean what the user has installed (`trustsNames`). */
   trustsNames: boolean;
   /** Whether commands cannot write the program that this command names by its path (`hasFixedProgram`). */

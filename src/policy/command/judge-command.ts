@@ -1,4 +1,5 @@
 import type { AskForApproval } from '../../protocol/generated/types.ts';
+import { leavingDoubt } from '../outside/leaving-doubt.ts';
 import { mayAsk } from '../permissions/may-ask.ts';
 import { hasBounds } from '../permissions/sandbox-bounds.ts';
 import type { RuleProblem } from '../rules/command-rules.ts';
@@ -27,7 +28,7 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt, settles: false });
   // If a name may run another program, rules that allow by name count only in the sandbox.
   const isByName = trustsNames || (sandboxed && !goesBeyond);
-  if (isByName && isAllowed(situation, goesBeyond)) return goesBeyond && readsWithGit(request.command) ? READ_ONLY_RUN : run(sandboxed);
+  if (isByName && isAllowed(situation, goesBeyond)) return byAllowingRule(situation, { goesBeyond, sandboxed });
   return byFence(situation, { goesBeyond, sandboxed, isByName }) ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
 }
 
@@ -70,6 +71,23 @@ function byPolicy(
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
+/** For commands that a rule allows. A command that may run what other commands can change needs approval to go beyond the sandbox. */
+function byAllowingRule(
+  situation: CommandSituation,
+  { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
+): CommandVerdict {
+  const { request, leaving, approvalPolicy } = situation;
+  if (!goesBeyond) return run(sandboxed);
+  if (readsWithGit(request.command)) return READ_ONLY_RUN;
+  const doubt = leaving === null ? 'it names too many files' : leavingDoubt(request.command, request.cwd, leaving);
+  if (doubt === null) return run(sandboxed);
+  const why = `a rule allows this command, but beyond the sandbox it may run or change something on behalf of other commands: ${doubt}.`;
+  const refusal = beyondRefusal(approvalPolicy);
+  if (refusal !== null) return refuse(`Rejected: ${why} ${INSIDE_INSTEAD}`);
+  const reason = `${beyondReason(request)} ${why.charAt(0).toUpperCase()}${why.slice(1)}`;
+  return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment: null };
+}
+
 /** For commands that ask to leave the sandbox or to get more permissions in it. */
 function byPolicyBeyond(situation: CommandSituation, sandboxed: boolean): CommandVerdict {
   const refusal = beyondRefusal(situation.approvalPolicy);
@@ -103,6 +121,7 @@ type Question = Extract<CommandVerdict, { verdict: 'ask' }>;
 
 const RUN = { verdict: 'run', sandboxed: true, readOnly: false, askIfRefused: false } as const;
 const READ_ONLY_RUN = { ...RUN, readOnly: true } as const;
+const INSIDE_INSTEAD = 'Run it inside the sandbox, or do without it.';
 const LEAVES = 'The command asks to run outside the sandbox.';
 const WIDENS = 'The command asks for more than the sandbox allows.';
 const NEVER_BEYOND =
@@ -123,11 +142,12 @@ function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: bo
   return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
 }
 
-function keyOf({ request: { command, cwd, permissions } }: CommandSituation, sandboxed: boolean): string {
-  return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null });
+function keyOf({ request: { command, cwd, permissions, identity } }: CommandSituation, sandboxed: boolean): string {
+  return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null, identity: identity ?? new Map() });
 }
 
 function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
+  if (!sandboxed && situation.request.identity === null) return false;
   return situation.grants.allowsCommand(keyOf(situation, sandboxed));
 }
 

@@ -1,22 +1,23 @@
+import type { PathIdentity } from '../../base/paths/path-identity.ts';
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
-/** Permissions as they were granted, with the real path that each path had then. */
+/** Permissions as they were granted, with what was at each path then. */
 interface Granted {
   permissions: GrantedPermissions;
-  realPaths: ReadonlyMap<string, string>;
+  identities: ReadonlyMap<string, PathIdentity>;
 }
 
 /** The approvals that users gave in a thread, for the session or for the current turn. Kept in memory only. */
 export class Grants {
-  readonly #resolveLinks: (path: string) => string;
+  readonly #identify: (path: string) => PathIdentity;
   readonly #commands = new Set<string>();
   readonly #files = new Set<string>();
   #session: Granted[] = [];
   #turn: Granted[] = [];
 
-  /** `resolveLinks` resolves the current symbolic links of a path. */
-  constructor(resolveLinks: (path: string) => string = (path) => path) {
-    this.#resolveLinks = resolveLinks;
+  /** `identify` returns what is at a path now. */
+  constructor(identify: (path: string) => PathIdentity = (path) => ({ real: path, folder: null })) {
+    this.#identify = identify;
   }
 
   /** Allows a command for the session. `key` identifies the command (`commandKey`). */
@@ -28,7 +29,7 @@ export class Grants {
     return this.#commands.has(key);
   }
 
-  /** Allows patches to change these files for the session. Absolute paths. */
+  /** Allows patches to change these files for the session (`grantedPaths`). */
   allowFiles(paths: readonly string[]): void {
     for (const path of paths) this.#files.add(path);
   }
@@ -38,17 +39,17 @@ export class Grants {
   }
 
   grant(permissions: GrantedPermissions, scope: 'turn' | 'session'): void {
-    const realPaths = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#resolveLinks(path)]));
-    (scope === 'session' ? this.#session : this.#turn).push({ permissions, realPaths });
+    const identities = new Map([...permissions.read, ...permissions.write].map((path) => [path, this.#identify(path)]));
+    (scope === 'session' ? this.#session : this.#turn).push({ permissions, identities });
   }
 
   /**
    * The permissions beyond the sandbox policy that hold in this turn. Leaves out a path whose real path has changed since the
-   * grant, because a command may have put a link in its place.
+   * grant, and a folder that another one has replaced, because a command may have done that.
    */
   get permissions(): readonly GrantedPermissions[] {
-    return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, realPaths }) => {
-      const isAsGranted = (path: string) => this.#resolveLinks(path) === realPaths.get(path);
+    return [...this.#session, ...this.#turn].map(({ permissions: { read, write, network }, identities }) => {
+      const isAsGranted = (path: string) => isSame(identities.get(path), this.#identify(path));
       return { read: read.filter(isAsGranted), write: write.filter(isAsGranted), network };
     });
   }
@@ -56,4 +57,9 @@ export class Grants {
   endTurn(): void {
     this.#turn = [];
   }
+}
+
+/** A folder that did not exist when it was granted may come into being. */
+function isSame(granted: PathIdentity | undefined, now: PathIdentity): boolean {
+  return granted?.real === now.real && (granted.folder === null || granted.folder === now.folder);
 }

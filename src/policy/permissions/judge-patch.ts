@@ -11,8 +11,11 @@ export interface TouchedFile {
   path: string;
   /** The real path, with all links resolved. */
   real: string;
-  /** Whether the patch changes the content of a file that has other hard links, which may be anywhere. */
-  shared: boolean;
+  /**
+   * The device and inode of a file that has other hard links, which may be anywhere, if the patch changes its content. Null: it has
+   * none, or the patch puts another file in its place.
+   */
+  shared: string | null;
 }
 
 /** The roots and the home of a sandbox, as they are named and with all links resolved. */
@@ -43,9 +46,12 @@ export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSitua
   return { verdict: 'refuse', reason: `${outside} The approval policy does not allow the server to ask the user.` };
 }
 
-/** Returns the paths that a session grant for these files covers. */
+/**
+ * Returns the paths that a session grant for these files covers. A grant is for the names: each patch changes the file. Of a file with
+ * other hard links it covers only that file itself, because another one may be put in its place that is also elsewhere.
+ */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
-  return [...new Set(files.flatMap(({ path, real }) => [path, real]))];
+  return [...new Set(files.flatMap(({ path, real, shared }) => [path, real, ...(shared === null ? [] : [`${real} is ${shared}`])]))];
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
@@ -55,7 +61,8 @@ function firstOutside(files: readonly TouchedFile[], { named, real, isProtected:
     if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
     if (!isWritable(file.real, real)) return `${shown} is outside the folders that can be written in the sandbox.`;
     if (isKept(file.real)) return `${shown} is protected by the sandbox.`;
-    if (file.shared) return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
+    if (file.shared !== null)
+      return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }
   return null;
 }

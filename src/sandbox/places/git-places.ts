@@ -92,7 +92,7 @@ function includedFiles(folders: readonly string[], userHome: string | null): str
 function includes(text: string): string[] {
   if (!/include/i.test(text)) return [];
   const isInclude = ({ section, key }: GitConfigEntry) => /^include(if)?$/.test(section) && key === 'path';
-  return gitConfigEntries(text).flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
+  return gitConfigEntries(text).entries.flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
 }
 
 function includedPath(file: string, value: string, userHome: string | null): string | null {

@@ -1,9 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { linkTarget } from '../../base/paths/link-target.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
-
-/** Linux's flag to open a file or folder only as a handle, which needs no permission to read it. Node does not name it. */
-const O_PATH = 0o10000000;
+import { O_PATH } from '../../files/o-path.ts';
 
 /**
  * Opens a file or folder as a handle. Returns null if nothing is there, or if the path, which must be real, now contains a link:

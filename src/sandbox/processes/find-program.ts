@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { systemErrorCode } from '../../base/system-error-code.ts';
-import { ProcessStartError } from './processes.ts';
+import { type ProcessSpec, ProcessStartError } from './processes.ts';
 
 /** The path that `execvp` searches without a PATH. */
 const PATH_DEFAULT = '/usr/bin:/bin';
@@ -19,12 +19,15 @@ const REASONS: Record<string, string> = {
  * Finds the file of a program as `execvp` does. Rejects with a `ProcessStartError` that says whether the folder or the program
  * is missing. The system's own error does not say that.
  */
-export async function findProgram(name: string, { cwd, env }: { cwd: string; env: Readonly<Record<string, string>> }): Promise<string> {
-  const problem = await folderProblem(cwd);
+export async function findProgram(
+  name: string,
+  { cwd, pinnedCwd = cwd, env }: Pick<ProcessSpec, 'cwd' | 'pinnedCwd' | 'env'>,
+): Promise<string> {
+  const problem = await folderProblem(pinnedCwd);
   if (problem !== null) throw new ProcessStartError(`cannot run in ${cwd}: ${REASONS[problem] ?? problem}`);
   if (name === '') throw new ProcessStartError('cannot run a program without a name');
   if (name.includes('/')) {
-    const file = resolve(cwd, name);
+    const file = resolve(pinnedCwd, name);
     const reason = await programProblem(file);
     if (reason === null) return file;
     throw new ProcessStartError(`cannot run ${name}: ${REASONS[reason] ?? reason}`);
@@ -32,7 +35,7 @@ export async function findProgram(name: string, { cwd, env }: { cwd: string; env
   const path = env.PATH ?? PATH_DEFAULT;
   let denied = false;
   for (const folder of path.split(':')) {
-    const file = resolve(cwd, folder, name);
+    const file = resolve(pinnedCwd, folder, name);
     const reason = await programProblem(file);
     if (reason === null) return file;
     denied ||= reason === 'EACCES';

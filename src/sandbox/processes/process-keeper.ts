@@ -103,7 +103,7 @@ export class ProcessKeeper implements Processes {
     { mark }: Start,
     onOutput: (stream: OutputStream, bytes: Buffer) => void,
   ): Promise<{ started: StartedProcess; confinement: Confinement | null }> {
-    const { argv, cwd, bounds, terminal } = spec;
+    const { argv, cwd, pinnedCwd, bounds, terminal } = spec;
     if (terminal === null) this.#pipes.prepare();
     await findProgram(argv[0] ?? '', spec);
     const { sandbox } = this.#deps;
@@ -111,7 +111,10 @@ export class ProcessKeeper implements Processes {
     const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
       const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
-      return { started: await this.#begin({ argv: [...marking, ...argv], cwd, env, files: [], onOutput }, spec), confinement: null };
+      return {
+        started: await this.#begin({ argv: [...marking, ...argv], cwd: pinnedCwd ?? cwd, env, files: [], onOutput }, spec),
+        confinement: null,
+      };
     }
     if (sandbox === null) throw new SandboxUnavailableError('There is no sandbox on this system.');
     const confinement = await sandbox.confine({ argv, cwd, env, terminal: terminal !== null }, bounds);

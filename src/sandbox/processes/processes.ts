@@ -11,6 +11,8 @@ export interface ProcessSpec {
   argv: readonly string[];
   /** The absolute path of the working directory. */
   cwd: string;
+  /** A path that leads to that directory even if its name has got to another one. Absent: `cwd`. Only without bounds. */
+  pinnedCwd?: string;
   /** The complete environment. The server's own is not inherited. */
   env: Readonly<Record<string, string>>;
   /** Null: it runs with the rights of the server. */

@@ -124,12 +124,13 @@ export class ApplyPatch {
 function touchedFiles(changes: readonly PlannedChange[]): TouchedFile[] {
   return changes.flatMap(({ path, moveTo, entry, target }) => {
     if (target === null || moveTo === null) {
-      const shared = target?.found?.isFile() === true && target.found.nlink > 1n;
+      const found = target?.found ?? null;
+      const shared = found?.isFile() === true && found.nlink > 1n ? `${found.dev}:${found.ino}` : null;
       return [{ path, real: pathOf(target ?? entry), shared }];
     }
     return [
-      { path, real: pathOf(entry), shared: false },
-      { path: moveTo, real: pathOf(target), shared: false },
+      { path, real: pathOf(entry), shared: null },
+      { path: moveTo, real: pathOf(target), shared: null },
     ];
   });
 }

@@ -1,14 +1,12 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
-import { platform } from 'node:os';
 import { dirname, join, parse, relative, sep } from 'node:path';
 import { hasErrorCode } from '../../base/system-error-code.ts';
+import { O_PATH } from '../../files/o-path.ts';
 import { PatchError } from './patch-error.ts';
 
 /** The most folders that stay open between two changes. */
 const FOLDERS_MAX = 64;
-/** Opens a folder without read permission: permission to enter it is enough. Only Linux has this flag. */
-const O_PATH = platform() === 'linux' ? 0o10000000 : 0;
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 interface Pinned {

@@ -154,7 +154,7 @@ function isSame(one: BigIntStats | null, other: BigIntStats | null): boolean {
 }
 
 function isUntouched(one: BigIntStats, other: BigIntStats | null): boolean {
-  return one.size === other?.size && one.mtimeNs === other.mtimeNs;
+  return one.size === other?.size && one.mtimeNs === other.mtimeNs && other.nlink <= one.nlink;
 }
 
 function kind({ mode }: BigIntStats): bigint {

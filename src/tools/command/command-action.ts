@@ -22,6 +22,7 @@ import { commandItem } from './command-item.ts';
 import { type CommandState, commandReport } from './command-report.ts';
 import type { CommandRun, PreparedCommand } from './command-run.ts';
 import { looksRefused } from './looks-refused.ts';
+import { CommandPin } from './outside/command-pin.ts';
 import { type CommandSlot, SESSIONS_MAX } from './sessions/command-sessions.ts';
 import { EXIT_CODE } from './sessions/exit-code.ts';
 import { type CommandItem, ShownCommand } from './sessions/shown-command.ts';
@@ -34,7 +35,7 @@ type Situation = Omit<CommandSituation, 'sandboxPolicy' | 'approvalPolicy' | 'gr
 export class CommandAction implements Action {
   readonly kind = 'command';
   readonly item: CommandItem;
-  readonly #run: CommandRun;
+  #run: CommandRun;
   readonly #situation: Situation;
   /** Null: the thread's limit of running commands is reached. */
   readonly #slot: CommandSlot | null;
@@ -58,6 +59,7 @@ export class CommandAction implements Action {
   judge({ sandboxPolicy, approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
     const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, grants });
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
+    if (!judged.sandboxed && this.#run.pin?.identity === null) return { refuse: NAMES_TOO_MUCH };
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };
     const { sandboxed, ...question } = judged;
@@ -73,10 +75,11 @@ export class CommandAction implements Action {
     const isRefused =
       permit.askIfRefused && outcome.state === 'ended' && looksRefused(outcome.exitCode, shown.item.aggregatedOutput ?? null);
     if (!isRefused) return this.#conclude(outcome, { shown, startedMs });
-    const verdict = await host.requestMore(outsideAsk(this.#run));
+    const run = await this.#pinAgain();
+    const verdict = await host.requestMore(outsideAsk(run));
     if ('allow' in verdict) {
       shown.note(RUN_AGAIN);
-      return this.#conclude(await startCommand(this.#run, { shown, permit: verdict.allow }, host.signal), { shown, startedMs });
+      return this.#conclude(await startCommand(run, { shown, permit: verdict.allow }, host.signal), { shown, startedMs });
     }
     const concluded = this.#conclude(outcome, { shown, startedMs });
     return {
@@ -92,6 +95,16 @@ export class CommandAction implements Action {
 
   async close(): Promise<void> {
     this.#slot?.release();
+    await this.#run.pin?.close();
+  }
+
+  /** The command itself may have changed what it depends on. */
+  async #pinAgain(): Promise<CommandRun> {
+    const { command, call, deps, pin } = this.#run;
+    await pin?.close();
+    const searchPath = deps.environment().PATH ?? '';
+    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, searchPath }) };
+    return this.#run;
   }
 
   /** Returns the outcome of the call. If the command continues in the background, its item completes when it ends. */
@@ -133,6 +146,8 @@ export class CommandAction implements Action {
   }
 }
 
+const NAMES_TOO_MUCH =
+  'Rejected: the command names too many files to check them before it runs outside the sandbox. Write it to a script, and run that.';
 const NOT_BEGUN = 'The turn was interrupted before the command started.';
 const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
@@ -145,9 +160,10 @@ function tooMany({ sessions }: CommandDeps): string {
 
 function outsideAsk(run: CommandRun) {
   const { argv, cwd } = run.call;
+  const identity = run.pin?.identity ?? new Map();
   return commandAsk(run, {
     reason: 'The command failed, and it looks as if the sandbox blocked it. Run it again outside the sandbox?',
-    key: commandKey({ argv, cwd, sandboxed: false }),
+    key: commandKey({ argv, cwd, sandboxed: false, identity }),
     proposedAmendment: null,
     approvalId: 'outside-sandbox',
     permit: UNCONFINED,

@@ -41,10 +41,10 @@ export function permissionsBeyond(deps: CommandBoundsDeps, asked: GrantedPermiss
   return isCovered ? null : asked;
 }
 
-/** The folders in which commands of the thread may have created programs, and the one that this command runs in. */
-export function reachedRoots(deps: CommandBoundsDeps, cwd: string): string[] {
+/** The folders in which commands of the thread may have created programs. */
+export function reachedRoots(deps: CommandBoundsDeps): string[] {
   const { settings } = deps.context;
-  return [cwd, settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];
+  return [settings.cwd, ...(settings.workspaceRoots ?? []), ...(commandBounds(deps, null)?.writableRoots ?? [])];
 }
 
 /** Leaves out the paths that now lead elsewhere. */

@@ -3,6 +3,7 @@ import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import type { CommandDeps } from './command-deps.ts';
+import type { CommandPin } from './outside/command-pin.ts';
 
 /** A command with everything that judging and running it need. */
 export interface PreparedCommand {
@@ -14,6 +15,8 @@ export interface PreparedCommand {
   project: string;
   /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
   permissions: GrantedPermissions | null;
+  /** Taken if it may run outside the sandbox. Null: it cannot, or nobody is asked about it. To be closed. */
+  pin: CommandPin | null;
 }
 
 /** A command that has a session number. */

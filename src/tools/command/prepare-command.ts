@@ -3,7 +3,9 @@ import { readRuleFiles } from '../../config/rules-files.ts';
 import { hasFixedProgram } from '../../policy/command/has-fixed-program.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { trustsNames } from '../../policy/command/trusts-names.ts';
+import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
+import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
@@ -11,6 +13,8 @@ import { CommandAction } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandProject } from './command-project.ts';
+import { CommandPin } from './outside/command-pin.ts';
+import { leavingFacts } from './outside/leaving-facts.ts';
 
 /** Every program can write these folders, also where a command has no sandbox. */
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
@@ -26,15 +30,31 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
   const project = commandProject(cwd, context.settings.cwd);
-  const roots = reachedRoots({ context, deps }, cwd);
+  const env = deps.environment();
+  const rules = commandRules(readRuleFiles(deps.home));
+  const roots = reachedRoots({ context, deps });
+  const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
+  const { commands } = command;
+  const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
+  const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
+  const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
+  // Last: the action closes it.
+  const pin = mayBeAskedOutside(call, context.settings) ? await CommandPin.take({ command, cwd, searchPath: env.PATH ?? '' }) : null;
   return new CommandAction(
-    { call, command, context, deps, permissions, project },
+    { call, command, context, deps, permissions, project, pin },
     {
-      request: { command, cwd, escalates, permissions, justification, prefixRule },
-      rules: commandRules(readRuleFiles(deps.home)),
-      trustsNames: trustsNames(deps.environment(), roots, resolveLinks),
-      hasFixedProgram: hasFixedProgram(command, [...roots, ...TEMPORARY], resolveLinks),
+      request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
+      rules,
+      leaving,
+      trustsNames: isTrusted,
+      hasFixedProgram: isFixed,
       project,
     },
   );
+}
+
+/** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */
+function mayBeAskedOutside({ escalates }: CommandCall, { sandboxPolicy, approvalPolicy }: ThreadSettings): boolean {
+  if (approvalPolicy === 'never') return hasBounds(sandboxPolicy) && escalates;
+  return escalates || !hasBounds(sandboxPolicy) || approvalPolicy === 'on-failure';
 }

@@ -29,7 +29,7 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
   const command = await parseCommand(call.argv);
   const { number, owner, release } = deps.sessions.takeUserSlot();
   const project = commandProject(call.cwd, settings.cwd);
-  const run = { call, command, context, deps, project, permissions: null, number, owner: owner(turnId) };
+  const run = { call, command, context, deps, project, permissions: null, pin: null, number, owner: owner(turnId) };
   const actions = commandActions(command, call.cwd);
   const item = commandItem({ id: itemId, argv: call.argv, cwd: call.cwd, processId: null, source: 'userShell', actions });
   return {

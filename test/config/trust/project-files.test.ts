@@ -222,7 +222,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' }, trustedFiles }));
   expect(warnings).toEqual([
     {
-      summary: `${world.record} cannot be written: it would be larger than 524288 bytes. Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.`,
+      summary: `${world.record} cannot be written: the file would be larger than 524288 bytes. Until you correct that, heddle notices changes to the files of your trusted projects only while it runs.`,
       details: null,
       path: world.record,
       range: null,
@@ -231,7 +231,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: true }]);
   world.write({ [FILE]: 'model = "b"\n' });
   expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
-  expect(() => trustedFiles.trust({ folder: world.project, files: {} })).toThrow('cannot be written: it would be larger');
+  expect(() => trustedFiles.trust({ folder: world.project, files: {} })).toThrow('cannot be written: the file would be larger');
   expect(readFileSync(world.record, 'utf8')).toBe(full);
 });
 

@@ -276,6 +276,20 @@ describe('between verifying and writing', () => {
     expect(tree(folder)).toEqual({ a: 'other\n', other: 'other\n' });
   });
 
+  test('a file that gets another hard link is not written', async () => {
+    const folder = folderWith({ a: 'A\n' });
+    const failure = await apply(folder, patchOf(...update('a', 'A', 'x')), () => linkSync(join(folder, 'a'), join(folder, 'b')));
+    expect(failure).toMatch(/it changed after the patch was verified/);
+    expect(tree(folder)).toEqual({ a: 'A\n', b: 'A\n' });
+  });
+
+  test('the other hard links of a file that is deleted, moved or replaced by a move keep their content', async () => {
+    const folder = folderWith({ gone: 'G\n', from: 'F\n', to: 'T\n' });
+    for (const name of ['gone', 'from', 'to']) linkSync(join(folder, name), join(folder, `${name}-link`));
+    expect(await apply(folder, patchOf('*** Delete File: gone', ...move('from', 'to', 'F', 'x')))).toBeNull();
+    expect(tree(folder)).toEqual({ 'gone-link': 'G\n', 'from-link': 'F\n', to: 'x\n', 'to-link': 'T\n' });
+  });
+
   test('changes by another process are not lost', async () => {
     const folder = folderWith({ a: 'A\n' });
     expect(

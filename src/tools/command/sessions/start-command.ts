@@ -1,7 +1,8 @@
 import type { Permit } from '../../../policy/permissions/permit.ts';
-import { ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
+import { type ProcessSpec, ProcessStartError, type RunningProcess, SandboxUnavailableError } from '../../../sandbox/processes/processes.ts';
 import { commandBounds, readOnlyBounds } from '../command-bounds.ts';
 import type { CommandRun } from '../command-run.ts';
+import type { CommandPin } from '../outside/command-pin.ts';
 import { CommandSession } from './command-session.ts';
 import type { ShownCommand } from './shown-command.ts';
 
@@ -49,20 +50,35 @@ export async function startCommand(
 }
 
 async function startProcess(
-  { call, context, deps, owner, permissions }: CommandRun,
+  { call, context, deps, owner, permissions, pin }: CommandRun,
   { shown, permit: { sandboxed, readOnly } }: { shown: ShownCommand; permit: Permit },
 ): Promise<RunningProcess | { problem: string }> {
   const env = deps.environment();
   const bounds = readOnly ? readOnlyBounds({ context, deps }) : sandboxed ? commandBounds({ context, deps }, permissions) : null;
   const terminal = call.tty ? TERMINAL : null;
+  const place = await startPlace(call.cwd, bounds === null ? pin : null);
+  if ('problem' in place) return place;
   try {
-    return await deps.processes.start({ argv: call.argv, cwd: call.cwd, env, bounds, owner, input: false, terminal }, (stream, bytes) =>
+    return await deps.processes.start({ argv: call.argv, ...place, env, bounds, owner, input: false, terminal }, (stream, bytes) =>
       shown.take(stream, bytes),
     );
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
     throw error;
   }
+}
+
+/** Returns the working directory. If the command is pinned, that is the pinned one, and a problem if something has changed. */
+async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<ProcessSpec, 'cwd' | 'pinnedCwd'> | { problem: string }> {
+  const changed = (await pin?.changed()) ?? null;
+  if (changed !== null) {
+    const problem =
+      `This command was not run: ${changed} has changed since the command was checked. An approval is for the files as they were. ` +
+      'Look at what changed, and call the command again if it is still right.';
+    return { problem };
+  }
+  const folder = pin?.folder ?? null;
+  return folder === null ? { cwd } : { cwd, pinnedCwd: folder };
 }
 
 function newSession(

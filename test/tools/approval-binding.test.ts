@@ -1,0 +1,166 @@
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ApprovalSession, confinedConfig, OUTSIDE } from './approval-session.ts';
+
+const FOR_SESSION = { decision: 'acceptForSession' } as const;
+
+/** A session in the sandbox, with a folder `outside` beside the workspace, which sandboxed commands cannot write. */
+async function started(files: Record<string, string> = {}, config = confinedConfig('on-request')) {
+  const session = await ApprovalSession.start({ config, files: { 'outside/victim': 'precious', ...files } });
+  const path = (...names: string[]) => join(session.server.cwd, ...names);
+  const outside = (...names: string[]) => join(session.server.folder, 'outside', ...names);
+  return { session, path, outside };
+}
+
+describe('a grant for the session ends', () => {
+  test('when another folder is at the path of its working directory', async () => {
+    const { session, path, outside } = await started({ 'work/build/victim': 'old' });
+    const clean = () => session.run('rm -f victim', { ...OUTSIDE, workdir: 'build' }, FOR_SESSION);
+    expect((await clean()).asked).toHaveLength(1);
+    expect((await clean()).asked).toHaveLength(0);
+    await session.run(`mv build old; ln -s ${outside()} build`);
+    const again = session.run('rm -f victim', { ...OUTSIDE, workdir: 'build' }, { decision: 'decline' });
+    expect((await again).asked).toHaveLength(1);
+    expect(existsSync(outside('victim'))).toBe(true);
+    rmSync(path('build'));
+    mkdirSync(path('build'));
+    expect((await clean()).asked).toHaveLength(1);
+  });
+
+  test.each<[string, string, Record<string, string>]>([
+    ['a script that it runs', './run.sh', {}],
+    ['a file that an interpreter reads', 'python3 run.sh', {}],
+    ['a file in an option', 'node --import=./run.sh -e 1', {}],
+    ['a file in a short option', 'make -frun.sh', {}],
+    ['a file that the program reads by itself', 'make all', { Makefile: 'run.sh' }],
+    ['a file that the program reads from a folder above', 'npm test', { 'package.json': 'run.sh' }],
+    ['a file in a script that is not understood', 'for x in 1; do ./run.sh $x; done', {}],
+  ])('when it has changed: %s', async (_what, command, names) => {
+    const name = Object.keys(names)[0] ?? 'run.sh';
+    const { session } = await started({ [`work/${name}`]: 'exit 0\n', 'work/sub/other': '' });
+    const run = () => session.run(command, { ...OUTSIDE, ...(name === 'package.json' && { workdir: 'sub' }) }, FOR_SESSION);
+    await session.run(`chmod +x ${name}`);
+    expect((await run()).asked).toHaveLength(1);
+    expect((await run()).asked).toHaveLength(0);
+    await session.run(`echo 'exit 1' > ${name}`);
+    expect((await run()).asked).toHaveLength(1);
+  });
+
+  test('when a file that it writes has become a link to another place', async () => {
+    const { session, outside } = await started();
+    const copy = () => session.run('cp data out', OUTSIDE, FOR_SESSION);
+    await session.run('echo 1 > data');
+    expect((await copy()).asked).toHaveLength(1);
+    await session.run('echo 2 > data');
+    expect((await copy()).asked).toHaveLength(0);
+    await session.run(`ln -sf ${outside('victim')} out`);
+    expect((await copy()).asked).toHaveLength(1);
+  });
+
+  test('when the settings or the hooks of the repository that it works in have changed', async () => {
+    const { session, path } = await started();
+    mkdirSync(path('.git', 'hooks'), { recursive: true });
+    writeFileSync(path('.git', 'config'), '');
+    const status = () => session.run('git status', OUTSIDE, FOR_SESSION);
+    expect((await status()).asked).toHaveLength(1);
+    expect((await status()).asked).toHaveLength(0);
+    writeFileSync(path('.git', 'hooks', 'post-index-change'), '');
+    expect((await status()).asked).toHaveLength(1);
+    expect((await status()).asked).toHaveLength(0);
+  });
+});
+
+test('a grant for the session stays when a file changes that is only data for the program', async () => {
+  const { session } = await started();
+  for (const [round, asked] of [1, 0, 0].entries()) {
+    expect((await session.run('touch x', OUTSIDE, FOR_SESSION)).asked).toHaveLength(asked);
+    expect((await session.run('echo hi > log', OUTSIDE, FOR_SESSION)).asked).toHaveLength(asked);
+    await session.run(`echo ${round} > x; echo ${round} > log`);
+  }
+});
+
+describe('a file with another hard link outside the workspace', () => {
+  const change = (from: string, to: string) => `*** Begin Patch\n*** Update File: a\n@@\n-${from}\n+${to}\n*** End Patch\n`;
+  const linked = async (approvalPolicy: string) => {
+    const world = await started({ 'work/a': 'precious\n', 'outside/victim': 'precious\n' }, confinedConfig(approvalPolicy));
+    rmSync(world.path('a'));
+    linkSync(world.outside('victim'), world.path('a'));
+    return { ...world, content: () => readFileSync(world.outside('victim'), 'utf8') };
+  };
+
+  test.each([['untrusted'], ['on-request'], ['on-failure']])('is not patched without a question: %s', async (approvalPolicy) => {
+    const { session, content } = await linked(approvalPolicy);
+    expect((await session.patch(change('precious', 'lost'), { decision: 'decline' })).asked).toHaveLength(1);
+    expect(content()).toBe('precious\n');
+    expect((await session.patch(change('precious', 'new'), FOR_SESSION)).asked).toHaveLength(1);
+    expect((await session.patch(change('new', 'newer'))).asked).toHaveLength(0);
+    expect(content()).toBe('newer\n');
+  });
+
+  test('is not patched under never', async () => {
+    const { session, content } = await linked('never');
+    expect((await session.patch(change('precious', 'lost'))).output).toContain('has other hard links');
+    expect(content()).toBe('precious\n');
+  });
+
+  test('is not patched by a grant for another file that was at the path', async () => {
+    const { session, path, outside } = await started({ 'work/a': 'one\n' }, confinedConfig('untrusted'));
+    expect((await session.patch(change('one', 'two'), FOR_SESSION)).asked).toHaveLength(1);
+    expect((await session.patch(change('two', 'precious'))).asked).toHaveLength(0);
+    writeFileSync(outside('victim'), 'precious\n');
+    rmSync(path('a'));
+    linkSync(outside('victim'), path('a'));
+    expect((await session.patch(change('precious', 'lost'), { decision: 'decline' })).asked).toHaveLength(1);
+    expect(readFileSync(outside('victim'), 'utf8')).toBe('precious\n');
+  });
+});
+
+test('a command that names too many files to compare does not leave the sandbox', async () => {
+  const { session, path } = await started();
+  const ran = await session.run(`touch ${Array.from({ length: 3000 }, (_, index) => index).join(' ')}`, OUTSIDE);
+  expect(ran.asked).toEqual([]);
+  expect(ran.output).toMatch(/^Rejected: the command names too many files to check them/);
+  expect(existsSync(path('1'))).toBe(false);
+});
+
+describe('while the question is open', () => {
+  test.each([[false], [true]])('a folder that replaces the working directory has no effect: terminal %j', async (tty) => {
+    const { session, path, outside } = await started({ 'work/build/other': '' });
+    const meanwhile = () => {
+      renameSync(path('build'), path('old'));
+      symlinkSync(outside(), path('build'));
+    };
+    const ran = await session.run('rm -f victim', { ...OUTSIDE, workdir: 'build', tty }, { meanwhile });
+    expect(ran.asked).toHaveLength(1);
+    expect(ran.output).toBe(
+      `This command was not run: ${path('build')} has changed since the command was checked. ` +
+        'An approval is for the files as they were. Look at what changed, and call the command again if it is still right.',
+    );
+    expect(ran.item).toMatchObject({ status: 'failed', exitCode: null });
+    expect(readdirSync(outside())).toEqual(['victim']);
+  });
+
+  test('a script that is rewritten is not run', async () => {
+    const { session, path } = await started({ 'work/run.sh': 'exit 0\n' });
+    const meanwhile = () => writeFileSync(path('run.sh'), 'touch ran\n');
+    const ran = await session.run('sh run.sh', OUTSIDE, { meanwhile });
+    expect(ran.output).toContain(`This command was not run: ${path('run.sh')} has changed since the command was checked.`);
+    expect(existsSync(path('ran'))).toBe(false);
+  });
+
+  test('other files may change', async () => {
+    const { session, path } = await started({ 'work/run.sh': 'touch ran\n' });
+    await session.run('sh run.sh', OUTSIDE, { meanwhile: () => writeFileSync(path('other'), '') });
+    expect(existsSync(path('ran'))).toBe(true);
+  });
+
+  test('a script that is rewritten after the sandbox stopped it is not run again outside', async () => {
+    const { session, path, outside } = await started({ 'work/run.sh': `touch ${'$1'}/mark\n` }, confinedConfig('on-failure'));
+    const meanwhile = () => writeFileSync(path('run.sh'), 'touch $1/other\n');
+    const ran = await session.run(`sh run.sh ${outside()}`, {}, { meanwhile });
+    expect(ran.asked).toHaveLength(1);
+    expect(ran.output).toContain(`${path('run.sh')} has changed since the command was checked.`);
+    expect(readdirSync(outside())).toEqual(['victim']);
+  });
+});
