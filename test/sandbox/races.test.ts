@@ -8,7 +8,7 @@ import { ConfinedWorld } from './confined-world.ts';
 import { becomesLink, type Flip, flipping, stopFlipping } from './flipping.ts';
 
 /** How many commands race with the exchanges. */
-const COMMANDS = 40;
+const COMMANDS = 120;
 const AT_ONCE = 4;
 const timeout = 60_000;
 
