@@ -52,6 +52,8 @@ export interface Exit {
 export class HeddleProcess extends TestClient {
   /** Resolves when the process has ended. */
   readonly exit: Promise<Exit>;
+  /** Whether the process has ended. */
+  hasEnded = false;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly pid: number;
@@ -80,6 +82,9 @@ export class HeddleProcess extends TestClient {
       this.stderr += text;
     });
     this.exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+    void this.exit.then(() => {
+      this.hasEnded = true;
+    });
     this.#over = over.then((how) => Promise.reject(new Error(how)));
     this.ended = this.#over.catch(() => {});
   }

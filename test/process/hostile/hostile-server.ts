@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { vi } from 'vitest';
+import { type HeddleProcess, place, startHeddle } from '../support.ts';
+
+const PROBE = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href;
+
+/** What the probe in the server says. */
+export interface Load {
+  /** The longest time for which the main loop worked without a pause, since the last report. */
+  workedMs: number;
+  /** The longest time for which it slept in a call of the system. */
+  sleptMs: number;
+  /** The server's heap, and the memory outside it that the heap holds. */
+  heapBytes: number;
+}
+
+/** A server in its own process, with a probe that measures how long its main loop is blocked. */
+export class HostileServer {
+  readonly heddle: HeddleProcess;
+  readonly home: string;
+  readonly #probe: Socket;
+  readonly #reports: Interface;
+
+  private constructor(heddle: HeddleProcess, { home, probe }: { home: string; probe: Socket }) {
+    this.heddle = heddle;
+    this.home = home;
+    this.#probe = probe;
+    this.#reports = createInterface(probe);
+  }
+
+  /** Starts a server for the running test. */
+  static async start(): Promise<HostileServer> {
+    const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n' });
+    const path = join(dirname(where.home), 'probe.sock');
+    const env = { NODE_OPTIONS: `--import=${PROBE}`, HEDDLE_PROBE: path };
+    const heddle = await startHeddle(where, { env, errorsLogged: true });
+    const probe = connect(path);
+    probe.on('error', () => {});
+    await once(probe, 'connect');
+    return new HostileServer(heddle, { home: where.home, probe });
+  }
+
+  /** The load since the last call. `collect` frees all memory that is not in use, which takes longer. */
+  async load({ collect = false } = {}): Promise<Load> {
+    const line = once(this.#reports, 'line');
+    this.#probe.write(collect ? 'collect\n' : 'report\n');
+    const [text] = (await line) as [string];
+    return JSON.parse(text) as Load;
+  }
+
+  /** Makes `growthMb` count from now. */
+  restartGrowth(): number {
+    writeFileSync(`/proc/${this.heddle.pid}/clear_refs`, '5');
+    return this.heddle.memory().now;
+  }
+
+  /** The most memory since `restartGrowth`, which returned `before`, in MB. */
+  growthMb(before: number): number {
+    return this.heddle.memory().peak - before;
+  }
+
+  async kill(): Promise<void> {
+    this.#probe.destroy();
+    await this.heddle.kill();
+  }
+
+  /** Resolves when no process but these is left of those that the server has started. */
+  async onlyChildren(expected: readonly string[]): Promise<string[]> {
+    const others = () => this.heddle.children().filter((pid) => !expected.includes(pid));
+    await vi.waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 }).catch(() => {});
+    return others();
+  }
+}
