@@ -46,7 +46,7 @@ test('a pin notices every change of what decides what a command does, and no oth
         mkdirSync(join(cwd, 'lib'), { recursive: true });
         for (const file of FILES) writeFileSync(join(cwd, file), file);
         const command = await parseCommand(['bash', '-lc', script]);
-        const pin = await CommandPin.take({ command, cwd, searchPath: '/usr/bin:/bin' });
+        const pin = await CommandPin.take({ command, cwd, searchPath: '/usr/bin:/bin' }, [cwd]);
         try {
           change(cwd, changed, how);
           const isData = code.length === 0 && how === 'a link elsewhere' && changed !== null && script.includes(changed);

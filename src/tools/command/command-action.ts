@@ -17,6 +17,7 @@ import {
   UNCONFINED,
 } from '../action.ts';
 import { commandAsk } from './command-ask.ts';
+import { reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
 import { type CommandState, commandReport } from './command-report.ts';
@@ -103,7 +104,7 @@ export class CommandAction implements Action {
     const { command, call, deps, pin } = this.#run;
     await pin?.close();
     const searchPath = deps.environment().PATH ?? '';
-    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, searchPath }) };
+    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, searchPath }, reachedRoots(this.#run)) };
     return this.#run;
   }
 

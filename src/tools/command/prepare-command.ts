@@ -1,4 +1,5 @@
-import { resolveLinks } from '../../base/paths/follow-path.ts';
+import { followPath, resolveLinks } from '../../base/paths/follow-path.ts';
+import { isWithin } from '../../base/paths/is-within.ts';
 import { readRuleFiles } from '../../config/rules-files.ts';
 import { hasFixedProgram } from '../../policy/command/has-fixed-program.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
@@ -23,23 +24,25 @@ const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
  * Prepares a command that the model calls for: parses it as bash would, and reads what policy needs to judge it. A command that only
  * applies a patch is prepared as that patch.
  */
-export async function prepareCommand(call: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
-  const patch = await deps.preparePatch(call, context);
+export async function prepareCommand(asked: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
+  const patch = await deps.preparePatch(asked, context);
   if (patch !== null) return patch;
+  const roots = reachedRoots({ context, deps });
+  const mayBeOutside = mayBeAskedOutside(asked, context.settings);
+  const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
   const { cwd, escalates, justification, prefixRule } = call;
   const project = commandProject(cwd, context.settings.cwd);
   const env = deps.environment();
   const rules = commandRules(readRuleFiles(deps.home));
-  const roots = reachedRoots({ context, deps });
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
   const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   // Last: the action closes it.
-  const pin = mayBeAskedOutside(call, context.settings) ? await CommandPin.take({ command, cwd, searchPath: env.PATH ?? '' }) : null;
+  const pin = mayBeOutside ? await CommandPin.take({ command, cwd, searchPath: env.PATH ?? '' }, roots) : null;
   return new CommandAction(
     { call, command, context, deps, permissions, project, pin },
     {
@@ -51,6 +54,17 @@ export async function prepareCommand(call: CommandCall, context: CallContext, de
       project,
     },
   );
+}
+
+/**
+ * Returns the call with its working directory as a person must see it: if a link that commands can replace leads from it out of the
+ * workspace, that is the folder that it leads to.
+ */
+function withShownFolder(call: CommandCall, roots: readonly string[]): CommandCall {
+  const { links, end } = followPath(call.cwd);
+  const real = roots.map(resolveLinks);
+  const strays = links.some(({ link }) => real.some((root) => isWithin(link, root))) && !real.some((root) => isWithin(end, root));
+  return strays ? { ...call, cwd: end } : call;
 }
 
 /** Whether the command may run outside the sandbox because a person allowed it, now or for the session. */

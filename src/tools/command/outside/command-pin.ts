@@ -1,5 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
+import { isWithin } from '../../../base/paths/is-within.ts';
+import { linkTarget } from '../../../base/paths/link-target.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { descriptorPath } from '../../../files/descriptor-path.ts';
 import { O_PATH } from '../../../files/o-path.ts';
@@ -15,21 +18,26 @@ export class CommandPin {
   readonly identity: CommandIdentity | null;
   /** A path that leads to the working directory itself. Null: it does not exist, or the system has no such path. */
   readonly folder: string | null;
+  /** A link that commands can replace, and through which the working directory lies out of their reach. Null: there is none. */
+  readonly strayed: string | null;
   readonly #command: PinnedCommand;
   readonly #handle: FileHandle | null;
 
-  private constructor(facts: Pick<CommandPin, 'identity' | 'folder'>, command: PinnedCommand, handle: FileHandle | null) {
+  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: PinnedCommand, handle: FileHandle | null) {
     this.identity = facts.identity;
     this.folder = facts.folder;
+    this.strayed = facts.strayed;
     this.#command = command;
     this.#handle = handle;
   }
 
-  static async take(command: PinnedCommand): Promise<CommandPin> {
+  /** `roots` are the folders that commands of the thread can write. */
+  static async take(command: PinnedCommand, roots: readonly string[]): Promise<CommandPin> {
     const handle = await openFolder(command.cwd);
     try {
       const folder = handle === null ? null : await descriptorPath(handle);
-      return new CommandPin({ identity: await commandIdentity(command), folder }, command, handle);
+      const strayed = folder === null ? null : strayedLink(command.cwd, linkTarget(folder), roots.map(resolveLinks));
+      return new CommandPin({ identity: await commandIdentity(command), folder, strayed }, command, handle);
     } catch (error) {
       await handle?.close();
       throw error;
@@ -38,6 +46,7 @@ export class CommandPin {
 
   /** Returns a path that the command depends on and where something has changed since. Returns null if there is none. */
   async changed(): Promise<string | null> {
+    if (this.strayed !== null) return this.strayed;
     const before = this.identity;
     const now = await commandIdentity(this.#command);
     if (before === null || now === null) return this.#command.cwd;
@@ -59,4 +68,15 @@ async function openFolder(path: string): Promise<FileHandle | null> {
     if (systemErrorCode(error) === null) throw error;
     return null;
   }
+}
+
+/**
+ * Returns the link that leads from a path to an opened folder out of the roots, if commands can replace it: a person who is asked sees
+ * only the path. Returns the path itself if it led elsewhere a moment ago.
+ */
+function strayedLink(path: string, opened: string | null, roots: readonly string[]): string | null {
+  if (opened === null || opened === path || roots.some((root) => isWithin(opened, root))) return null;
+  const { links, end } = followPath(path);
+  const link = links.find((one) => roots.some((root) => isWithin(one.link, root)))?.link ?? null;
+  return link ?? (end === opened ? null : path);
 }
