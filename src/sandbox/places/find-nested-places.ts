@@ -77,7 +77,10 @@ async function lookInto(folder: string, { depth, userHome }: LookOptions): Promi
   const add = (reason: string, paths: readonly string[]) => places.push(...paths.map((path) => ({ path, reason })));
   if (depth > 0) {
     for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));
-    if (!names.has('.git') && isBareLayout(names)) add(join(folder, 'HEAD'), barePlaces(folder, userHome));
+    if (isBareLayout(names)) {
+      add(folder, [folder, ...barePlaces(folder, userHome)]);
+      return { places, below: [] };
+    }
   }
   return { places, below: below.map((name) => join(folder, name)).filter((path) => !KERNEL_FOLDERS.includes(path)) };
 }

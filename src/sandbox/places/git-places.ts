@@ -11,6 +11,8 @@ import { ProcessStartError } from '../processes/processes.ts';
 const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
 /** The entries that make a folder a repository without a work tree. */
 const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
+/** A HEAD with which git takes a folder for a repository. */
+const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*$/;
 const POINTER_BYTES_MAX = 64 * 1024;
 const CONFIG_BYTES_MAX = 128 * 1024;
 /** The number of configuration files of one repository that are read. */
@@ -33,7 +35,7 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
 
 /** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
 export function barePlaces(folder: string, userHome: string | null): string[] {
-  return [...RUNS_PROGRAMS.map((name) => join(folder, name)), ...includedFiles([folder], userHome)];
+  return [...BARE_LAYOUT, ...RUNS_PROGRAMS].map((name) => join(folder, name)).concat(includedFiles([folder], userHome));
 }
 
 /** Whether the names of a folder's entries are those of a repository without a work tree. */
@@ -50,8 +52,17 @@ export function isBareName(name: string): boolean {
  * Returns the name of an entry that a folder lacks to be a repository: as long as it cannot be created, the folder cannot become
  * one. Returns null if the folder is one already.
  */
-export function missingForBare(folder: string): string | null {
-  return BARE_LAYOUT.find((name) => statOf(join(folder, name)) === null) ?? null;
+export function missingForBare(folder: string, isGuard: (path: string) => boolean): string | null {
+  return BARE_LAYOUT.find((name) => statOf(join(folder, name)) === null || isGuard(join(folder, name))) ?? null;
+}
+
+/** Whether git takes the folder of a `.git` for a repository. If that is not certain, it does not. */
+export function isRepository(dotGit: string): boolean {
+  const folder = gitFolder(dotGit);
+  const common = pointer(join(folder, 'commondir'), '');
+  const shared = common === null ? folder : resolve(folder, common);
+  const folders = ['objects', 'refs'].map((name) => statOf(join(shared, name)));
+  return HEAD.test(textOf(join(folder, 'HEAD'), POINTER_BYTES_MAX) ?? '') && folders.every((stat) => stat?.isDirectory() === true);
 }
 
 function isLink(path: string): boolean {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
-import { barePlaces, gitFolder, gitPlaces, missingForBare } from './git-places.ts';
+import { barePlaces, gitPlaces, isRepository, missingForBare } from './git-places.ts';
 import type { ViewPlaces } from './view-places.ts';
 
 /**
@@ -18,13 +18,9 @@ export function protectNames(root: string, places: ViewPlaces, userHome: string 
   for (const path of found) if (path !== dotGit) places.protect(path);
   // Only without a repository in `.git` does git look whether the root itself is one.
   if (found.length > 0 && isRepository(dotGit)) return;
-  const missing = missingForBare(root);
+  const missing = missingForBare(root, (path) => places.isGuard(path));
   if (missing !== null) places.protectEntry(root, missing);
   else for (const path of barePlaces(root, userHome)) places.protect(path);
-}
-
-function isRepository(dotGit: string): boolean {
-  return statOf(join(gitFolder(dotGit), 'HEAD')) !== null;
 }
 
 function isLink(path: string): boolean {

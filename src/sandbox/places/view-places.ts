@@ -84,6 +84,11 @@ export class ViewPlaces {
     if (real !== null && this.kinds.get(real) !== 'empty') this.set(real, statOf(real)?.isDirectory() === true ? 'empty' : 'nothing');
   }
 
+  /** Whether the folder at the path is a guard. */
+  isGuard(path: string): boolean {
+    return this.#guardedPlaces.isGuard(path);
+  }
+
   releaseGuards(): void {
     for (const guard of this.guards.splice(0)) this.#guardedPlaces.release(guard);
   }

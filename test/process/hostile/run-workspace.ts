@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { realPathOrSame } from '../../../src/base/paths/real-path.ts';
@@ -23,6 +24,7 @@ const TURN_MS_MAX = 15_000;
 /** Guards may be removed a moment after the end of their command. */
 const RELEASED_MS_MAX = 2_000;
 const ANSWER_MS_MAX = 10_000;
+const GIT_MS_MAX = 2_000;
 
 /** What went wrong in a workspace. */
 export interface Finding {
@@ -207,8 +209,11 @@ class Run implements WorkspaceRun {
 }
 
 /** Whether git takes the folder for a repository, if it has no `.git`. */
+/** Whether git takes the folder itself for a repository. */
 function isBareRepository(folder: string): boolean {
-  return ['HEAD', 'config', 'objects', 'refs'].every((name) => existsSync(join(folder, name)));
+  if (!['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)))) return false;
+  const git = spawnSync('git', ['-C', folder, 'rev-parse', '--absolute-git-dir'], { encoding: 'utf8', timeout: GIT_MS_MAX });
+  return git.stdout.trim() === realpathSync(folder);
 }
 
 async function orError<T>(promise: Promise<T>): Promise<T | RequestError> {
