@@ -37,7 +37,7 @@ export interface BuiltView {
 }
 
 /** The work of protecting a path, in the units of `EventLoopYield`. */
-const PROTECT_WORK = 50;
+const PROTECT_WORK = 100;
 const PLATFORM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/opt', '/nix', '/run/current-system'];
 const PLATFORM_FILES = ['/etc/resolv.conf', '/etc/localtime'];
 const PLATFORM_SECRETS = [
@@ -111,7 +111,7 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   // Their paths are real: commands could not put links there.
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
   for (const { path, reason } of nested) {
-    await loop.worked(PROTECT_WORK);
+    await loop.worked(PROTECT_WORK + path.length);
     if (isStillThere(reason)) places.protect(path);
   }
   protectHome({ home, workspace, everything: readable === 'everything' }, places);

@@ -56,7 +56,7 @@ export async function findNestedPlaces(root: string, { unprotected, userHome }: 
     if (read > FOLDERS_MAX) throw tooMuch(root, `more than ${FOLDERS_MAX} folders`);
     if (found.length > FOUND_MAX) throw tooMuch(fullest(root, found), `more than ${FOUND_MAX} protected paths, such as .git`);
   }
-  const joined = joinPlaces(root, found);
+  const joined = await joinPlaces(root, found);
   if (joined === null) throw tooMuch(fullest(root, found), 'too many protected paths, such as .git');
   return joined;
 }

@@ -1,4 +1,5 @@
-import { dirname, relative, sep } from 'node:path';
+import { sep } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 
 /** A path to protect, and the file or folder that was found and is the reason. Either may contain links. */
@@ -11,6 +12,8 @@ export interface NestedPlace {
 const DEPTH_MAX = 32;
 /** The most mounts for the places below one root. Each costs a command up to a millisecond. */
 const MOUNTS_MAX = 500;
+/** The work for a short path, in the units of `EventLoopYield`. */
+const WORK = 20;
 /** A folder with more folders that contain places is joined first. */
 const WIDTH_MAX = 50;
 
@@ -19,21 +22,33 @@ const WIDTH_MAX = 50;
  * root. Places are joined by protecting a folder above them as a whole: first in very wide folders, then in deep ones. Places outside
  * the root stay as they are. Returns the places, shallow ones first. Returns null if there are too many even at depth 1.
  */
-export function joinPlaces(root: string, places: readonly NestedPlace[]): NestedPlace[] | null {
-  let joined = atDepth(root, places, DEPTH_MAX);
-  for (let wide = widest(root, joined); wide !== null && mountsOf(root, joined).size > MOUNTS_MAX; wide = widest(root, joined)) {
+export async function joinPlaces(root: string, places: readonly NestedPlace[]): Promise<NestedPlace[] | null> {
+  const breaks = new EventLoopYield();
+  let joined = await atDepth(places, { root, depthMax: DEPTH_MAX, breaks });
+  let mounts = await mountsOf(root, joined, breaks);
+  for (let wide = widest(root, mounts); wide !== null && mounts.size > MOUNTS_MAX; wide = widest(root, mounts)) {
     const folder = wide;
-    const isIn = (path: string) => isWithin(path, folder);
-    joined = [...joined.filter(({ path }) => !isIn(path)), { path: folder, reason: folder }];
+    joined = [...joined.filter(({ path }) => !isWithin(path, folder)), { path: folder, reason: folder }];
+    mounts = await mountsOf(root, joined, breaks);
   }
-  for (let depth = DEPTH_MAX - 1; depth > 0 && mountsOf(root, joined).size > MOUNTS_MAX; depth -= 1) joined = atDepth(root, joined, depth);
-  return mountsOf(root, joined).size > MOUNTS_MAX ? null : joined.sort((a, b) => depthOf(a.path) - depthOf(b.path));
+  for (let depthMax = DEPTH_MAX - 1; depthMax > 0 && mounts.size > MOUNTS_MAX; depthMax -= 1) {
+    joined = await atDepth(joined, { root, depthMax, breaks });
+    mounts = await mountsOf(root, joined, breaks);
+  }
+  return mounts.size > MOUNTS_MAX ? null : joined.sort((a, b) => a.path.length - b.path.length);
+}
+
+interface DepthOptions {
+  root: string;
+  depthMax: number;
+  breaks: EventLoopYield;
 }
 
 /** Replaces deeper places by their folder at that depth. */
-function atDepth(root: string, places: readonly NestedPlace[], depthMax: number): NestedPlace[] {
+async function atDepth(places: readonly NestedPlace[], { root, depthMax, breaks }: DepthOptions): Promise<NestedPlace[]> {
   const joined = new Map<string, NestedPlace>();
   for (const { path, reason } of places) {
+    await breaks.worked(WORK + path.length);
     const place = { path: cut(root, path, depthMax), reason: cut(root, reason, depthMax) };
     joined.set(`${place.path}\0${place.reason}`, place);
   }
@@ -43,30 +58,34 @@ function atDepth(root: string, places: readonly NestedPlace[], depthMax: number)
 /** Returns the path, or the folder above it that is at most so deep below the root. */
 function cut(root: string, path: string, depthMax: number): string {
   if (!isWithin(path, root)) return path;
-  const names = relative(root, path).split(sep);
-  return names.length <= depthMax ? path : [root === sep ? '' : root, ...names.slice(0, depthMax)].join(sep);
+  let end = root === sep ? 0 : root.length;
+  for (let depth = 0; depth < depthMax; depth += 1) {
+    end = path.indexOf(sep, end + 1);
+    if (end === -1) return path;
+  }
+  return path.slice(0, end);
 }
 
 /** Returns the folder below the root in which most folders contain places, or null if none is very wide. */
-function widest(root: string, places: readonly NestedPlace[]): string | null {
+function widest(root: string, mounts: ReadonlySet<string>): string | null {
   const widths = new Map<string, number>();
-  for (const path of mountsOf(root, places)) widths.set(dirname(path), (widths.get(dirname(path)) ?? 0) + 1);
+  for (const path of mounts) {
+    const folder = path.slice(0, path.lastIndexOf(sep));
+    widths.set(folder, (widths.get(folder) ?? 0) + 1);
+  }
   widths.delete(root);
   const [folder, width] = [...widths].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0]);
   return width > WIDTH_MAX && isWithin(folder, root) ? folder : null;
 }
 
 /** Returns the places, and the folders between them and the root. */
-function mountsOf(root: string, places: readonly NestedPlace[]): Set<string> {
+async function mountsOf(root: string, places: readonly NestedPlace[], breaks: EventLoopYield): Promise<Set<string>> {
   const mounts = new Set<string>();
   for (const { path } of places) {
+    await breaks.worked(WORK + path.length);
     mounts.add(path);
     if (!isWithin(path, root)) continue;
     for (let end = path.lastIndexOf(sep); end > root.length; end = path.lastIndexOf(sep, end - 1)) mounts.add(path.slice(0, end));
   }
   return mounts;
-}
-
-function depthOf(path: string): number {
-  return path.split(sep).length;
 }

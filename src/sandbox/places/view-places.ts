@@ -49,17 +49,24 @@ export class ViewPlaces {
    * links on the way to it. A path that is a writable root itself stays writable. Throws a `ProcessStartError` if that is impossible.
    */
   protect(path: string): void {
+    const folder = dirname(path);
+    // Mostly there is no link in a path, and the system finds that out much faster.
+    if (realPath(folder) === folder) this.protectEntry(folder, basename(path));
+    else this.#protectLinked(path);
+  }
+
+  #protectLinked(path: string): void {
     const end = this.protectLinks(path);
     if (this.#named.has(end) || this.kindOf(end) !== 'write') return;
     const place = firstMissing(end);
     this.#protectPlace(place, statOf(place));
   }
 
-  /** The same for an entry of a writable root. Faster, because the root is known to be real. */
-  protectEntry(root: string, name: string): void {
-    const path = join(root, name);
+  /** The same for an entry of a folder, whose path is known to be real. */
+  protectEntry(folder: string, name: string): void {
+    const path = join(folder, name);
     const stat = statOf(path);
-    if (stat?.isSymbolicLink() === true) this.protect(path);
+    if (stat?.isSymbolicLink() === true) this.#protectLinked(path);
     else if (!this.#named.has(path) && this.kindOf(path) === 'write') this.#protectPlace(path, stat);
   }
 
