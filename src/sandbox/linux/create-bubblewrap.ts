@@ -96,7 +96,7 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
     },
     async protects(bounds) {
       const { view, release } = await sandboxView(bounds, viewDeps());
-      release();
+      await release();
       return (path) => {
         const kind = nearestKind(path, view.places);
         return (kind !== undefined && kind !== 'write') || viewDeps().serverPlaces.some((place) => isWithin(path, place));
@@ -140,7 +140,7 @@ async function confine(options: ConfineOptions): Promise<Confinement> {
     return start(options, { built, binds });
   } catch (error) {
     closeBinds(binds);
-    built.release();
+    await built.release();
     throw error;
   }
 }
@@ -168,7 +168,7 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
     env: kept,
     async release() {
       for (const file of files) closeSync(file);
-      built.release();
+      await built.release();
     },
   };
 }

@@ -4,7 +4,7 @@ import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -12,7 +12,7 @@ import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { ViewPlaces } from '../places/view-places.ts';
+import { GUARD_WORK, ViewPlaces } from '../places/view-places.ts';
 import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 import type { RunningViews } from './running-views.ts';
 
@@ -33,7 +33,7 @@ export interface BuiltView {
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
   /** Ends the command's view, and releases the guards and walks that it uses. */
-  release(): void;
+  release(): Promise<void>;
 }
 
 /** The work of protecting a path, in the units of `EventLoopYield`. */
@@ -70,7 +70,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
   } catch (error) {
     release();
-    places.releaseGuards();
+    await places.releaseGuards();
     throw error;
   }
   runningViews.share(places.kinds);
@@ -88,10 +88,10 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     view,
     unsure: needed,
     notFollowed,
-    release: () => {
+    async release() {
       end();
       release();
-      places.releaseGuards();
+      await places.releaseGuards();
     },
   };
 }
@@ -107,14 +107,17 @@ interface ProtectionOptions extends Pick<ViewDeps, 'serverPlaces' | 'userHome'> 
 async function applyProtections({ bounds, roots, nested, places, serverPlaces, userHome }: ProtectionOptions): Promise<void> {
   const { home, workspace, readable } = bounds;
   const loop = new EventLoopYield();
-  for (const root of roots) protectNames(root, places, userHome);
+  for (const root of roots) {
+    await loop.worked(GUARD_WORK * PROTECTED_NAMES.length);
+    protectNames(root, places, userHome);
+  }
   // Their paths are real: commands could not put links there.
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
   for (const { path, reason } of nested) {
     await loop.worked(PROTECT_WORK + path.length);
     if (isStillThere(reason)) places.protect(path);
   }
-  protectHome({ home, workspace, everything: readable === 'everything' }, places);
+  await protectHome({ home, workspace, everything: readable === 'everything' }, places, loop);
 }
 
 /** Whether the path exists and no folder in it has become a link, which the mount would follow. */

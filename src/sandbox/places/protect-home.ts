@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProc } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
@@ -9,7 +10,7 @@ import { HOME_PROTECTED, HOME_READABLE, HOME_SECRETS, isHomeSecret, isSecretCopy
 import { mountAliases } from '../linux/mount-aliases.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { linkedSecrets } from './linked-secrets.ts';
-import type { ViewPlaces } from './view-places.ts';
+import { GUARD_WORK, type ViewPlaces } from './view-places.ts';
 
 /** A larger home is not heddle's. */
 const ENTRIES_MAX = 5000;
@@ -28,7 +29,7 @@ interface HomeOptions {
  * that a command may read, and the writable roots and workspaces in it. If the home itself is a writable root, it is writable
  * except for heddle's own files.
  */
-export function protectHome({ home, workspace, everything }: HomeOptions, places: ViewPlaces): void {
+export async function protectHome({ home, workspace, everything }: HomeOptions, places: ViewPlaces, loop: EventLoopYield): Promise<void> {
   const real = realPath(home);
   if (real === null) return;
   const own = statOf(real);
@@ -38,11 +39,20 @@ export function protectHome({ home, workspace, everything }: HomeOptions, places
     const stat = statOf(alias);
     return stat !== null && stat.ino === own?.ino && stat.dev === own.dev;
   });
-  for (const path of [real, ...aliases]) protectHomeAt(path, { workspace, everything }, places);
+  for (const path of [real, ...aliases]) await protectHomeAt(path, { workspace, everything }, { places, loop });
 }
 
-function protectHomeAt(path: string, { workspace, everything }: Omit<HomeOptions, 'home'>, places: ViewPlaces): void {
-  if (places.kinds.get(path) === 'write') protectOwnFiles(path, places);
+interface Building {
+  places: ViewPlaces;
+  loop: EventLoopYield;
+}
+
+async function protectHomeAt(
+  path: string,
+  { workspace, everything }: Omit<HomeOptions, 'home'>,
+  { places, loop }: Building,
+): Promise<void> {
+  if (places.kinds.get(path) === 'write') await protectOwnFiles(path, { places, loop });
   else if (workspace.includes(path)) hideSecrets(path, places);
   else {
     const seen = everything || places.kindOf(path) !== undefined;
@@ -80,8 +90,11 @@ function showHome(home: string, places: ViewPlaces): void {
   }
 }
 
-function protectOwnFiles(home: string, places: ViewPlaces): void {
-  for (const name of HOME_PROTECTED) places.protect(join(home, name));
+async function protectOwnFiles(home: string, { places, loop }: Building): Promise<void> {
+  for (const name of HOME_PROTECTED) {
+    await loop.worked(GUARD_WORK);
+    places.protect(join(home, name));
+  }
   hideSecrets(home, places);
 }
 

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
@@ -12,6 +13,8 @@ import type { GuardedPlaces } from './guarded-places.ts';
 
 /** The kernel's limit is 4,095, including a prefix by bubblewrap. */
 export const PATH_BYTES_MAX = 4000;
+/** The work of making or releasing a guard, in the units of `EventLoopYield`. */
+export const GUARD_WORK = 500;
 const NAME_BYTES_MAX = 255;
 const FROZEN_ENTRIES_MAX = 500;
 
@@ -96,8 +99,12 @@ export class ViewPlaces {
     return this.#guardedPlaces.isGuard(path);
   }
 
-  releaseGuards(): void {
-    for (const guard of this.guards.splice(0)) this.#guardedPlaces.release(guard);
+  async releaseGuards(): Promise<void> {
+    const loop = new EventLoopYield();
+    for (const guard of this.guards.splice(0)) {
+      await loop.worked(GUARD_WORK);
+      this.#guardedPlaces.release(guard);
+    }
   }
 
   #protectPlace(path: string, stat: Stats | null): void {
