@@ -70,7 +70,7 @@ function isLink(path: string): boolean {
 }
 
 /** Returns the folder of a `.git`, which need not exist. In a worktree or submodule, `.git` is a file that names the folder. */
-export function gitFolder(dotGit: string): string {
+function gitFolder(dotGit: string): string {
   const real = resolveLinks(dotGit);
   const named = statOf(real)?.isDirectory() === true ? null : pointer(real, 'gitdir: ');
   return named === null ? real : resolve(dirname(real), named);
