@@ -1,11 +1,6 @@
-const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
-/** A longer value counts as none. No path or address is longer. */
-const VALUE_LENGTH_MAX = 8192;
-const SECTION = /^\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/;
-const VARIABLE = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=(.*))?$/s;
-
 /** A setting in a file in git's config format. Section and key are in lower case. */
 export interface GitConfigEntry {
+  /** Empty for a setting above the first section. */
   section: string;
   /** Null: the section has none. */
   subsection: string | null;
@@ -14,61 +9,133 @@ export interface GitConfigEntry {
   value: string | null;
 }
 
-/** Returns the settings in a text in git's config format, in their order, and whether every line of it was understood. */
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
+/** A longer value counts as none. No path or address is longer. */
+const VALUE_LENGTH_MAX = 8192;
+const KEY_CHARACTER = /[A-Za-z0-9-]/;
+const SPACE = /\s/;
+
+/**
+ * Returns the settings in a text in git's config format, in their order, and whether all of it was understood. At the first error, the
+ * rest is left out, as git itself stops there. Reads characters one by one, in the order and with the rules of git's own parser.
+ */
 export function gitConfigEntries(text: string): { entries: GitConfigEntry[]; isUnderstood: boolean } {
+  const reader = new ConfigReader(text.replace(/^\uFEFF/, ''));
   const entries: GitConfigEntry[] = [];
-  let isUnderstood = true;
-  let inside: Pick<GitConfigEntry, 'section' | 'subsection'> | null = null;
-  for (const line of logicalLines(text)) {
-    let rest = line;
-    for (let head = SECTION.exec(rest); head !== null; head = SECTION.exec(rest)) {
-      inside = sectionOf(head);
-      rest = rest.slice(head[0].length).trimStart();
-    }
-    const [, key, value] = VARIABLE.exec(rest) ?? [];
-    if (inside === null || key === undefined) {
-      isUnderstood &&= /^\s*(?:[#;]|$)/.test(rest);
-      continue;
-    }
-    const isLong = value !== undefined && value.length > VALUE_LENGTH_MAX;
-    isUnderstood &&= !isLong;
-    entries.push({ ...inside, key: key.toLowerCase(), value: value === undefined || isLong ? null : textOf(value) });
+  try {
+    reader.read(entries);
+    return { entries, isUnderstood: !reader.hasLongValue };
+  } catch (error) {
+    if (!(error instanceof ConfigSyntaxError)) throw error;
+    return { entries, isUnderstood: false };
   }
-  return { entries, isUnderstood };
 }
 
-/** Splits a text into lines. A line that ends in a backslash is joined with the next one. */
-function logicalLines(text: string): string[] {
-  return text
-    .replace(/\r\n/g, '\n')
-    .replace(/(?<!\\)((?:\\\\)*)\\\n/g, '$1')
-    .split('\n')
-    .map((line) => line.trimStart());
-}
+class ConfigSyntaxError extends Error {}
 
-/** Reads the head of a section. An older form is `[section.subsection]`. */
-function sectionOf([, name = '', quoted]: readonly string[]): Pick<GitConfigEntry, 'section' | 'subsection'> {
-  const lower = name.toLowerCase();
-  const dot = lower.indexOf('.');
-  if (quoted !== undefined || dot === -1) return { section: lower, subsection: unescaped(quoted) };
-  return { section: lower.slice(0, dot), subsection: lower.slice(dot + 1) };
-}
+class ConfigReader {
+  hasLongValue = false;
+  readonly #text: string;
+  #at = 0;
 
-function unescaped(subsection: string | undefined): string | null {
-  return subsection?.replace(/\\(.)/g, '$1') ?? null;
-}
-
-/** Removes quotes, escapes, the comment, and unquoted blanks around the value. */
-function textOf(text: string): string {
-  let value = '';
-  let kept = 0;
-  let quoted = false;
-  for (const [part] of text.trimStart().matchAll(/\\.|["#;]|[^\\"#;]+/gs)) {
-    if (part === '"') quoted = !quoted;
-    else if (!quoted && (part === '#' || part === ';')) break;
-    else value += part.startsWith('\\') ? (ESCAPES[part.slice(1)] ?? part.slice(1)) : part;
-    if (quoted || part.startsWith('\\') || part === '"') kept = value.length;
-    else if (part.trimEnd() !== '') kept = value.trimEnd().length;
+  constructor(text: string) {
+    this.#text = text;
   }
-  return value.slice(0, kept);
+
+  read(entries: GitConfigEntry[]): void {
+    let inside: Pick<GitConfigEntry, 'section' | 'subsection'> = { section: '', subsection: null };
+    while (this.#at < this.#text.length) {
+      const character = this.#next();
+      if (SPACE.test(character)) continue;
+      if (this.#skipsComment(character)) continue;
+      if (character === '[') inside = this.#section();
+      else if (!/[A-Za-z]/.test(character)) throw new ConfigSyntaxError();
+      else entries.push({ ...inside, ...this.#setting(character) });
+    }
+  }
+
+  /** The next character. The end of the text counts as the end of a line, and so does a carriage return before one. */
+  #next(): string {
+    const character = this.#text[this.#at] ?? '\n';
+    this.#at += 1;
+    if (character !== '\r' || this.#text[this.#at] !== '\n') return character;
+    this.#at += 1;
+    return '\n';
+  }
+
+  /** Skips the rest of the line if the character begins a comment. */
+  #skipsComment(character: string): boolean {
+    if (character !== '#' && character !== ';') return false;
+    const end = this.#text.indexOf('\n', this.#at);
+    this.#at = end === -1 ? this.#text.length : end + 1;
+    return true;
+  }
+
+  #section(): Pick<GitConfigEntry, 'section' | 'subsection'> {
+    let name = '';
+    for (let character = this.#next(); character !== ']'; character = this.#next()) {
+      if (SPACE.test(character)) return { section: name, subsection: this.#subsection(character) };
+      if (!KEY_CHARACTER.test(character) && character !== '.') throw new ConfigSyntaxError();
+      name += character.toLowerCase();
+    }
+    // An older form is `[section.subsection]`.
+    const dot = name.indexOf('.');
+    return dot === -1 ? { section: name, subsection: null } : { section: name.slice(0, dot), subsection: name.slice(dot + 1) };
+  }
+
+  /** Reads the quoted name that follows a blank, and the end of the section's head. */
+  #subsection(blank: string): string {
+    let character = blank;
+    while (SPACE.test(character)) {
+      if (character === '\n') throw new ConfigSyntaxError();
+      character = this.#next();
+    }
+    if (character !== '"') throw new ConfigSyntaxError();
+    let name = '';
+    for (character = this.#next(); character !== '"'; character = this.#next()) {
+      if (character === '\\') character = this.#next();
+      if (character === '\n') throw new ConfigSyntaxError();
+      name += character;
+    }
+    if (this.#next() !== ']') throw new ConfigSyntaxError();
+    return name;
+  }
+
+  #setting(first: string): Pick<GitConfigEntry, 'key' | 'value'> {
+    let key = first.toLowerCase();
+    let character = this.#next();
+    for (; KEY_CHARACTER.test(character); character = this.#next()) key += character.toLowerCase();
+    while (character === ' ' || character === '\t') character = this.#next();
+    if (character === '\n') return { key, value: null };
+    if (character !== '=') throw new ConfigSyntaxError();
+    const value = this.#value();
+    const isLong = value.length > VALUE_LENGTH_MAX;
+    this.hasLongValue ||= isLong;
+    return { key, value: isLong ? null : value };
+  }
+
+  #value(): string {
+    let value = '';
+    /** The length without the blanks at the end. */
+    let kept = 0;
+    let quoted = false;
+    for (let character = this.#next(); character !== '\n'; character = this.#next()) {
+      if (!quoted && this.#skipsComment(character)) break;
+      const isBlank = !quoted && SPACE.test(character);
+      if (character === '"') quoted = !quoted;
+      else if (!isBlank || value !== '') value += character === '\\' ? this.#escaped() : character;
+      if (!isBlank) kept = value.length;
+    }
+    if (quoted) throw new ConfigSyntaxError();
+    return value.slice(0, kept);
+  }
+
+  /** The character after a backslash; none if the line continues. */
+  #escaped(): string {
+    const character = this.#next();
+    if (character === '\n') return '';
+    const escaped = ESCAPES[character];
+    if (escaped === undefined) throw new ConfigSyntaxError();
+    return escaped;
+  }
 }
