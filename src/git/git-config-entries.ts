@@ -121,13 +121,18 @@ class ConfigReader {
     let quoted = false;
     for (let character = this.#next(); character !== '\n'; character = this.#next()) {
       if (!quoted && this.#skipsComment(character)) break;
-      const isBlank = !quoted && SPACE.test(character);
       if (character === '"') quoted = !quoted;
-      else if (!isBlank || value !== '') value += character === '\\' ? this.#escaped() : character;
-      if (!isBlank) kept = value.length;
+      else value = this.#extended(value, character, quoted);
+      if (quoted || !SPACE.test(character)) kept = value.length;
     }
     if (quoted) throw new ConfigSyntaxError();
     return value.slice(0, kept);
+  }
+
+  /** Returns the value with the next character. Blanks before the value do not belong to it. */
+  #extended(value: string, character: string, quoted: boolean): string {
+    if (character === '\\') return value + this.#escaped();
+    return value === '' && !quoted && SPACE.test(character) ? value : value + character;
   }
 
   /** The character after a backslash; none if the line continues. */

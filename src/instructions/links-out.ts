@@ -35,7 +35,7 @@ function leadsOut(path: string, root: string): boolean {
 
 async function namesIn(folder: string): Promise<string[]> {
   try {
-    return (await listFolder(folder, ENTRIES_MAX)).entries.map(({ name }) => name);
+    return (await listFolder(folder, ENTRIES_MAX)).entries.map(({ name }) => name).sort();
   } catch {
     // Missing, or not readable: no skills here.
     return [];

@@ -22,6 +22,8 @@ export class ConfinedWorld {
   readonly home = this.folder('home');
   readonly workspace = this.folder('work');
   readonly outside = this.folder('outside');
+  /** A folder for everyone's temporary files. */
+  readonly shared = this.folder('shared');
   readonly sandbox: Sandbox = createBubblewrap(this.sandboxDeps());
   readonly #processes = createTestProcesses(this.sandbox);
 
@@ -34,7 +36,15 @@ export class ConfinedWorld {
   /** What a sandbox of this world needs. Its server runs from a package in the folder `app`. */
   sandboxDeps(): BubblewrapDeps {
     const installation = { manifest: join(this.base, 'app', 'package.json'), executable: process.execPath };
-    return { arch: arch(), home: this.home, storeDir: this.home, clock: systemClock, installation, userHome: join(this.base, 'user') };
+    return {
+      arch: arch(),
+      home: this.home,
+      storeDir: this.home,
+      clock: systemClock,
+      installation,
+      userHome: join(this.base, 'user'),
+      sharedFolders: [this.shared],
+    };
   }
 
   file(path: string, text = ''): string {

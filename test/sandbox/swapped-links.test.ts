@@ -104,7 +104,7 @@ describe('a nested repository', () => {
 });
 
 test('in a shared folder such as /tmp, only names in the folders directly below are protected', async () => {
-  const shared = world.folder('shared');
+  const shared = world.shared;
   const paths = [world.folder('shared', 'one', '.git'), world.folder('shared', 'one', 'deep', '.git')];
   chmodSync(shared, 0o1777);
   const ran = await world.bash(paths.map((path) => `touch ${path}/x`).join(';'), { writableRoots: [shared] }, shared);

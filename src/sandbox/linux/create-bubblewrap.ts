@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
+import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { GuardedPlaces } from '../places/guarded-places.ts';
 import { NestedNames } from '../places/nested-names.ts';
@@ -35,6 +36,8 @@ export interface BubblewrapDeps {
   installation: Installation;
   /** The user's home folder. Null: unknown. */
   userHome: string | null;
+  /** The system's folders for everyone's temporary files. */
+  sharedFolders?: readonly string[];
   /** Replaces the installed bubblewrap. Null: none is installed. */
   program?: string | null;
 }
@@ -44,12 +47,14 @@ const ALWAYS = [
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent'],
 ];
 const FILTER_FD = 3;
+const SHARED_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const PROBE_TIMEOUT_MS = 10_000;
 /** More options are passed in a file. */
 const OPTIONS_CHARS_MAX = 64 * 1024;
 
 /** Returns the sandbox of Linux: bubblewrap with a seccomp filter. It is checked at first use whether it works. */
-export function createBubblewrap({ arch, home, storeDir, clock, installation, userHome, program }: BubblewrapDeps): Sandbox {
+export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: BubblewrapDeps): Sandbox {
+  const { arch, home, storeDir, clock, installation, userHome, program } = deps;
   const filters = new Map<boolean, number>();
   let looked: ViewDeps | null = null;
   let inherited: readonly number[] | null = null;
@@ -61,6 +66,7 @@ export function createBubblewrap({ arch, home, storeDir, clock, installation, us
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
       serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
+      sharedFolders: sharedFolders.map(realPathOrSame),
       userHome,
     };
     return looked;

@@ -46,10 +46,10 @@ export function checkingArgv(binds: readonly CheckedBind[], first: number, argv:
   return [...shellFor(first + binds.length - 1), '-c', script, 'heddle', String(first), String(binds.length), ...paths, ...argv];
 }
 
-/** Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their number. A removed one is no harm. */
+/** Compares the files at the paths in "$@" with those of the descriptors from $1 on; $2 is their number. */
 const CHECK = `file=$1; left=$2; shift 2
 while [ $left -gt 0 ]; do
-[ "$1" -ef /proc/self/fd/$file ] || [ ! -e "$1" ] || { printf '%s\\n' "heddle: $1 was replaced while the command started, so it was not run." >&2; exit 125; }
+[ "$1" -ef /proc/self/fd/$file ] || { printf '%s\\n' "heddle: $1 was replaced while the command started, so it was not run." >&2; exit 125; }
 shift; file=$((file + 1)); left=$((left - 1))
 done
 `;

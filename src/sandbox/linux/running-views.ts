@@ -1,10 +1,8 @@
 import { dirname } from 'node:path';
-import { isBelow } from '../../base/paths/is-within.ts';
 import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 
-/** What a running command can write, and the paths that are mount points for it, which it cannot move or replace. */
+/** What a running command can write. It cannot move or replace what is a mount point for it. */
 export interface RunningView {
-  roots: readonly string[];
   mounted: ReadonlyMap<string, MountKind>;
 }
 
@@ -50,6 +48,6 @@ export class RunningViews {
   }
 
   #canReplace(path: string): boolean {
-    return [...this.#views].some(({ roots, mounted }) => !mounted.has(path) && roots.some((root) => isBelow(path, root)));
+    return [...this.#views].some(({ mounted }) => !mounted.has(path) && nearestKind(dirname(path), mounted) === 'write');
   }
 }

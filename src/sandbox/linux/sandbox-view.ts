@@ -22,6 +22,8 @@ export interface ViewDeps {
   runningViews: RunningViews;
   /** The files and folders that the server itself runs from. */
   serverPlaces: readonly string[];
+  /** The system's folders for everyone's temporary files. Real paths. */
+  sharedFolders: readonly string[];
   /** The user's home folder, which `~` means in a git configuration. Null: unknown. */
   userHome: string | null;
 }
@@ -52,7 +54,7 @@ const CONTROL_SOCKETS = [
 
 /** Builds the view of a command with these bounds, from the current state of the file system. */
 export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise<BuiltView> {
-  const { guardedPlaces, nestedNames, runningViews, serverPlaces, userHome } = deps;
+  const { guardedPlaces, nestedNames, runningViews, serverPlaces, sharedFolders, userHome } = deps;
   const { bounds, links, notFollowed } = realBounds(named);
   const { readable, writableRoots } = bounds;
   const places = new ViewPlaces(guardedPlaces);
@@ -64,7 +66,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
   const isServers = (path: string) => serverPlaces.some((place) => isWithin(path, place));
   const roots = writableRoots.filter((root) => isShown(root) && !isServers(root));
   for (const root of roots) places.show(root, 'write');
-  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected, userHome });
+  const { nested, release } = await nestedNames.hold(roots, { unprotected: bounds.unprotected, shared: sharedFolders, userHome });
   try {
     places.protectLinks(named.home);
     await applyProtections({ bounds, roots, nested, places, serverPlaces, userHome });
@@ -83,7 +85,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     links: places.links,
     system: systemPlaces(bounds, roots),
   };
-  const end = runningViews.add({ roots, mounted: mountedPlaces(view) });
+  const end = runningViews.add({ mounted: mountedPlaces(view) });
   return {
     view,
     unsure: needed,

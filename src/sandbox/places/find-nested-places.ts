@@ -3,7 +3,7 @@ import { opendir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { systemErrorCode } from '../../base/system-error-code.ts';
+import { hasErrorCode, systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { barePlaces, gitPlaces, isBareLayout, isBareName } from './git-places.ts';
@@ -13,21 +13,21 @@ import { PATH_BYTES_MAX } from './view-places.ts';
 
 /** More folders than in any known repository. Beyond that, commands are refused instead of leaving places unprotected. */
 const FOLDERS_MAX = 2_000_000;
-const FOUND_MAX = 20_000;
+const FOUND_MAX = 4_000;
 /** The number of folders that are read at once. */
 const READS_MAX = 8;
 /** A folder of this size has so many entries that listing them at once would block the server. */
 const LARGE_FOLDER_BYTES = 64 * 1024;
 const LARGE_FOLDER_BATCH = 256;
 
-/** The depth of the walk below a folder that every user can write to, such as /tmp: its folders are mostly unrelated. */
+/** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
 const SHARED_DEPTH_MAX = 1;
-/** The mode bits of such a folder: writable by others, and sticky. */
-const SHARED = 0o1002;
 
 export interface NestedOptions {
   /** Folders that the user has left out. */
   unprotected: readonly string[];
+  /** The system's folders for everyone's temporary files. Real paths. */
+  shared: readonly string[];
   /** The folder that `~` means in a git configuration. Null: unknown. */
   userHome: string | null;
 }
@@ -38,9 +38,8 @@ export interface NestedOptions {
  * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
  * remains.
  */
-export async function findNestedPlaces(root: string, { unprotected, userHome }: NestedOptions): Promise<NestedPlace[]> {
-  const isShared = ((statOf(root)?.mode ?? 0) & SHARED) === SHARED;
-  const depthMax = isShared ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
+export async function findNestedPlaces(root: string, { unprotected, shared, userHome }: NestedOptions): Promise<NestedPlace[]> {
+  const depthMax = shared.includes(root) ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: NestedPlace[] = [];
   const folders = [{ path: root, depth: 0 }];
   let read = 0;
@@ -68,8 +67,12 @@ interface LookOptions {
 
 /** Returns the places to protect in a folder, and the folders to read next. */
 async function lookInto(folder: string, { depth, userHome }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
-  const { names, folders } = await entriesOf(folder);
-  const isMountable = (name: string) => Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
+  const entries = await entriesOf(folder);
+  // The owner of a folder that cannot be read can change its mode later.
+  if (entries === null) return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
+  const { names, folders } = entries;
+  // A name that is not UTF-8 cannot be passed on.
+  const isMountable = (name: string) => !name.includes('\uFFFD') && Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
   const below = folders.filter((name) => !isProtectedName(name));
   // What is below such a folder cannot be mounted, so the folder is protected as a whole.
   if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
@@ -82,7 +85,13 @@ async function lookInto(folder: string, { depth, userHome }: LookOptions): Promi
       return { places, below: [] };
     }
   }
-  return { places, below: below.map((name) => join(folder, name)).filter((path) => !KERNEL_FOLDERS.includes(path)) };
+  return {
+    places,
+    below: below
+      .filter(isMountable)
+      .map((name) => join(folder, name))
+      .filter((path) => !KERNEL_FOLDERS.includes(path)),
+  };
 }
 
 function placesOf(path: string, name: string, userHome: string | null): string[] {
@@ -95,7 +104,8 @@ interface Entries {
   folders: string[];
 }
 
-async function entriesOf(folder: string): Promise<Entries> {
+/** Returns null if this user may not read the folder. */
+async function entriesOf(folder: string): Promise<Entries | null> {
   const entries: Entries = { names: new Set(), folders: [] };
   const take = (entry: Dirent) => {
     if (isProtectedName(entry.name) || isBareName(entry.name)) entries.names.add(entry.name);
@@ -105,7 +115,8 @@ async function entriesOf(folder: string): Promise<Entries> {
     if ((statOf(folder)?.size ?? 0) < LARGE_FOLDER_BYTES) for (const entry of await readdir(folder, { withFileTypes: true })) take(entry);
     else for await (const entry of await opendir(folder, { bufferSize: LARGE_FOLDER_BATCH })) take(entry);
   } catch (error) {
-    // Nothing in a folder that cannot be read can be made to run, whatever the error is.
+    if (hasErrorCode(error, ['EACCES', 'EPERM'])) return null;
+    // It was removed, or the file system is broken.
     if (systemErrorCode(error) === null) throw error;
   }
   return entries;

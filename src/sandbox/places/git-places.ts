@@ -14,6 +14,7 @@ const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
 /** A HEAD with which git takes a folder for a repository. */
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*$/;
 const POINTER_BYTES_MAX = 64 * 1024;
+/** Of all configuration files of one repository. */
 const CONFIG_BYTES_MAX = 128 * 1024;
 /** The number of configuration files of one repository that are read. */
 const CONFIGS_MAX = 16;
@@ -49,11 +50,22 @@ export function isBareName(name: string): boolean {
 }
 
 /**
- * Returns the name of an entry that a folder lacks to be a repository: as long as it cannot be created, the folder cannot become
- * one. Returns null if the folder is one already.
+ * Returns the names of entries that a folder lacks to be a repository: as long as they cannot be created, the folder cannot become
+ * one. Returns none if the folder is one already.
  */
-export function missingForBare(folder: string, isGuard: (path: string) => boolean): string | null {
-  return BARE_LAYOUT.find((name) => statOf(join(folder, name)) === null || isGuard(join(folder, name))) ?? null;
+export function missingForBare(folder: string, isGuard: (path: string) => boolean): string[] {
+  const isMissing = (name: string) => statOf(join(folder, name)) === null || isGuard(join(folder, name));
+  const [head = 'HEAD', ...folders] = BARE_LAYOUT;
+  const missing = folders.findLast(isMissing);
+  // In a folder of a repository, an entry with this name would make `git log HEAD` ambiguous.
+  if (isMissing(head) && (missing === undefined || !isInRepository(folder))) return [head];
+  // `commondir` could name a folder elsewhere that has the others.
+  return missing === undefined ? [] : ['commondir', missing];
+}
+
+function isInRepository(folder: string): boolean {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) if (statOf(join(above, '.git')) !== null) return true;
+  return false;
 }
 
 /** Whether git takes the folder of a `.git` for a repository. If that is not certain, it does not. */
@@ -88,12 +100,12 @@ function pointer(file: string, prefix: string): string | null {
 function includedFiles(folders: readonly string[], userHome: string | null): string[] {
   const files = new Set(folders.flatMap((folder) => [join(folder, 'config'), join(folder, 'config.worktree')]));
   const own = files.size;
+  let left = CONFIG_BYTES_MAX;
   // The loop also reads the files that it adds.
   for (const file of files) {
-    for (const value of includes(configText(file) ?? '')) {
-      const path = includedPath(file, value, userHome);
-      if (path !== null) files.add(path);
-    }
+    const text = configText(file, left) ?? '';
+    left -= text.length;
+    for (const value of includes(text)) for (const path of includedPaths(file, value, userHome)) files.add(path);
     if (files.size > CONFIGS_MAX) throw new ProcessStartError(`${file}: the git configuration includes more than ${CONFIGS_MAX} files`);
   }
   return [...files].slice(own);
@@ -106,16 +118,20 @@ function includes(text: string): string[] {
   return gitConfigEntries(text).entries.flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
 }
 
-function includedPath(file: string, value: string, userHome: string | null): string | null {
-  if (value === '' || value.includes('\0')) return null;
-  if (!value.startsWith('~')) return resolve(dirname(resolveLinks(file)), value);
-  return value.startsWith('~/') && userHome !== null ? join(userHome, value.slice(2)) : null;
+/** Versions of git differ in blanks, and in which folder a relative path starts from if the file is behind a link. */
+function includedPaths(file: string, value: string, userHome: string | null): string[] {
+  const named = value.split('\0')[0] ?? '';
+  if (named === '') return [];
+  if (named.startsWith('~/')) return userHome === null ? [] : [join(userHome, named.slice(2))];
+  if (named.startsWith('~')) throw new ProcessStartError(`${file}: ${named} in this git configuration could not be protected`);
+  const folders = [dirname(file), dirname(resolveLinks(file))];
+  return [...new Set([named, named.replace(/\s/g, ' ')].flatMap((path) => folders.map((folder) => resolve(folder, path))))];
 }
 
 /** Returns the text of a configuration. Returns null for what git could not read either: no file, a folder, a pipe, a device. */
-function configText(path: string): string | null {
+function configText(path: string, bytesMax: number): string | null {
   try {
-    return readRegularFileSync(path, { bytesMax: CONFIG_BYTES_MAX })?.bytes.toString('utf8') ?? null;
+    return readRegularFileSync(path, { bytesMax })?.bytes.toString('utf8') ?? null;
   } catch (error) {
     if (!(error instanceof FileTooLargeError)) return null;
     throw new ProcessStartError(`${path}: this git configuration could not be protected: ${error.message}`, { cause: error });

@@ -16,11 +16,15 @@ export function protectNames(root: string, places: ViewPlaces, userHome: string 
   const links = PROTECTED_NAMES.filter((name) => isLink(join(root, name)));
   for (const name of [...links, ...PROTECTED_NAMES]) places.protectEntry(root, name);
   for (const path of found) if (path !== dotGit) places.protect(path);
+  const isOwnFolder = found.some((path) => path === root);
   // Only without a repository in `.git` does git look whether the root itself is one.
-  if (found.length > 0 && isRepository(dotGit)) return;
-  const missing = missingForBare(root, (path) => places.isGuard(path));
-  if (missing !== null) places.protectEntry(root, missing);
-  else for (const path of barePlaces(root, userHome)) places.protect(path);
+  if (found.length > 0 && !isOwnFolder && isRepository(dotGit)) return;
+  const missing = isOwnFolder ? [] : missingForBare(root, (path) => places.isGuard(path));
+  for (const name of missing) places.protectEntry(root, name);
+  if (missing.length > 0) return;
+  // The root is git's own folder: nothing can be added to it that git would read.
+  places.freeze(root);
+  for (const path of barePlaces(root, userHome)) if (statOf(path) !== null) places.protect(path);
 }
 
 function isLink(path: string): boolean {

@@ -26,7 +26,10 @@ export function serverPlaces({ manifest, executable }: Installation): string[] {
   const own = realPathOrSame(manifest);
   const packages = packagesOf(own);
   const folder = dirname(own);
-  const heddle = basename(dirname(folder)) === 'node_modules' ? [folder] : CHECKOUT_PARTS.map((name) => join(folder, name));
+  const heddle =
+    basename(dirname(folder)) === 'node_modules'
+      ? [folder, join(dirname(folder), '.bin')]
+      : CHECKOUT_PARTS.map((name) => join(folder, name));
   const programs = [executable, realPathOrSame(executable)].map(dirname);
   return [...new Set([...SYSTEM_FOLDERS, ...programs, ...heddle, ...packages].map(realPathOrSame))];
 }

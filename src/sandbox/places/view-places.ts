@@ -81,7 +81,7 @@ export class ViewPlaces {
     for (const { link } of links) {
       if ([...this.#named].some((root) => isWithin(root, link)))
         throw new ProcessStartError(`${link} was replaced while the command started, so it was not run.`);
-      if (this.kindOf(dirname(link)) === 'write') this.#freeze(dirname(link));
+      if (this.kindOf(dirname(link)) === 'write') this.freeze(dirname(link));
     }
     return end;
   }
@@ -122,7 +122,7 @@ export class ViewPlaces {
   }
 
   /** Makes a folder read-only but its entries writable: no entry can be created, removed or renamed. */
-  #freeze(folder: string): void {
+  freeze(folder: string): void {
     const { entries, cut } = listFolderSync(folder, FROZEN_ENTRIES_MAX);
     if (cut) {
       throw new ProcessStartError(
