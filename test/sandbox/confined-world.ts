@@ -24,8 +24,8 @@ export class ConfinedWorld {
   readonly outside = this.folder('outside');
   /** A folder for everyone's temporary files. */
   readonly shared = this.folder('shared');
-  readonly sandbox: Sandbox = createBubblewrap(this.sandboxDeps());
-  readonly #processes = createTestProcesses(this.sandbox);
+  sandbox: Sandbox = createBubblewrap(this.sandboxDeps());
+  #processes = createTestProcesses(this.sandbox);
 
   folder(...names: string[]): string {
     const path = join(this.base, ...names);
@@ -45,6 +45,12 @@ export class ConfinedWorld {
       userHome: join(this.base, 'user'),
       sharedFolders: [this.shared],
     };
+  }
+
+  /** Forgets what earlier commands have found, as a new server. */
+  sandboxAgain(): void {
+    this.sandbox = createBubblewrap(this.sandboxDeps());
+    this.#processes = createTestProcesses(this.sandbox);
   }
 
   file(path: string, text = ''): string {

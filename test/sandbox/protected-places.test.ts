@@ -101,6 +101,39 @@ describe('a command cannot make git run its program, in a workspace', () => {
     }
   });
 
+  test('that a command has opened to everyone, like /tmp', async () => {
+    git('init', '-q', 'a/b/c');
+    await world.bash('chmod o+wt .');
+    world.sandboxAgain();
+    expect((await world.bash('echo x > a/b/c/.git/config')).exitCode).not.toBe(0);
+  });
+
+  test.each([
+    ['.git', 'gitdir: .\n'],
+    ['.git/commondir', '..\n'],
+  ])('whose %s names the workspace itself', async (name, text) => {
+    world.file('work/config', '');
+    world.file('work/HEAD', 'ref: refs/heads/x\n');
+    world.folder('work', 'objects');
+    world.folder('work', 'refs');
+    if (name === '.git/commondir') world.file('work/.git/HEAD', 'ref: refs/heads/x\n');
+    world.file(`work/${name}`, text);
+    const { exitCode } = await world.bash('echo x > config; touch commondir hooks; test -s config || test -e hooks');
+    expect(exitCode).not.toBe(0);
+  });
+
+  test('in a folder of a repository: `git log HEAD` means the commit, and the folder cannot become a repository', async () => {
+    git('init', '-q', '.');
+    git('-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-q', '--allow-empty', '-m', 'one');
+    const sub = world.folder('work', 'sub');
+    const own = { writableRoots: [sub], workspace: [sub] };
+    expect((await world.bash('git log --format=%s HEAD', own, sub)).stdout).toBe('one\n');
+    const config = monitor('sub');
+    const bare = `mkdir -p c/objects c/refs objects refs; echo ref: refs/heads/x > HEAD; echo c > commondir; printf '%s' '${config}' | tee config > c/config`;
+    await world.bash(bare, own, sub);
+    expect(userRuns('sub')).toBe(false);
+  });
+
   test('with a repository below that has no work tree', async () => {
     git('init', '-q', '--bare', 'sub/mirror');
     const { exitCode } = await world.bash(`echo x > sub/mirror/hooks/post-receive || echo x > sub/mirror/config`);

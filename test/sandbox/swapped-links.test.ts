@@ -111,3 +111,12 @@ test('in a shared folder such as /tmp, only names in the folders directly below 
   expect(paths.map((path) => readdirSync(path))).toEqual([[], ['x']]);
   expect(ran.stderr).toContain('Read-only file system');
 });
+
+test('a workspace that commands of another thread replaced by a link is refused, and the refusal names the link', async () => {
+  const inner = world.folder('work', 'inner');
+  await world.bash('true');
+  await world.bash('mv inner moved; ln -s ../outside inner');
+  const own = { writableRoots: [inner], workspace: [inner] };
+  await expect(world.bash('touch x', own, inner)).rejects.toThrow(`${inner} is a symbolic link out of the workspace`);
+  expect(readdirSync(world.outside)).toEqual([]);
+});

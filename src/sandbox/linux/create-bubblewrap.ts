@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
+import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPathOrSame } from '../../base/paths/real-path.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
@@ -101,9 +102,10 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
     async protects(bounds) {
-      const { view, release } = await sandboxView(bounds, viewDeps());
+      const { view, notFollowed, release } = await sandboxView(bounds, viewDeps());
       await release();
       return (path) => {
+        if ([...notFollowed.keys()].some((left) => isWithin(path, resolveLinks(left)))) return true;
         const kind = nearestKind(path, view.places);
         return (kind !== undefined && kind !== 'write') || viewDeps().serverPlaces.some((place) => isWithin(path, place));
       };

@@ -1,8 +1,13 @@
 import { dirname } from 'node:path';
 import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 
+/** More folders are not remembered. */
+const REACHED_MAX = 10_000;
+
 /** What a running command can write. It cannot move or replace what is a mount point for it. */
 export interface RunningView {
+  /** The writable roots. Real paths. */
+  roots: readonly string[];
   mounted: ReadonlyMap<string, MountKind>;
 }
 
@@ -20,10 +25,17 @@ export interface Risks {
  */
 export class RunningViews {
   readonly #views = new Set<RunningView>();
+  readonly #reached = new Set<string>();
+
+  /** The roots of all commands so far, also of those that have ended: a link in them may be a command's. */
+  get reached(): string[] {
+    return [...this.#reached];
+  }
 
   /** Call the returned function when the command has ended. */
   add(view: RunningView): () => void {
     this.#views.add(view);
+    for (const root of view.roots) if (this.#reached.size < REACHED_MAX) this.#reached.add(root);
     return () => void this.#views.delete(view);
   }
 

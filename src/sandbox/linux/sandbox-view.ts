@@ -55,7 +55,7 @@ const CONTROL_SOCKETS = [
 /** Builds the view of a command with these bounds, from the current state of the file system. */
 export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise<BuiltView> {
   const { guardedPlaces, nestedNames, runningViews, serverPlaces, sharedFolders, userHome } = deps;
-  const { bounds, links, notFollowed } = realBounds(named);
+  const { bounds, links, notFollowed } = realBounds(named, deps.runningViews.reached);
   const { readable, writableRoots } = bounds;
   const places = new ViewPlaces(guardedPlaces);
   for (const [link, target] of links) places.links.set(link, target);
@@ -85,7 +85,7 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     links: places.links,
     system: systemPlaces(bounds, roots),
   };
-  const end = runningViews.add({ mounted: mountedPlaces(view) });
+  const end = runningViews.add({ roots, mounted: mountedPlaces(view) });
   return {
     view,
     unsure: needed,

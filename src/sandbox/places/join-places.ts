@@ -26,8 +26,9 @@ export async function joinPlaces(root: string, places: readonly NestedPlace[]): 
   const breaks = new EventLoopYield();
   let joined = await atDepth(places, { root, depthMax: DEPTH_MAX, breaks });
   let mounts = await mountsOf(root, joined, breaks);
-  for (let wide = widest(root, mounts); wide !== null && mounts.size > MOUNTS_MAX; wide = widest(root, mounts)) {
-    const folder = wide;
+  while (mounts.size > MOUNTS_MAX) {
+    const folder = await widest(root, mounts, breaks);
+    if (folder === null) break;
     joined = [...joined.filter(({ path }) => !isWithin(path, folder)), { path: folder, reason: folder }];
     mounts = await mountsOf(root, joined, breaks);
   }
@@ -67,9 +68,10 @@ function cut(root: string, path: string, depthMax: number): string {
 }
 
 /** Returns the folder below the root in which most folders contain places, or null if none is very wide. */
-function widest(root: string, mounts: ReadonlySet<string>): string | null {
+async function widest(root: string, mounts: ReadonlySet<string>, breaks: EventLoopYield): Promise<string | null> {
   const widths = new Map<string, number>();
   for (const path of mounts) {
+    await breaks.worked(WORK);
     const folder = path.slice(0, path.lastIndexOf(sep));
     widths.set(folder, (widths.get(folder) ?? 0) + 1);
   }

@@ -17,12 +17,12 @@ export interface RealBounds {
 /**
  * Resolves the links in the bounds, from the current state of the file system. Does not follow a link inside a writable root if
  * that would widen the bounds: an earlier command may have created it in place of a root that is inside another root, or that
- * did not exist yet.
+ * did not exist yet. The same holds for a link in one of the `reached` folders, which commands with other bounds could write.
  */
-export function realBounds(named: SandboxBounds): RealBounds {
+export function realBounds(named: SandboxBounds, reached: readonly string[] = []): RealBounds {
   const readRoots = named.readable === 'everything' ? [] : named.readable.roots;
   const home = realPath(named.home) ?? named.home;
-  const { changeable, steadyRoots } = changeableFolders(named.writableRoots);
+  const { changeable, steadyRoots } = changeableFolders(named.writableRoots, reached);
   const steadyReadRoots = readRoots.map(followPath).filter((way) => linkWithin(way, changeable) === null);
   const steady: SandboxBounds = {
     ...named,
@@ -57,11 +57,11 @@ export function realBounds(named: SandboxBounds): RealBounds {
 }
 
 /** Returns the folders in which commands can create links, and those of them that no such link can redirect. */
-function changeableFolders(roots: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
+function changeableFolders(roots: readonly string[], reached: readonly string[]): { changeable: string[]; steadyRoots: string[] } {
   const followed = roots.map(followPath);
-  const plain = followed.filter(({ links }) => links.length === 0).map(endOf);
+  const plain = [...reached, ...followed.filter(({ links }) => links.length === 0).map(endOf)];
   const outside = followed.filter((way) => linkWithin(way, plain) === null);
-  const changeable = outside.map(endOf);
+  const changeable = [...reached, ...outside.map(endOf)];
   return { changeable, steadyRoots: outside.filter((way) => linkWithin(way, changeable) === null).map(endOf) };
 }
 
