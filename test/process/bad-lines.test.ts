@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Message } from '../support/test-client.ts';
 import { JSON_TEXTS } from './json-texts.ts';
 import { type HeddleProcess, place, startHeddle } from './support.ts';
@@ -49,9 +49,10 @@ test('deep values where a method takes any value are kept or refused, and the se
       ];
       for (const [index, request] of requests.entries()) {
         const id = `${depth} ${deep[0]} ${index}`;
-        const answers = (await replies(heddle, line(`{"id":"${id}",${request}}`))).filter((sent) => sent.id === id);
-        if (index === 8) expect(answers, id).toEqual([]);
-        else expect(answers, request.slice(0, 100)).toHaveLength(1);
+        const answers = await replies(heddle, line(`{"id":"${id}",${request}}`));
+        // A request that reads files may be answered after a later one.
+        if (index === 8) expect(answers.filter((sent) => sent.id === id)).toEqual([]);
+        else await vi.waitUntil(() => heddle.messages.some((sent) => sent.id === id), { timeout: 10_000, interval: 5 });
       }
     }
   }
