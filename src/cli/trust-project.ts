@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isFolder } from '../base/paths/is-folder.ts';
+import { showText } from '../base/show-text.ts';
 import { readLayer } from '../config/layers/layer.ts';
 import { loadToml } from '../config/layers/toml.ts';
 import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';
@@ -20,16 +21,13 @@ interface Terminal {
   confirm: ((question: string) => Promise<boolean>) | null;
 }
 
-/** Anything that a terminal may not show as itself: control and invisible characters, and unusual blanks. */
-const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]/gu;
-
 /**
  * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the contents that it
  * has shown as trusted. Returns true if no file of a trusted folder is left that is not in force. Throws an OptionError if there is
  * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
  */
 export async function trustProject({ home, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {
-  if (!isFolder(folder)) throw new OptionError(`trust ${visibleText(folder)}: there is no such folder`);
+  if (!isFolder(folder)) throw new OptionError(`trust ${showText(folder)}: there is no such folder`);
   const file = join(home, 'config.toml');
   const user = readLayer(file, { type: 'user', file, profile: null }, await loadToml()).config;
   const trustedFiles = new TrustedFiles({ home });
@@ -37,7 +35,7 @@ export async function trustProject({ home, folder, yes }: TrustOptions, terminal
   if (trustedFiles.problem !== null) throw trustedFiles.problem;
   const refused = files.filter((one) => !one.isInForce);
   for (const { path, reason, offered } of refused) {
-    terminal.print(offered === null ? `${visibleText(reason)}.\n\n` : shownContent(path, offered));
+    terminal.print(offered === null ? `${showText(reason)}.\n\n` : shownContent(path, offered));
   }
   const offers = refused.map(({ offered }) => offered).filter((offered) => offered !== null);
   if (offers.length === 0) {
@@ -45,7 +43,7 @@ export async function trustProject({ home, folder, yes }: TrustOptions, terminal
     return refused.length === 0;
   }
   if (!(yes || (await isConfirmed(offers, terminal)))) return false;
-  for (const { entry, relativePath, hash } of offers) trustedFiles.trust({ folder: entry, files: { [relativePath]: hash } });
+  trustedFiles.trust(offers.map(({ entry, relativePath, hash }) => ({ folder: entry, files: { [relativePath]: hash } })));
   terminal.print(`Trusted. It applies to threads that are started, resumed or forked from now on.\n`);
   return offers.length === refused.length;
 }
@@ -57,16 +55,12 @@ async function isConfirmed(offers: readonly OfferedContent[], { confirm }: Termi
 
 function nothingToTrust(files: readonly ProjectFile[]): string {
   if (files.length === 0) return 'There is nothing to trust: no file of the project sets anything here.\n';
-  return `There is nothing to trust. These files are in force:\n${files.map(({ path }) => `  ${visibleText(path)}\n`).join('')}`;
+  return `There is nothing to trust. These files are in force:\n${files.map(({ path }) => `  ${showText(path)}\n`).join('')}`;
 }
 
 /** Each line of the content begins with a bar, so that no line of it looks like one of heddle's own. */
 function shownContent(path: string, { bytes, isChanged }: OfferedContent): string {
   const lines = bytes.toString('utf8').replace(/\n$/, '').split('\n');
-  const content = lines.map((line) => `  | ${visibleText(line)}\n`).join('');
-  return `${visibleText(path)} ${isChanged ? 'has changed since you trusted it' : 'is new'}:\n${content}\n`;
-}
-
-function visibleText(text: string): string {
-  return text.replaceAll('\n', '\\n').replace(STRANGE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  const content = lines.map((line) => `  | ${showText(line, { multiline: true })}\n`).join('');
+  return `${showText(path)} ${isChanged ? 'has changed since you trusted it' : 'is new'}:\n${content}\n`;
 }

@@ -81,8 +81,8 @@ test('control and invisible characters of a content and of a path are visible', 
   const folder = 's\u001b[2Jub\n';
   writeFiles(project, { [`${folder}/${FILE}`]: '# \u001b[2J\u202e\u200bx\r\nmodel = "ü"\t# 東\n' });
   const { shown } = await run(() => false, { folder });
-  expect(shown).toBe(`${project}/s\\u{1b}[2Jub\\n/${FILE} is new:
-  | # \\u{1b}[2J\\u{202e}\\u{200b}x\\u{d}
+  expect(shown).toBe(`${project}/s\\x1b[2Jub\\n/${FILE} is new:
+  | # \\x1b[2J\\u{202e}\\u{200b}x\\r
   | model = "ü"\t# 東
 
 `);

@@ -68,8 +68,7 @@ function readBytes(file: string): Buffer | null {
     }
     throw new ConfigError(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`, location, { cause: error });
   }
-  if (read === null) return null;
-  return read.bytes;
+  return read?.bytes ?? null;
 }
 
 function decode(bytes: Uint8Array, file: string): string {

@@ -69,11 +69,13 @@ export class TrustedFiles {
     }
   }
 
-  /** Records that the user trusts these contents. Throws a TrustError if they cannot be recorded. */
-  trust({ folder, files }: Omit<TrustLine, 'first'>): void {
+  /** Records that the user trusts these contents, all or none. Throws a TrustError if they cannot be recorded. */
+  trust(lines: readonly Omit<TrustLine, 'first'>[]): void {
     this.read();
+    const texts = lines.map(({ folder, files }) => JSON.stringify({ folder, files }));
     try {
-      this.#append(JSON.stringify({ folder, files }));
+      if (this.#writes) this.#append(texts.join('\n'));
+      else this.#kept.push(...texts);
     } catch (error) {
       throw new TrustError(`${this.path} cannot be written: ${reasonOf(error)}`, { cause: error });
     }

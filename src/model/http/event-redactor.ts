@@ -28,6 +28,10 @@ const FORMAT_WORDS: ReadonlySet<string> = new Set([
   ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
   ...['image_generation_call', 'commentary', 'final_answer'],
 ]);
+/** No tool takes arguments that are nested more deeply. */
+const DEPTH_MAX = 500;
+/** Takes the place of arguments that cannot be examined. */
+const HIDDEN_ARGUMENTS = JSON.stringify({ hidden: '…' });
 const NOTHING: readonly ModelEvent[] = [];
 const ESCAPE_CHARS = '\\u0000'.length;
 
@@ -145,7 +149,9 @@ export class EventRedactor {
 
   /** Also finds secrets that are written with escape sequences. */
   #redactArguments(text: string): string {
-    const value = text.includes('\\') ? parsedJson(text) : undefined;
+    if (!text.includes('\\')) return text;
+    if (isDeep(text)) return HIDDEN_ARGUMENTS;
+    const value = parsedJson(text);
     const hidden = JSON.stringify(this.#redactValue(value));
     return value === undefined || hidden === JSON.stringify(value) ? text : hidden;
   }
@@ -154,13 +160,24 @@ export class EventRedactor {
     return FORMAT_WORDS.has(text) ? text : redact(text, this.#secrets);
   }
 
-  /** A copy of a JSON value without secrets, in keys and in strings. */
-  #redactValue<T>(value: T): T {
+  /** A copy of a JSON value without secrets, in keys and in strings. What is nested too deeply becomes null. */
+  #redactValue<T>(value: T, depth = 0): T {
+    if (depth > DEPTH_MAX) return null as T;
     if (typeof value === 'string') return this.#redactText(value) as T;
-    if (Array.isArray(value)) return value.map((part) => this.#redactValue(part)) as T;
+    if (Array.isArray(value)) return value.map((part) => this.#redactValue(part, depth + 1)) as T;
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [this.#redactText(key), this.#redactValue(part)])) as T;
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [this.#redactText(key), this.#redactValue(part, depth + 1)])) as T;
   }
+}
+
+/** Whether a JSON text may be nested more deeply than can be examined. */
+function isDeep(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > DEPTH_MAX) return true;
+  }
+  return false;
 }
 
 function shown(channel: Channel, delta: string): readonly ModelEvent[] {

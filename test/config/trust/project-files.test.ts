@@ -79,7 +79,7 @@ test('after that, a new file and a changed one are not in force before the user 
   if (added?.isInForce !== false || added.offered === null) throw new Error('nothing is offered');
   const { entry, relativePath, hash, bytes } = added.offered;
   expect(bytes.toString()).toBe('b = 1\n');
-  new TrustedFiles({ home: world.home }).trust({ folder: entry, files: { [relativePath]: hash } });
+  new TrustedFiles({ home: world.home }).trust([{ folder: entry, files: { [relativePath]: hash } }]);
   expect(world.inForce('sub')).toEqual(['sub']);
   world.write({ [FILE]: 'a = 1\n', [`sub/${FILE}`]: 'b = 1 # \n' });
   expect(world.inForce('sub')).toEqual(['']);
@@ -191,7 +191,7 @@ describe('if the record cannot be read, nothing is trusted and nothing is record
     writeFileSync(join(world.home, 'config.toml'), user);
     const warnings = await configWarnings(sourcesIn(world.home, { cwd: world.project, env: { OPENAI_API_KEY: 'k' } }));
     expect(warnings[0]).toMatchObject({ summary: expect.stringContaining(reason), path: world.record });
-    expect(() => new TrustedFiles({ home: world.home }).trust({ folder: '/a', files: {} })).toThrow(reason);
+    expect(() => new TrustedFiles({ home: world.home }).trust([{ folder: '/a', files: {} }])).toThrow(reason);
   });
 });
 
@@ -231,7 +231,7 @@ test('if the record cannot be written, trust lasts as long as the process, with 
   expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: true }]);
   world.write({ [FILE]: 'model = "b"\n' });
   expect(world.look('', trustedFiles)).toMatchObject([{ isInForce: false }]);
-  expect(() => trustedFiles.trust({ folder: world.project, files: {} })).toThrow('cannot be written: the file would be larger');
+  expect(() => trustedFiles.trust([{ folder: world.project, files: {} }])).toThrow('cannot be written: the file would be larger');
   expect(readFileSync(world.record, 'utf8')).toBe(full);
 });
 
