@@ -13,46 +13,76 @@ const EXTENDED = 0x4000;
 const TRAILER_BYTES = 20;
 const SUBMODULE = 0o160000;
 
-/**
- * Whether the index of a repository with SHA-1 names submodules. `folder` is the git folder of the working tree. Resolves with null if
- * that is not certain: the index is too large, is split into two files, or cannot be read.
- */
+/** Whether the index of a repository names submodules; the rest is as for `gitIndexSubmodulePaths`. */
 export async function gitIndexSubmodules(folder: string): Promise<boolean | null> {
+  const paths = await gitIndexSubmodulePaths(folder);
+  return paths === null ? null : paths.length > 0;
+}
+
+/**
+ * Returns the paths of the submodules in the index of a repository with SHA-1, relative to the working tree. `folder` is the git folder
+ * of the working tree, a real path. Resolves with null if they are not certain: the index is too large, is split into two files, or
+ * cannot be read.
+ */
+export async function gitIndexSubmodulePaths(folder: string): Promise<string[] | null> {
   try {
     const path = join(folder, 'index');
     const file = await readRegularFile(path, { bytesMax: INDEX_BYTES_MAX, mayLieAt: (real) => real === path });
-    return file === null ? false : hasSubmodules(file.bytes);
+    return file === null ? [] : submodulesIn(file.bytes);
   } catch {
     return null;
   }
 }
 
-function hasSubmodules(bytes: Buffer): boolean | null {
+function submodulesIn(bytes: Buffer): string[] | null {
   if (bytes.length < HEADER_BYTES + TRAILER_BYTES || bytes.toString('latin1', 0, 4) !== 'DIRC') return null;
   const version = bytes.readUInt32BE(4);
   if (version < 2 || version > 4) return null;
   const end = bytes.length - TRAILER_BYTES;
+  const paths: string[] = [];
+  let name: Buffer = Buffer.alloc(0);
   let at = HEADER_BYTES;
   for (let left = bytes.readUInt32BE(8); left > 0; left -= 1) {
     if (at + FIXED_BYTES >= end) return null;
-    if (bytes.readUInt32BE(at + MODE_AT) === SUBMODULE) return true;
-    const next = entryEnd(bytes, at, version);
-    if (next === null || next > end) return null;
-    at = next;
+    const entry = version === 4 ? shortenedName(bytes, at, name) : wholeName(bytes, at);
+    if (entry === null || entry.next > end) return null;
+    name = entry.name;
+    if (bytes.readUInt32BE(at + MODE_AT) === SUBMODULE) paths.push(name.toString('utf8'));
+    at = entry.next;
   }
-  return hasExtension(bytes.subarray(at, end), 'link') ? null : false;
+  return hasExtension(bytes.subarray(at, end), 'link') ? null : paths;
 }
 
-/** Returns the place after the entry. Returns null if the index ends before. */
-function entryEnd(bytes: Buffer, at: number, version: number): number | null {
-  const fixed = FIXED_BYTES + ((bytes.readUInt16BE(at + FLAGS_AT) & EXTENDED) === 0 ? 0 : 2);
-  let name = at + fixed;
-  // The length of the part that the name has in common with the one before, 7 bits in each byte.
-  if (version === 4) while (((bytes[name++] ?? 0) & 0x80) !== 0);
-  const zero = bytes.indexOf(0, name);
-  if (zero === -1) return null;
-  // Before version 4, one to eight zeros fill up a multiple of eight bytes.
-  return version === 4 ? zero + 1 : at + ((zero - at + 8) & ~7);
+interface EntryName {
+  name: Buffer;
+  /** Where the next entry begins. */
+  next: number;
+}
+
+/** Returns null if the index ends before the name does. */
+function wholeName(bytes: Buffer, at: number): EntryName | null {
+  const start = nameAt(bytes, at);
+  const zero = bytes.indexOf(0, start);
+  // One to eight zeros fill up a multiple of eight bytes.
+  return zero === -1 ? null : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
+}
+
+/** In version 4, a name begins with the number of bytes to remove from the end of the name before. */
+function shortenedName(bytes: Buffer, at: number, before: Buffer): EntryName | null {
+  let start = nameAt(bytes, at);
+  let byte = bytes[start++] ?? 0;
+  let removed = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = bytes[start++] ?? 0;
+    removed = (removed + 1) * 128 + (byte & 0x7f);
+  }
+  const zero = bytes.indexOf(0, start);
+  if (zero === -1 || removed > before.length) return null;
+  return { name: Buffer.concat([before.subarray(0, before.length - removed), bytes.subarray(start, zero)]), next: zero + 1 };
+}
+
+function nameAt(bytes: Buffer, at: number): number {
+  return at + FIXED_BYTES + ((bytes.readUInt16BE(at + FLAGS_AT) & EXTENDED) === 0 ? 0 : 2);
 }
 
 function hasExtension(rest: Buffer, signature: string): boolean | null {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { gitIndexSubmodules } from '../../src/git/git-index-submodules.ts';
+import { gitIndexSubmodulePaths, gitIndexSubmodules } from '../../src/git/git-index-submodules.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
 /** A repository with files whose names have many lengths, and what it says about its index. */
@@ -38,4 +38,12 @@ test('an index that is no index, or that ends early, is not certain', async () =
   expect(await gitIndexSubmodules(folder)).toBeNull();
   writeFileSync(join(folder, 'index'), 'x'.repeat(200));
   expect(await gitIndexSubmodules(folder)).toBeNull();
+});
+
+test.each(['2', '4'])('the paths of submodules, in version %s', async (version) => {
+  const folder = tempFolder({ 'a/file': '', 'sub/one/file': '' });
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
+  git('init');
+  for (const args of [ADD, link('sub/one/inner'), link('sub/two'), ['update-index', `--index-version=${version}`]]) git(...args);
+  expect(await gitIndexSubmodulePaths(join(folder, '.git'))).toEqual(['sub/one/inner', 'sub/two']);
 });

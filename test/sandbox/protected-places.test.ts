@@ -101,6 +101,18 @@ describe('a command cannot make git run its program, in a workspace', () => {
     }
   });
 
+  test('with a submodule that is not checked out', async () => {
+    git('init', '-q');
+    git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`);
+    world.folder('work', 'sub');
+    const config = monitor('sub');
+    await world.bash(
+      `mkdir -p sub/.git/objects sub/.git/refs; echo ref: refs/x > sub/.git/HEAD; printf '%s' '${config}' > sub/.git/config`,
+    );
+    expect(userRuns('.')).toBe(false);
+    expect(existsSync(join(world.workspace, 'sub', '.git'))).toBe(false);
+  });
+
   test('that a command has opened to everyone, like /tmp', async () => {
     git('init', '-q', 'a/b/c');
     await world.bash('chmod o+wt .');

@@ -6,7 +6,7 @@ import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode, systemErrorCode } from '../../base/system-error-code.ts';
 import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { ProcessStartError } from '../processes/processes.ts';
-import { barePlaces, gitPlaces, isBareLayout, isBareName } from './git-places.ts';
+import { barePlaces, gitPlaces, isBareLayout, isBareName, submodulePlaces } from './git-places.ts';
 import { joinPlaces, type NestedPlace } from './join-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { PATH_BYTES_MAX } from './view-places.ts';
@@ -78,6 +78,7 @@ async function lookInto(folder: string, { depth, userHome }: LookOptions): Promi
   if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
   const places: NestedPlace[] = [];
   const add = (reason: string, paths: readonly string[]) => places.push(...paths.map((path) => ({ path, reason })));
+  if (names.has('.git')) add(join(folder, '.git'), await submodulePlaces(join(folder, '.git')));
   if (depth > 0) {
     for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));
     if (isBareLayout(names)) {

@@ -5,6 +5,7 @@ import { textOf } from '../../base/files/text-of.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { type GitConfigEntry, gitConfigEntries } from '../../git/git-config-entries.ts';
+import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
 /** The entries of git's folder that can make git run programs. Each can be a link to another place. */
@@ -32,6 +33,20 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
   const folders = [folder, ...(common === null ? [] : [resolve(folder, common)])];
   const linked = folders.flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name))).filter(isLink);
   return [...new Set([dotGit, ...folders, ...linked, ...includedFiles(folders, userHome)])];
+}
+
+/**
+ * Returns the `.git` of each submodule of the repository of a `.git`: git also runs there. A submodule need not be checked out: then a
+ * command could make it a repository of its own.
+ */
+export async function submodulePlaces(dotGit: string): Promise<string[]> {
+  const paths = (await gitIndexSubmodulePaths(resolveLinks(gitFolder(dotGit)))) ?? namedSubmodules(dirname(dotGit));
+  return paths.filter((path) => !path.split('/').includes('..')).map((path) => join(dirname(dotGit), path, '.git'));
+}
+
+function namedSubmodules(root: string): string[] {
+  const { entries } = gitConfigEntries(textOf(join(root, '.gitmodules'), CONFIG_BYTES_MAX) ?? '');
+  return entries.flatMap(({ section, key, value }) => (section === 'submodule' && key === 'path' && value !== null ? [value] : []));
 }
 
 /** Returns the paths in a folder from which git would read what it runs if the folder is a repository without a work tree. */
