@@ -33,6 +33,8 @@ export interface Sandbox {
    * `ProcessStartError` if there is too much to protect.
    */
   protects(bounds: SandboxBounds): Promise<(path: string) => boolean>;
+  /** Removes what the sandbox keeps between commands. To be called when no command runs any more. */
+  close(): Promise<void>;
   /** Returns the name of the sandbox. If it does not work here, returns what is missing and how to get it. */
   available(): Promise<{ name: string } | { problem: string }>;
 }

@@ -62,12 +62,14 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
   let probed: Promise<ProbeResult> | null = null;
 
   function viewDeps(): ViewDeps {
-    looked ??= {
-      guardedPlaces: new GuardedPlaces(),
+    if (looked !== null) return looked;
+    const shared = sharedFolders.map(realPathOrSame);
+    looked = {
+      guardedPlaces: new GuardedPlaces({ clock, shared }),
       nestedNames: new NestedNames(clock),
       runningViews: new RunningViews(),
       serverPlaces: [...serverPlaces(installation), ...(storeDir === home ? [] : [storeDir])],
-      sharedFolders: sharedFolders.map(realPathOrSame),
+      sharedFolders: shared,
       userHome,
     };
     return looked;
@@ -100,6 +102,9 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
     async available() {
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
+    },
+    async close() {
+      looked?.guardedPlaces.close();
     },
     async protects(bounds) {
       const { view, notFollowed, release } = await sandboxView(bounds, viewDeps());

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, mkdirSync, openSync, rmdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
@@ -9,6 +10,7 @@ import { openPlace } from './open-place.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
+const LINGER_MS = 10_000;
 /** A folder with more entries is not a guard: each entry of a guard is a server that uses it. */
 const HOLDS_MAX = 1000;
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -23,6 +25,14 @@ interface Guard {
   parent: number;
   /** The descriptor of the guard itself. */
   own: number;
+  /** Removes the guard if no further command needs it. Null: a command needs it now. */
+  removal: Timer | null;
+}
+
+export interface GuardOptions {
+  clock: Clock;
+  /** Folders in which guards stay a moment longer: making them anew for each command takes longer than the command. */
+  shared: readonly string[];
 }
 
 /**
@@ -34,9 +44,14 @@ interface Guard {
  * Folders are created and removed through open folders: a link that replaces a folder in the meantime leads nowhere else.
  */
 export class GuardedPlaces {
+  readonly #options: GuardOptions;
   readonly #guards = new Map<string, Guard>();
   readonly #namespace = /\d+/.exec(readProcLink('/proc/self/ns/pid'))?.[0] ?? '0';
   readonly #hold = `held-for-sandbox-${this.#namespace}-${readProcLink('/proc/self')}-${randomBytes(4).toString('hex')}`;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
 
   /**
    * Guards a path without links, or holds the existing guard. Returns false if this user has no permission to create anything
@@ -46,6 +61,8 @@ export class GuardedPlaces {
     const guard = this.#guards.get(path) ?? this.#make(path);
     if (guard === null) return false;
     guard.holders += 1;
+    guard.removal?.clear();
+    guard.removal = null;
     this.#guards.set(path, guard);
     return true;
   }
@@ -62,6 +79,20 @@ export class GuardedPlaces {
     if (guard === undefined) return;
     guard.holders -= 1;
     if (guard.holders > 0) return;
+    const { clock, shared } = this.#options;
+    if (shared.includes(dirname(path))) guard.removal = clock.setTimer(() => this.#remove(path, guard), LINGER_MS);
+    else this.#remove(path, guard);
+  }
+
+  /** Removes the guards that no command needs. */
+  close(): void {
+    for (const [path, guard] of this.#guards) {
+      guard.removal?.clear();
+      if (guard.holders === 0) this.#remove(path, guard);
+    }
+  }
+
+  #remove(path: string, guard: Guard): void {
     this.#guards.delete(path);
     unlessInUse(() => {
       rmdirSync(within(guard.own, this.#hold));
@@ -78,7 +109,7 @@ export class GuardedPlaces {
       // A command has replaced a folder of the path.
       if (parent === null) continue;
       try {
-        return { holders: 0, parent, own: this.#makeIn(parent, basename(path)) };
+        return { holders: 0, parent, own: this.#makeIn(parent, basename(path)), removal: null };
       } catch (error) {
         closeSync(parent);
         if (hasErrorCode(error, FORBIDDEN)) return null;

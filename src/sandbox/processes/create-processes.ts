@@ -17,6 +17,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     async close() {
       closed = true;
       await (await loaded)?.close();
+      await deps.sandbox?.close();
     },
   };
 }
