@@ -1,16 +1,17 @@
 import { join, resolve } from 'node:path';
+import type { Env } from '../../base/env.ts';
 import type { ParsedCommand, SimpleCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
 import { CODE_FILES } from './code-files.ts';
 import { programKind } from './program-kind.ts';
 
-/** A command with its folder and the search path of its programs. */
+/** A command with its folder and its environment. */
 export interface PinnedCommand {
   command: ParsedCommand;
   /** The absolute path of the working directory. It need not exist. */
   cwd: string;
-  /** The `PATH` of its environment. */
-  searchPath: string;
+  /** Its environment. */
+  env: Env;
 }
 
 /** The places that a command depends on. All paths are absolute, links are not resolved. */
@@ -35,10 +36,10 @@ const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
 const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
 
 /** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */
-export function namedPaths({ command, cwd, searchPath }: PinnedCommand): NamedPaths | null {
+export function namedPaths({ command, cwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
   found.enter([cwd]);
-  found.takePrograms(command, searchPath.split(':'));
+  found.takePrograms(command, (env.PATH ?? '').split(':'));
   const { commands, text } = command;
   if (commands === null) found.takeText(text);
   const folders = possibleFolders(commands ?? [], cwd);

@@ -103,8 +103,7 @@ export class CommandAction implements Action {
   async #pinAgain(): Promise<CommandRun> {
     const { command, call, deps, pin } = this.#run;
     await pin?.close();
-    const searchPath = deps.environment().PATH ?? '';
-    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, searchPath }, reachedRoots(this.#run)) };
+    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, env: deps.environment() }, reachedRoots(this.#run)) };
     return this.#run;
   }
 
