@@ -13,7 +13,7 @@ const TRACED: ReadonlySet<string> = new Set(
     'program list pipeline command command_name subshell negated_command redirected_statement file_redirect file_descriptor ' +
     'herestring_redirect heredoc_start heredoc_body heredoc_content heredoc_end comment if_statement elif_clause else_clause while_statement ' +
     'do_group word number raw_string string string_content concatenation brace_expression simple_expansion ' +
-    'variable_name special_variable_name command_substitution process_substitution'
+    'variable_name special_variable_name process_substitution'
   ).split(' '),
 );
 /** Further syntax, if its text has this form. Other forms run code in subscripts, or change what names mean. */
@@ -23,6 +23,8 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['test_command', /^\[ (?:! )?-[defhLrswxzn] [\w./-]+ \]$/],
   // In zsh, some names mean more than the name, such as `path`.
   ['for_statement', /^for\s+(?:[a-z]|dir|file|item|line|name|num|page|part)\s/],
+  // bash ends this at the next backtick, also between quotes or in a comment.
+  ['command_substitution', /^(?:\$\(|`[^`'"\\#]*`$)/],
   ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
 ]);
 /** Text may stand between the children of these nodes. Between all others there must be blanks only. */
