@@ -39,6 +39,16 @@ test.each([
   'echo "`echo \'`; ./x; echo `\'`"',
   'echo `ls #`; ./x; echo `',
   'echo `echo \\`ls\\``',
+  // In zsh, `}` ends a block wherever it stands alone.
+  '{ ls } always { ./x; }',
+  'while ls; do ls } ./x; done',
+  '{ ls; ls } ; ./x; }',
+  'if ls; then ls { ./x; }; fi',
+  'echo }',
+  'echo {',
+  'ls > } ./x',
+  'for a in }; do ls; done',
+  'cat <<< }',
 ])('cannot tell the commands of %j', async (script) => {
   expect(await traced(script)).toBeNull();
 });

@@ -27,6 +27,8 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['command_substitution', /^(?:\$\(|`[^`'"\\#]*`$)/],
   ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
 ]);
+/** Where zsh finds one of these alone, it begins or ends a block. */
+const BLOCK_SIGN = /^[{}]$/;
 /** Text may stand between the children of these nodes. Between all others there must be blanks only. */
 const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
@@ -69,8 +71,12 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
   }
 }
 
-/** Whether a redirection has no words after its target: they would be words of a command. */
+/**
+ * Whether no word of a node begins or ends a block, and whether a redirection has no words after its target: they would be words of a
+ * command.
+ */
 function hasPlainParts(node: Node): boolean {
+  if (node.type !== 'concatenation' && node.children.some(({ type, text }) => type === 'word' && BLOCK_SIGN.test(text))) return false;
   if (node.type === 'heredoc_redirect') return isPlainHeredoc(node);
   return node.type !== 'file_redirect' || node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1;
 }
