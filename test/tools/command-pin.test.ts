@@ -75,6 +75,17 @@ function change(cwd: string, changed: string | null, how: string): void {
   } else CHANGES[how]?.(path);
 }
 
+test('a pin reads cd without words as the home', async () => {
+  const base = tempFolder();
+  mkdirSync(join(base, 'home'));
+  const command = await parseCommand(['bash', '-lc', 'cd && ./run.sh']);
+  const pin = await CommandPin.take({ command, cwd: base, env: { ...ENV, HOME: join(base, 'home') } }, [base]);
+  await pin.close();
+  expect(pin.identity).not.toBeNull();
+  writeFileSync(join(base, 'home', 'run.sh'), '');
+  expect(await pin.changed()).toBe(join(base, 'home', 'run.sh'));
+});
+
 describe('a pin of a git command', () => {
   const CONFIG = '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../more\n[filter "x"]\n\tclean = sh tools/clean.sh\n';
   const HOME_CONFIG = '[core]\n\thooksPath = ~/hooks\n[includeIf "gitdir:/"]\n\tpath = included\n';

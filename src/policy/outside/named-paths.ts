@@ -42,7 +42,7 @@ export function namedPaths({ command, cwd, env }: PinnedCommand): NamedPaths | n
   found.takePrograms(command, (env.PATH ?? '').split(':'));
   const { commands, text } = command;
   if (commands === null) found.takeText(text);
-  const folders = possibleFolders(commands ?? [], cwd);
+  const folders = possibleFolders(commands ?? [], cwd, env.HOME);
   for (const [index, simple] of (commands ?? []).entries()) {
     const here = folders[index] ?? null;
     if (here === null) return null;
@@ -58,14 +58,17 @@ export function possiblePaths(words: readonly string[], folders: readonly string
   return [...parts].filter((part) => part !== '' && !part.includes('\0')).flatMap((part) => folders.map((folder) => resolve(folder, part)));
 }
 
-/** Returns the folders that a script may be in before each of its commands. A `cd` adds folders; null: one that is not known. */
-export function possibleFolders(commands: readonly SimpleCommand[], cwd: string): (readonly string[] | null)[] {
+/**
+ * Returns the folders that a script may be in before each of its commands. A `cd` adds folders; null: one that is not known. `home` is
+ * the folder of a `cd` without words.
+ */
+export function possibleFolders(commands: readonly SimpleCommand[], cwd: string, home = ''): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [cwd];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
     if (program === 'cd' && folders !== null) {
-      const [target, ...others] = args;
-      const isCertain = target !== undefined && others.length === 0 && !target.startsWith('-');
+      const [target = home, ...others] = args;
+      const isCertain = target !== '' && others.length === 0 && !target.startsWith('-');
       const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }

@@ -14,7 +14,7 @@ import { type CommandIdentity, commandIdentity } from './command-identity.ts';
  * directory open, so that a folder or link that replaces it has no effect.
  */
 export class CommandPin {
-  /** Null: the command depends on too many places, so it cannot be recognized again. */
+  /** Null: the command depends on places that are too many or not known, so it cannot be recognized again. */
   readonly identity: CommandIdentity | null;
   /** A path that leads to the working directory itself. Null: it does not exist, or the system has no such path. */
   readonly folder: string | null;
@@ -44,12 +44,16 @@ export class CommandPin {
     }
   }
 
-  /** Returns a path that the command depends on and where something has changed since. Returns null if there is none. */
+  /**
+   * Returns a path that the command depends on and where something has changed since. Returns null if there is none. Without an
+   * identity, only the way to the working directory counts.
+   */
   async changed(): Promise<string | null> {
     if (this.strayed !== null) return this.strayed;
     const before = this.identity;
+    if (before === null) return null;
     const now = await commandIdentity(this.#command);
-    if (before === null || now === null) return this.#command.cwd;
+    if (now === null) return this.#command.cwd;
     const changed = [...before.keys(), ...now.keys()].filter((path) => before.get(path) !== now.get(path));
     // A replaced folder says more than the files in it.
     return changed.sort((one, other) => one.length - other.length)[0] ?? null;
