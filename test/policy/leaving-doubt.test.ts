@@ -40,6 +40,7 @@ async function doubt(
     roots,
     realPaths: new Map([...all.map((path) => [path, path] as const), ...realPaths]),
     repositories,
+    hasUnreadSettings: false,
     variable,
   });
 }

@@ -8,8 +8,8 @@ import type { LeavingFacts } from '../../../policy/outside/leaving-doubt.ts';
 import { possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { programKind } from '../../../policy/outside/program-kind.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
+import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { repositoryFacts } from './repository-facts.ts';
-import { userHooksPaths } from './user-hooks-paths.ts';
 
 /** A command that names more places does not leave the sandbox by a rule. */
 const PATHS_MAX = 2048;
@@ -49,12 +49,24 @@ export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand
   };
   await resolveAll(named);
   const repositories = new Map<string, RepositoryFacts | null>();
-  if (commands.some(({ words }) => programKind(words) === 'git')) {
-    const hooksPaths = await userHooksPaths(env);
-    for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksPaths));
+  const usesGit = commands.some(({ words }) => programKind(words) === 'git');
+  const hooksFrom = usesGit ? await userHooks(env) : null;
+  if (hooksFrom !== null) {
+    for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksFrom));
     await resolveAll([...repositories.values()].flatMap((repository) => localRemotes(repository)));
   }
-  return { roots: realRoots, realPaths, repositories, variable: strangeVariable(env) };
+  return { roots: realRoots, realPaths, repositories, hasUnreadSettings: usesGit && hooksFrom === null, variable: strangeVariable(env) };
+}
+
+/**
+ * Returns a function that returns the folders of hooks that the settings of the machine and the user name, for a working tree. Returns
+ * null if these settings are not certain.
+ */
+async function userHooks(env: LeavingCommand['env']): Promise<((root: string) => readonly string[]) | null> {
+  const home = env.HOME ?? '';
+  const settings = await gitSettings(userSettingsFiles(env), home);
+  if (settings === null || hooksPaths(settings, { from: '/', home }) === null) return null;
+  return (root) => hooksPaths(settings, { from: root, home }) ?? [];
 }
 
 function localRemotes(repository: RepositoryFacts | null): string[] {

@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { listFolder } from '../../../base/files/list-folder.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent } from '../../../base/system-error-code.ts';
@@ -28,15 +28,16 @@ async function repositoryRoot(folder: string): Promise<string | null> {
 }
 
 /**
- * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksPaths`
- * are the folders of hooks that the user's own settings may name. Returns null if there is no repository, or if its `.git` does not belong to it.
+ * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksFrom`
+ * returns the folders of hooks that the user's own settings may name for a working tree. Returns null if there is no repository, or if
+ * its `.git` does not belong to it.
  */
-export async function repositoryFacts(folder: string, hooksPaths: readonly string[]): Promise<RepositoryFacts | null> {
+export async function repositoryFacts(folder: string, hooksFrom: (root: string) => readonly string[]): Promise<RepositoryFacts | null> {
   const root = await repositoryRoot(folder);
   const found = root === null ? null : await gitFolder(root);
   if (root === null || found === null) return null;
   const { own, shared } = found;
-  const hookFolders = [join(shared, 'hooks'), ...hooksPaths.map((path) => resolve(root, path))].map(resolveLinks);
+  const hookFolders = [join(shared, 'hooks'), ...hooksFrom(root)].map(resolveLinks);
   const [isComplete, settings, hooks, hasModules] = await Promise.all([
     isRepository(own, shared),
     repositorySettings(own, shared),
