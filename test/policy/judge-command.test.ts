@@ -100,7 +100,13 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
 }
 
 /** Nothing that these commands name can be changed by commands. */
-const LEAVING: LeavingFacts = { roots: [], realPaths: new Map([['/w', '/w']]), repositories: new Map(), hasUnreadSettings: false, hasUnreadSettings: false, variable: null };
+const LEAVING: LeavingFacts = {
+  roots: [],
+  realPaths: new Map([['/w', '/w']]),
+  repositories: new Map(),
+  hasUnreadSettings: false,
+  variable: null,
+};
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
   const {

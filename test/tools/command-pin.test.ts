@@ -86,6 +86,20 @@ test('a pin reads cd without words as the home', async () => {
   expect(await pin.changed()).toBe(join(base, 'home', 'run.sh'));
 });
 
+test.each([
+  ['make', 60, true],
+  ['make', 70, false],
+  ['git status', 70, false],
+  ['./run.sh', 70, true],
+])('a pin of %s in a folder of about %d levels is recognized again: %j', async (script, levels, isKnown) => {
+  const base = tempFolder();
+  const cwd = join(base, ...Array.from({ length: levels - base.split('/').length }, () => 'd'));
+  mkdirSync(cwd, { recursive: true });
+  const pin = await CommandPin.take({ command: await parseCommand(['bash', '-lc', script]), cwd, env: ENV }, [base]);
+  await pin.close();
+  expect(pin.identity !== null).toBe(isKnown);
+});
+
 describe('a pin of a git command', () => {
   const CONFIG = '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../more\n[filter "x"]\n\tclean = sh tools/clean.sh\n';
   const HOME_CONFIG = '[core]\n\thooksPath = ~/hooks\n[includeIf "gitdir:/"]\n\tpath = included\n';

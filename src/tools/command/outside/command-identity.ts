@@ -23,7 +23,7 @@ export async function commandIdentity(command: PinnedCommand): Promise<CommandId
   const { code, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
   const repositories = usesGit ? await Promise.all(folders.map((folder) => gitPlaces(folder, command.env))) : [];
-  if (repositories.includes(null)) return null;
+  if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
   const look = async (paths: Iterable<string>, stateOf: (path: string) => Promise<string | null>) => {
     const all = [...new Set(paths)];
@@ -37,7 +37,7 @@ export async function commandIdentity(command: PinnedCommand): Promise<CommandId
     }
   };
   await look(data, placeState);
-  await look([...code, ...implied.flat(), ...repositories.flatMap((places) => places ?? [])], codeState);
+  await look([...code, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])], codeState);
   return states;
 }
 
@@ -68,10 +68,12 @@ function unseen(error: unknown): string {
   return code;
 }
 
-/** The files with these names in a folder, or in the nearest folder above it that has one of them. */
-async function soughtFiles(folder: string, names: ReadonlySet<string>): Promise<string[]> {
+/** The files with these names in a folder, or in the nearest folder above it that has one of them. Null: it is too deep. */
+async function soughtFiles(folder: string, names: ReadonlySet<string>): Promise<string[] | null> {
   if (names.size === 0) return [];
-  for (const above of foldersAbove(folder) ?? []) {
+  const folders = foldersAbove(folder);
+  if (folders === null) return null;
+  for (const above of folders) {
     const paths = [...names].map((name) => join(above, name));
     const states = await Promise.all(paths.map(codeState));
     const found = paths.filter((_path, index) => states[index] !== null);
