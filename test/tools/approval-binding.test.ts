@@ -154,6 +154,15 @@ describe('a command whose files cannot be compared', () => {
   });
 });
 
+test('a working directory of very many levels is refused before it is followed', async () => {
+  const { session, path } = await started();
+  const deep = Array.from({ length: 300 }, () => 'd').join('/');
+  mkdirSync(path(deep), { recursive: true });
+  const { output, asked } = await session.run('pwd', { ...OUTSIDE, workdir: deep });
+  expect(asked).toEqual([]);
+  expect(output).toContain('`workdir` has more than 256 levels');
+});
+
 describe('while the question is open', () => {
   test.each([[false], [true]])('a folder that replaces the working directory has no effect: terminal %j', async (tty) => {
     const { session, path, outside } = await started({ 'work/build/other': '' });
