@@ -36,6 +36,8 @@ const CHANGES: Record<string, (path: string) => void> = {
 
 test('a pin notices every change of what decides what a command does, and no other', async () => {
   const base = tempFolder();
+  // git looks no further up, where other programs work.
+  mkdirSync(join(base, '.git'));
   let count = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -98,6 +100,18 @@ test.each([
   const pin = await CommandPin.take({ command: await parseCommand(['bash', '-lc', script]), cwd, env: ENV }, [base]);
   await pin.close();
   expect(pin.identity !== null).toBe(isKnown);
+});
+
+test('a pin knows the folder above the one that a link leads to', async () => {
+  const base = tempFolder();
+  for (const folder of ['links', 'real/x']) mkdirSync(join(base, folder), { recursive: true });
+  symlinkSync(join(base, 'real', 'x'), join(base, 'links', 'x'));
+  const command = await parseCommand(['bash', '-lc', 'cd .. && ./run.sh']);
+  const cwd = join(base, 'links', 'x');
+  const pin = await CommandPin.take({ command, cwd, env: ENV }, [join(base, 'real')]);
+  await pin.close();
+  writeFileSync(join(base, 'real', 'run.sh'), '');
+  expect(await pin.changed()).toBe(join(base, 'real', 'run.sh'));
 });
 
 describe('a pin of a git command', () => {

@@ -29,7 +29,7 @@ export function leavingDoubt({ commands }: ParsedCommand, cwd: string, facts: Le
   if (commands === null) return 'the command is not understood';
   if (facts.variable !== null) return `the variable ${facts.variable} changes what it uses`;
   if (facts.hasUnreadSettings) return 'the settings of git of the user or the machine cannot be read as a whole';
-  const folders = possibleFolders(commands, cwd);
+  const folders = possibleFolders(commands, [cwd, facts.realPaths.get(cwd) ?? cwd]);
   const kinds = commands.map(({ words }) => programKind(words));
   const uses = commands.map(({ words }, index) => (kinds[index] === 'git' ? (plainGit(words.slice(1)) ?? UNKNOWN_USE) : null));
   // A program that is not known may get its code from any other one of the line, through a pipe or a file.

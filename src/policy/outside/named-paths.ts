@@ -10,6 +10,8 @@ export interface PinnedCommand {
   command: ParsedCommand;
   /** The absolute path of the working directory. It need not exist. */
   cwd: string;
+  /** Where `cwd` leads: shells start there, and some of them resolve `cd ..` from there. */
+  realCwd: string;
   /** Its environment. */
   env: Env;
 }
@@ -36,13 +38,13 @@ const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
 const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
 
 /** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */
-export function namedPaths({ command, cwd, env }: PinnedCommand): NamedPaths | null {
+export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
-  found.enter([cwd]);
+  found.enter([...new Set([cwd, realCwd])]);
   found.takePrograms(command, (env.PATH ?? '').split(':'));
   const { commands, text } = command;
   if (commands === null) found.takeText(text);
-  const folders = possibleFolders(commands ?? [], cwd, env.HOME);
+  const folders = possibleFolders(commands ?? [], [cwd, realCwd], env.HOME);
   for (const [index, simple] of (commands ?? []).entries()) {
     const here = folders[index] ?? null;
     if (here === null) return null;
@@ -59,11 +61,11 @@ export function possiblePaths(words: readonly string[], folders: readonly string
 }
 
 /**
- * Returns the folders that a script may be in before each of its commands. A `cd` adds folders; null: one that is not known. `home` is
- * the folder of a `cd` without words.
+ * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders; null:
+ * one that is not known. `home` is the folder of a `cd` without words.
  */
-export function possibleFolders(commands: readonly SimpleCommand[], cwd: string, home = ''): (readonly string[] | null)[] {
-  let folders: readonly string[] | null = [cwd];
+export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
+  let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
     if (program === 'cd' && folders !== null) {

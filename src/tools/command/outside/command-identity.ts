@@ -1,9 +1,13 @@
 import { join } from 'node:path';
+import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
 import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
 import { foldersAbove } from './folders-above.ts';
 import { gitPlaces } from './git-places.ts';
+
+/** A command as it is named. Where its working directory leads is found each time. */
+export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
@@ -17,8 +21,8 @@ const BATCH = 16;
  * data by the place that its path leads to. Only looks at the files, and never opens them, except the settings of git. Returns null
  * if the command depends on too many places, or on some that cannot be read.
  */
-export async function commandIdentity(command: PinnedCommand): Promise<CommandIdentity | null> {
-  const named = namedPaths(command);
+export async function commandIdentity(command: UnresolvedCommand): Promise<CommandIdentity | null> {
+  const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
   if (named === null) return null;
   const { code, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));

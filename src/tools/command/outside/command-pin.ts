@@ -6,8 +6,7 @@ import { linkTarget } from '../../../base/paths/link-target.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { descriptorPath } from '../../../files/descriptor-path.ts';
 import { O_PATH } from '../../../files/o-path.ts';
-import type { PinnedCommand } from '../../../policy/outside/named-paths.ts';
-import { type CommandIdentity, commandIdentity } from './command-identity.ts';
+import { type CommandIdentity, commandIdentity, type UnresolvedCommand } from './command-identity.ts';
 
 /**
  * What a command depends on that may run outside the sandbox, as it was when the command was judged. It keeps the working
@@ -20,10 +19,10 @@ export class CommandPin {
   readonly folder: string | null;
   /** A link that commands can replace, and through which the working directory lies out of their reach. Null: there is none. */
   readonly strayed: string | null;
-  readonly #command: PinnedCommand;
+  readonly #command: UnresolvedCommand;
   readonly #handle: FileHandle | null;
 
-  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: PinnedCommand, handle: FileHandle | null) {
+  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: UnresolvedCommand, handle: FileHandle | null) {
     this.identity = facts.identity;
     this.folder = facts.folder;
     this.strayed = facts.strayed;
@@ -32,7 +31,7 @@ export class CommandPin {
   }
 
   /** `roots` are the folders that commands of the thread can write. */
-  static async take(command: PinnedCommand, roots: readonly string[]): Promise<CommandPin> {
+  static async take(command: UnresolvedCommand, roots: readonly string[]): Promise<CommandPin> {
     const handle = await openFolder(command.cwd);
     try {
       const folder = handle === null ? null : await descriptorPath(handle);

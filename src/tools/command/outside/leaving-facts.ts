@@ -33,7 +33,7 @@ interface LeavingCommand {
  * the user's settings of git. Returns null if the command names too many places.
  */
 export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand): Promise<LeavingFacts | null> {
-  const all = possibleFolders(commands, cwd);
+  const all = possibleFolders(commands, [cwd, resolveLinks(cwd)]);
   const folders = [...new Set(all.flatMap((some) => some ?? []))];
   const named = new Set([...folders, ...commands.flatMap(({ words }, index) => possiblePaths(words, all[index] ?? []))]);
   if (named.size > PATHS_MAX) return null;
