@@ -30,8 +30,8 @@ export interface NamedPaths {
   usesGit: boolean;
 }
 
-/** A command that names more places is not looked into. */
-const PATHS_MAX = 2048;
+/** A command that names more places is not looked into, and does not leave the sandbox by a rule. */
+export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
 /** The characters between which an unparsed script has words. */
 const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;

@@ -5,14 +5,12 @@ import { systemErrorCode } from '../../../base/system-error-code.ts';
 import type { SimpleCommand } from '../../../policy/command/parse-command.ts';
 import { localPath } from '../../../policy/outside/git-doubt.ts';
 import type { LeavingFacts } from '../../../policy/outside/leaving-doubt.ts';
-import { possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
+import { PATHS_MAX, possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { programKind } from '../../../policy/outside/program-kind.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
 import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { repositoryFacts } from './repository-facts.ts';
 
-/** A command that names more places does not leave the sandbox by a rule. */
-const PATHS_MAX = 2048;
 /** Following a path takes as long as handling so many lines. */
 const PATH_UNITS = 50;
 /** Variables of git that choose only names, texts and the user's own programs. */
