@@ -54,7 +54,8 @@ export class CommandPin {
     const now = await commandIdentity(this.#command);
     if (now === null) return this.#command.cwd;
     const changed = [...before.keys(), ...now.keys()].filter((path) => before.get(path) !== now.get(path));
-    // A replaced folder says more than the files in it.
+    // A replaced folder says more than the files in it, and than the places that it leads to.
+    if (changed.includes(this.#command.cwd)) return this.#command.cwd;
     return changed.sort((one, other) => one.length - other.length)[0] ?? null;
   }
 
