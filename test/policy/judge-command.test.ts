@@ -100,7 +100,13 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
 }
 
 /** Nothing that these commands name can be changed by commands. */
-const LEAVING: LeavingFacts = { roots: [], realPaths: new Map([['/w', '/w']]), repositories: new Map(), variable: null };
+const LEAVING: LeavingFacts = {
+  roots: [],
+  realPaths: new Map([['/w', '/w']]),
+  repositories: new Map(),
+  hasUnreadSettings: false,
+  variable: null,
+};
 
 async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict> {
   const {
@@ -179,7 +185,7 @@ test('on-failure: a command that may leave the sandbox for the session leaves at
 test('granting the key of a question prevents the same question', async () => {
   const grants = new Grants();
   const asked = await judge('touch x', { grants, escalates: true });
-  if (asked.verdict !== 'ask') throw new Error('it was not asked');
+  if (asked.verdict !== 'ask' || asked.key === null) throw new Error('it was not asked');
   grants.allowCommand(asked.key);
   expect(wordFor(await judge('touch x', { grants, escalates: true }))).toBe('free');
   expect(wordFor(await judge('touch x', { grants }))).toBe('ask');
@@ -189,7 +195,7 @@ test('a command that was accepted for the session with its own permissions is ac
   const grants = new Grants();
   const asked = await judge('touch x', { grants, permissions: WRITES_OPT });
   expect(asked).toMatchObject({ verdict: 'ask', sandboxed: true, reason: 'The command asks for more than the sandbox allows.' });
-  if (asked.verdict !== 'ask') throw new Error('it was not asked');
+  if (asked.verdict !== 'ask' || asked.key === null) throw new Error('it was not asked');
   grants.allowCommand(asked.key);
   expect(wordFor(await judge('touch x', { grants, permissions: WRITES_OPT }))).toBe('run');
   expect(wordFor(await judge('touch x', { grants, permissions: { ...WRITES_OPT, network: true } }))).toBe('ask');

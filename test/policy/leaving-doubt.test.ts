@@ -32,7 +32,7 @@ async function doubt(
   { cwd = '/ws', repository = {}, roots = ['/ws'], realPaths = new Map(), variable = null }: Given = {},
 ) {
   const command = await parseCommand(['bash', '-lc', script]);
-  const folders = possibleFolders(command.commands ?? [], cwd);
+  const folders = possibleFolders(command.commands ?? [], [cwd, realPaths.get(cwd) ?? cwd]);
   const named = (command.commands ?? []).flatMap(({ words }, index) => possiblePaths(words, folders[index] ?? []));
   const all = [...folders.flatMap((some) => some ?? []), ...named];
   const repositories = new Map(all.map((path) => [path, { ...REPOSITORY, ...repository }]));
@@ -40,6 +40,7 @@ async function doubt(
     roots,
     realPaths: new Map([...all.map((path) => [path, path] as const), ...realPaths]),
     repositories,
+    hasUnreadSettings: false,
     variable,
   });
 }

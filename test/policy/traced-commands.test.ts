@@ -11,6 +11,10 @@ test('lists every simple command, with \\0 for text that only the shell knows', 
   expect(await traced('ls -l')).toEqual([['ls', '-l']]);
   expect(await traced('if a "$x"; then b *.c > f; else c $(d); fi | e &')).toEqual([['a', '\0'], ['b', '\0.c'], ['c', '\0'], ['d'], ['e']]);
   expect(await traced("cat <<'E' | a\n$(b)\nE\nc")).toEqual([['cat'], ['a'], ['c']]);
+  expect(await traced('echo `ls -l` {} a}')).toEqual([
+    ['echo', '\0', '\0\0', 'a\0'],
+    ['ls', '-l'],
+  ]);
   expect(await traced('$x y')).toEqual([['\0', 'y']]);
 });
 
@@ -29,6 +33,22 @@ test.each([
   `a ${'$'}{b:-c}`,
   'a \u00a0b',
   'a "b',
+  // bash ends the substitution at the second backtick, whatever stands around it.
+  "echo `echo '`; ./x; echo `'`",
+  'echo `echo "`; ./x; echo `"`',
+  'echo "`echo \'`; ./x; echo `\'`"',
+  'echo `ls #`; ./x; echo `',
+  'echo `echo \\`ls\\``',
+  // In zsh, `}` ends a block wherever it stands alone.
+  '{ ls } always { ./x; }',
+  'while ls; do ls } ./x; done',
+  '{ ls; ls } ; ./x; }',
+  'if ls; then ls { ./x; }; fi',
+  'echo }',
+  'echo {',
+  'ls > } ./x',
+  'for a in }; do ls; done',
+  'cat <<< }',
 ])('cannot tell the commands of %j', async (script) => {
   expect(await traced(script)).toBeNull();
 });

@@ -116,12 +116,51 @@ describe('a file with another hard link outside the workspace', () => {
   });
 });
 
-test('a command that names too many files to compare does not leave the sandbox', async () => {
+describe('a command whose files cannot be compared', () => {
+  const MANY = `touch ${Array.from({ length: 2200 }, (_, index) => index).join(' ')}`;
+  const HERE_DOCUMENT = `cat <<E > out\n${Array.from({ length: 2500 }, (_, index) => `w${index}`).join(' ')}\nE`;
+  const FOLDERS = 'cd a && cd .. && cd b && cd .. && cd c && touch out';
+
+  test.each([
+    ['too many files', MANY],
+    ['too many words', HERE_DOCUMENT],
+    ['a folder that is not known', 'cd -x || touch out'],
+    ['too many folders', FOLDERS],
+  ])('is asked about each time, and runs in the folder that was shown: %s', async (_what, command) => {
+    const { session } = await started({ 'work/a/b/c/x': '', 'work/b/c/x': '', 'work/c/x': '' });
+    for (const decision of ['acceptForSession', 'accept'] as const) {
+      const { asked, item } = await session.run(command, OUTSIDE, { decision });
+      expect(asked).toMatchObject([{ reason: expect.stringContaining('heddle cannot tell all files that the command depends on') }]);
+      expect(asked[0]?.availableDecisions).toEqual(['accept', 'decline', 'cancel']);
+      expect(item).toMatchObject({ status: 'completed', exitCode: 0 });
+    }
+  });
+
+  test.each([['on-request'], ['on-failure'], ['never']])('needs no question without a sandbox: %s', async (approvalPolicy) => {
+    const config = confinedConfig(approvalPolicy).replace('"workspace-write"', '"danger-full-access"');
+    const { session } = await started({}, config);
+    for (const command of [MANY, HERE_DOCUMENT, 'cd -x || touch out'])
+      expect(await session.run(command)).toMatchObject({ asked: [], item: { exitCode: 0 } });
+  });
+
+  test('does not run in a folder that has replaced its own', async () => {
+    const { session, path, outside } = await started({ 'work/build/victim': 'old' });
+    const meanwhile = () => {
+      renameSync(path('build'), path('old'));
+      symlinkSync(outside(), path('build'));
+    };
+    await session.run('cd -x || rm -f victim', { ...OUTSIDE, workdir: 'build' }, { meanwhile });
+    expect([existsSync(outside('victim')), existsSync(path('old', 'victim'))]).toEqual([true, false]);
+  });
+});
+
+test('a working directory of very many levels is refused before it is followed', async () => {
   const { session, path } = await started();
-  const ran = await session.run(`touch ${Array.from({ length: 3000 }, (_, index) => index).join(' ')}`, OUTSIDE);
-  expect(ran.asked).toEqual([]);
-  expect(ran.output).toMatch(/^Rejected: the command names too many files to check them/);
-  expect(existsSync(path('1'))).toBe(false);
+  const deep = Array.from({ length: 300 }, () => 'd').join('/');
+  mkdirSync(path(deep), { recursive: true });
+  const { output, asked } = await session.run('pwd', { ...OUTSIDE, workdir: deep });
+  expect(asked).toEqual([]);
+  expect(output).toContain('`workdir` has more than 256 levels');
 });
 
 describe('while the question is open', () => {

@@ -1,11 +1,12 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
 import { CommandPin } from '../../src/tools/command/outside/command-pin.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 
+const ENV = { PATH: '/usr/bin:/bin' };
 const FILES = ['run.sh', 'lib/x.py', 'Makefile', 'data'];
 /** Commands in the folder `work`, with the files that decide what they do. */
 const COMMANDS: [script: string, code: string[]][] = [
@@ -35,6 +36,8 @@ const CHANGES: Record<string, (path: string) => void> = {
 
 test('a pin notices every change of what decides what a command does, and no other', async () => {
   const base = tempFolder();
+  // git looks no further up, where other programs work.
+  mkdirSync(join(base, '.git'));
   let count = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -46,7 +49,7 @@ test('a pin notices every change of what decides what a command does, and no oth
         mkdirSync(join(cwd, 'lib'), { recursive: true });
         for (const file of FILES) writeFileSync(join(cwd, file), file);
         const command = await parseCommand(['bash', '-lc', script]);
-        const pin = await CommandPin.take({ command, cwd, searchPath: '/usr/bin:/bin' }, [cwd]);
+        const pin = await CommandPin.take({ command, cwd, env: ENV }, [cwd]);
         try {
           change(cwd, changed, how);
           const isData = code.length === 0 && how === 'a link elsewhere' && changed !== null && script.includes(changed);
@@ -72,4 +75,135 @@ function change(cwd: string, changed: string | null, how: string): void {
     if (how === 'a link elsewhere') symlinkSync('/etc', path);
     else mkdirSync(path);
   } else CHANGES[how]?.(path);
+}
+
+test('a pin reads cd without words as the home', async () => {
+  const base = tempFolder();
+  mkdirSync(join(base, 'home'));
+  const command = await parseCommand(['bash', '-lc', 'cd && ./run.sh']);
+  const pin = await CommandPin.take({ command, cwd: base, env: { ...ENV, HOME: join(base, 'home') } }, [base]);
+  await pin.close();
+  expect(pin.identity).not.toBeNull();
+  writeFileSync(join(base, 'home', 'run.sh'), '');
+  expect(await pin.changed()).toBe(join(base, 'home', 'run.sh'));
+});
+
+test.each([
+  ['make', 60, true],
+  ['make', 70, false],
+  ['git status', 70, false],
+  ['./run.sh', 70, true],
+])('a pin of %s in a folder of about %d levels is recognized again: %j', async (script, levels, isKnown) => {
+  const base = tempFolder();
+  const cwd = join(base, ...Array.from({ length: levels - base.split('/').length }, () => 'd'));
+  mkdirSync(cwd, { recursive: true });
+  const pin = await CommandPin.take({ command: await parseCommand(['bash', '-lc', script]), cwd, env: ENV }, [base]);
+  await pin.close();
+  expect(pin.identity !== null).toBe(isKnown);
+});
+
+test('a pin knows the folder above the one that a link leads to', async () => {
+  const base = tempFolder();
+  for (const folder of ['links', 'real/x']) mkdirSync(join(base, folder), { recursive: true });
+  symlinkSync(join(base, 'real', 'x'), join(base, 'links', 'x'));
+  const command = await parseCommand(['bash', '-lc', 'cd .. && ./run.sh']);
+  const cwd = join(base, 'links', 'x');
+  const pin = await CommandPin.take({ command, cwd, env: ENV }, [join(base, 'real')]);
+  await pin.close();
+  writeFileSync(join(base, 'real', 'run.sh'), '');
+  expect(await pin.changed()).toBe(join(base, 'real', 'run.sh'));
+});
+
+describe('a pin of a git command', () => {
+  const CONFIG = '[core]\n\thooksPath = .husky\n[include]\n\tpath = ../more\n[filter "x"]\n\tclean = sh tools/clean.sh\n';
+  const HOME_CONFIG = '[core]\n\thooksPath = ~/hooks\n[includeIf "gitdir:/"]\n\tpath = included\n';
+
+  /** A repository `work` with settings in several files, and a home beside it. */
+  function repository() {
+    const base = tempFolder();
+    const files = {
+      'work/.git/config': CONFIG,
+      'work/.husky/pre-commit': 'true',
+      'work/more': '[user]\n\tname = Ada\n',
+      'work/tools/clean.sh': 'cat',
+      'work/src/file': '',
+      'home/.gitconfig': HOME_CONFIG,
+      'home/included': '',
+      'home/hooks/pre-push': 'true',
+    };
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(base, path)), { recursive: true });
+      writeFileSync(join(base, path), content);
+    }
+    const path = (...names: string[]) => join(base, ...names);
+    const pin = async (cwd = path('work', 'src')) => {
+      const command = await parseCommand(['bash', '-lc', 'git commit -qm x']);
+      return CommandPin.take({ command, cwd, env: { ...ENV, HOME: path('home') } }, [path('work')]);
+    };
+    return { path, pin };
+  }
+
+  test.each([
+    'work/.husky/pre-commit',
+    'work/.husky/commit-msg',
+    'work/more',
+    'work/tools/clean.sh',
+    'work/.git/config.worktree',
+    'work/src/HEAD',
+    'home/.gitconfig',
+    'home/included',
+    'home/hooks/pre-push',
+    'home/hooks/post-commit',
+  ])('notices a change of %s', async (changed) => {
+    const { path, pin } = repository();
+    const taken = await pin();
+    try {
+      expect(await taken.changed()).toBeNull();
+      appendFileSync(path(changed), '\n');
+      expect(await taken.changed()).not.toBeNull();
+    } finally {
+      await taken.close();
+    }
+  });
+
+  test.each<[string, (path: (...names: string[]) => string) => void]>([
+    [
+      'there are too many hooks',
+      (path) => {
+        for (const n of range(1001)) writeFileSync(path('work', '.husky', `h${n}`), '');
+      },
+    ],
+    ['the hooks cannot be listed', (path) => writeFileSync(path('work', '.git', 'config'), `[core]\n\thooksPath = ${'x'.repeat(300)}\n`)],
+    ['settings are not understood', (path) => writeFileSync(path('work', 'more'), '[core\nx')],
+    ['settings are too large', (path) => writeFileSync(path('home', '.gitconfig'), `#${'x'.repeat(2 ** 20)}\n`)],
+    ['settings are no file', (path) => mkdirSync(path('home', '.config', 'git', 'config'), { recursive: true })],
+    [
+      'settings include too many files',
+      (path) =>
+        writeFileSync(
+          path('work', 'more'),
+          range(40)
+            .map((n) => `[include]\npath = f${n}\n`)
+            .join(''),
+        ),
+    ],
+    ['the hooks are in the home of another user', (path) => appendFileSync(path('work', 'more'), '[core]\n\thooksPath = ~root/hooks\n')],
+    [
+      'the repository is that of another folder',
+      (path) => {
+        renameSync(path('work', '.git'), path('work', 'git'));
+        symlinkSync('git', path('work', '.git'));
+      },
+    ],
+  ])('cannot be recognized again if %s', async (_why, make) => {
+    const { path, pin } = repository();
+    make(path);
+    const taken = await pin();
+    await taken.close();
+    expect(taken.identity).toBeNull();
+  });
+});
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
 }

@@ -54,8 +54,8 @@ export type CommandVerdict =
       reason: string | null;
       /** Whether it runs in the sandbox after it is accepted. */
       sandboxed: boolean;
-      /** The key for `Grants.allowCommand` if it is accepted for the session. */
-      key: string;
+      /** The key for `Grants.allowCommand` if it is accepted for the session. Null: it cannot be recognized again. */
+      key: string | null;
       /** The words that can be allowed in this project from now on: the whole command, or a prefix. Null: none are proposed. */
       proposedAmendment: readonly string[] | null;
     }

@@ -8,16 +8,14 @@ import { allowsOptions, type OptionRules } from './option-rules.ts';
 export function isHarmless(words: readonly string[], { confined }: { confined: boolean }): boolean {
   const [program = '', ...args] = words;
   if (program === 'git') return confined && isHarmlessGit(args);
-  if (ANY_ARGUMENTS.has(program)) return true;
+  if (ONLY_READ.has(program)) return true;
   const options = OPTIONS.get(program);
   if (options !== undefined) return allowsOptions(args, options);
   return SPECIAL.get(program)?.(args) ?? false;
 }
 
 /** With any arguments, these only print, return a status, or change the folder. */
-const ANY_ARGUMENTS: ReadonlySet<string> = new Set(
-  'basename cd cut df dirname echo false head id nl pwd tr true uname wc whoami'.split(' '),
-);
+const ONLY_READ: ReadonlySet<string> = new Set('basename cd cut df dirname echo false head id nl pwd tr true uname wc whoami'.split(' '));
 
 const read = (short: string, long = '', operandsMax = Number.POSITIVE_INFINITY): OptionRules => ({
   short,

@@ -79,7 +79,8 @@ function byAllowingRule(
   const { request, leaving, approvalPolicy } = situation;
   if (!goesBeyond) return run(sandboxed);
   if (readsWithGit(request.command)) return READ_ONLY_RUN;
-  const doubt = leaving === null ? 'it names too many files' : leavingDoubt(request.command, request.cwd, leaving);
+  const isKnown = leaving !== null && (sandboxed || request.identity !== null);
+  const doubt = isKnown ? leavingDoubt(request.command, request.cwd, leaving) : 'heddle cannot tell all files that it depends on';
   if (doubt === null) return run(sandboxed);
   const why = `a rule allows this command, but beyond the sandbox it may run or change something on behalf of other commands: ${doubt}.`;
   const refusal = beyondRefusal(approvalPolicy);
@@ -138,17 +139,20 @@ function refuse(reason: string): CommandVerdict {
 }
 
 function ask(situation: CommandSituation, { sandboxed, reason }: { sandboxed: boolean; reason: string | null }): Question {
-  const proposedAmendment = situation.hasFixedProgram ? proposeAmendment(situation.request) : null;
-  return { verdict: 'ask', reason, sandboxed, key: keyOf(situation, sandboxed), proposedAmendment };
+  const key = keyOf(situation, sandboxed);
+  const proposedAmendment = situation.hasFixedProgram && key !== null ? proposeAmendment(situation.request) : null;
+  return { verdict: 'ask', reason, sandboxed, key, proposedAmendment };
 }
 
-function keyOf({ request: { command, cwd, permissions, identity } }: CommandSituation, sandboxed: boolean): string {
+/** The key for grants. Null: the command runs outside the sandbox, and depends on files that cannot be compared. */
+function keyOf({ request: { command, cwd, permissions, identity } }: CommandSituation, sandboxed: boolean): string | null {
+  if (!sandboxed && identity === null) return null;
   return commandKey({ argv: command.argv, cwd, sandboxed, permissions: sandboxed ? permissions : null, identity: identity ?? new Map() });
 }
 
 function isGranted(situation: CommandSituation, sandboxed: boolean): boolean {
-  if (!sandboxed && situation.request.identity === null) return false;
-  return situation.grants.allowsCommand(keyOf(situation, sandboxed));
+  const key = keyOf(situation, sandboxed);
+  return key !== null && situation.grants.allowsCommand(key);
 }
 
 /**

@@ -6,7 +6,7 @@ import { isHarmless } from './is-harmless.ts';
  */
 export function startsNoOthers(words: readonly string[]): boolean {
   const [program = '', ...args] = words;
-  if (ANY_ARGUMENTS.has(program)) return true;
+  if (NEVER_START.has(program)) return true;
   // The unknown text may be an option.
   if (args.some((arg) => arg.includes('\0'))) return false;
   return SPECIAL.get(program)?.(args) ?? isHarmless(words, { confined: true });
@@ -16,7 +16,7 @@ export function startsNoOthers(words: readonly string[]): boolean {
  * With any arguments, these programs start no others. Not among the programs of coreutils: arch (on macOS), chroot, env, nice,
  * nohup, runcon, stdbuf and timeout, which run their arguments, and install, sort and split, which have an option for that.
  */
-const ANY_ARGUMENTS: ReadonlySet<string> = new Set(
+const NEVER_START: ReadonlySet<string> = new Set(
   (
     ': b2sum base32 base64 basename basenc bzip2 cat cd chcon chgrp chmod chown cksum clear cmp column comm cp csplit cut date ' +
     'dd df dir dircolors dirname du echo egrep expand expr factor false fgrep fmt fold free grep groups gzip head hexdump hostid ' +

@@ -14,6 +14,8 @@ export interface LeavingFacts {
   realPaths: ReadonlyMap<string, string>;
   /** The repository that git finds from each folder that the command may work in. */
   repositories: ReadonlyMap<string, RepositoryFacts | null>;
+  /** Whether it uses git, and the settings of the user and the machine cannot be read as a whole. */
+  hasUnreadSettings: boolean;
   /** A variable that makes git, or `cd`, use other places than they would find. Null: there is none. */
   variable: string | null;
 }
@@ -26,7 +28,8 @@ export interface LeavingFacts {
 export function leavingDoubt({ commands }: ParsedCommand, cwd: string, facts: LeavingFacts): string | null {
   if (commands === null) return 'the command is not understood';
   if (facts.variable !== null) return `the variable ${facts.variable} changes what it uses`;
-  const folders = possibleFolders(commands, cwd);
+  if (facts.hasUnreadSettings) return 'the settings of git of the user or the machine cannot be read as a whole';
+  const folders = possibleFolders(commands, [cwd, facts.realPaths.get(cwd) ?? cwd]);
   const kinds = commands.map(({ words }) => programKind(words));
   const uses = commands.map(({ words }, index) => (kinds[index] === 'git' ? (plainGit(words.slice(1)) ?? UNKNOWN_USE) : null));
   // A program that is not known may get its code from any other one of the line, through a pipe or a file.

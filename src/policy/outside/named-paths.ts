@@ -1,16 +1,19 @@
 import { join, resolve } from 'node:path';
+import type { Env } from '../../base/env.ts';
 import type { ParsedCommand, SimpleCommand } from '../command/parse-command.ts';
 import { programName } from '../command/program-name.ts';
 import { CODE_FILES } from './code-files.ts';
 import { programKind } from './program-kind.ts';
 
-/** A command with its folder and the search path of its programs. */
+/** A command with its folder and its environment. */
 export interface PinnedCommand {
   command: ParsedCommand;
   /** The absolute path of the working directory. It need not exist. */
   cwd: string;
-  /** The `PATH` of its environment. */
-  searchPath: string;
+  /** Where `cwd` leads: shells start there, and some of them resolve `cd ..` from there. */
+  realCwd: string;
+  /** Its environment. */
+  env: Env;
 }
 
 /** The places that a command depends on. All paths are absolute, links are not resolved. */
@@ -27,21 +30,21 @@ export interface NamedPaths {
   usesGit: boolean;
 }
 
-/** A command that names more places is not looked into. */
-const PATHS_MAX = 2048;
+/** A command that names more places is not looked into, and does not leave the sandbox by a rule. */
+export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
 /** The characters between which an unparsed script has words. */
 const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
 const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
 
 /** Returns the places that a command names or is known to read. Returns null if it names too many, or in unknown folders. */
-export function namedPaths({ command, cwd, searchPath }: PinnedCommand): NamedPaths | null {
+export function namedPaths({ command, cwd, realCwd, env }: PinnedCommand): NamedPaths | null {
   const found = new Collector();
-  found.enter([cwd]);
-  found.takePrograms(command, searchPath.split(':'));
+  found.enter([...new Set([cwd, realCwd])]);
+  found.takePrograms(command, (env.PATH ?? '').split(':'));
   const { commands, text } = command;
   if (commands === null) found.takeText(text);
-  const folders = possibleFolders(commands ?? [], cwd);
+  const folders = possibleFolders(commands ?? [], [cwd, realCwd], env.HOME);
   for (const [index, simple] of (commands ?? []).entries()) {
     const here = folders[index] ?? null;
     if (here === null) return null;
@@ -57,14 +60,17 @@ export function possiblePaths(words: readonly string[], folders: readonly string
   return [...parts].filter((part) => part !== '' && !part.includes('\0')).flatMap((part) => folders.map((folder) => resolve(folder, part)));
 }
 
-/** Returns the folders that a script may be in before each of its commands. A `cd` adds folders; null: one that is not known. */
-export function possibleFolders(commands: readonly SimpleCommand[], cwd: string): (readonly string[] | null)[] {
-  let folders: readonly string[] | null = [cwd];
+/**
+ * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders; null:
+ * one that is not known. `home` is the folder of a `cd` without words.
+ */
+export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
+  let folders: readonly string[] | null = [...new Set(starts)];
   return commands.map(({ words: [program, ...args] }) => {
     const before = folders;
     if (program === 'cd' && folders !== null) {
-      const [target, ...others] = args;
-      const isCertain = target !== undefined && others.length === 0 && !target.startsWith('-');
+      const [target = home, ...others] = args;
+      const isCertain = target !== '' && others.length === 0 && !target.startsWith('-');
       const all = isCertain ? [...new Set([...folders, ...folders.map((folder) => resolve(folder, target))])] : [];
       folders = isCertain && all.length <= FOLDERS_MAX ? all : null;
     }

@@ -13,7 +13,7 @@ export function programKind(words: readonly string[]): ProgramKind {
   const [program = '', ...args] = words;
   if (program === 'git') return plainGit(args) === null ? 'unknown' : 'git';
   if (program === 'gh') return isPlainGh(args) ? 'git' : 'unknown';
-  if (isHarmless(words, { confined: false }) || ANY_ARGUMENTS.has(program)) return 'looks';
+  if (isHarmless(words, { confined: false }) || ONLY_PRINT.has(program)) return 'looks';
   const looks = LOOKS.get(program);
   if (looks !== undefined) return allowsOptions(args, looks) ? 'looks' : 'unknown';
   const writes = WRITES.get(program);
@@ -40,7 +40,7 @@ const GH: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /** With any arguments, these only print or wait. */
-const ANY_ARGUMENTS: ReadonlySet<string> = new Set('arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '));
+const ONLY_PRINT: ReadonlySet<string> = new Set('arch free groups hostid nproc printenv ps sleep tty uptime w who'.split(' '));
 
 const options = (short: string, long: string): OptionRules => ({ short, long: new Set(long.split(' ')) });
 

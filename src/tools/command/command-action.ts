@@ -60,7 +60,6 @@ export class CommandAction implements Action {
   judge({ sandboxPolicy, approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
     const judged = judgeCommand({ ...this.#situation, sandboxPolicy, approvalPolicy, grants });
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
-    if (!judged.sandboxed && this.#run.pin?.identity === null) return { refuse: NAMES_TOO_MUCH };
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };
     const { sandboxed, ...question } = judged;
@@ -103,8 +102,7 @@ export class CommandAction implements Action {
   async #pinAgain(): Promise<CommandRun> {
     const { command, call, deps, pin } = this.#run;
     await pin?.close();
-    const searchPath = deps.environment().PATH ?? '';
-    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, searchPath }, reachedRoots(this.#run)) };
+    this.#run = { ...this.#run, pin: await CommandPin.take({ command, cwd: call.cwd, env: deps.environment() }, reachedRoots(this.#run)) };
     return this.#run;
   }
 
@@ -147,8 +145,6 @@ export class CommandAction implements Action {
   }
 }
 
-const NAMES_TOO_MUCH =
-  'Rejected: the command names too many files to check them before it runs outside the sandbox. Write it to a script, and run that.';
 const NOT_BEGUN = 'The turn was interrupted before the command started.';
 const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
@@ -161,10 +157,10 @@ function tooMany({ sessions }: CommandDeps): string {
 
 function outsideAsk(run: CommandRun) {
   const { argv, cwd } = run.call;
-  const identity = run.pin?.identity ?? new Map();
+  const identity = run.pin?.identity ?? null;
   return commandAsk(run, {
     reason: 'The command failed, and it looks as if the sandbox blocked it. Run it again outside the sandbox?',
-    key: commandKey({ argv, cwd, sandboxed: false, identity }),
+    key: identity === null ? null : commandKey({ argv, cwd, sandboxed: false, identity }),
     proposedAmendment: null,
     approvalId: 'outside-sandbox',
     permit: UNCONFINED,

@@ -10,8 +10,8 @@ import { storeRule } from './store-rule.ts';
 interface CommandQuestion {
   /** For the person who decides. Null: no reason beyond the command itself. */
   reason: string | null;
-  /** The key for `Grants.allowCommand` if the command is accepted for the session. */
-  key: string;
+  /** The key for `Grants.allowCommand` if the command is accepted for the session. Null: it cannot be recognized again. */
+  key: string | null;
   /** The words of a rule that would allow the command in this project from now on. Null: no rule is proposed. */
   proposedAmendment: readonly string[] | null;
   /** Distinguishes several questions about one item. Null: the first question. */
@@ -19,7 +19,14 @@ interface CommandQuestion {
   permit: Permit;
 }
 
-/** The question whether a command may run. If the answer accepts a rule, the rule is stored in the home. */
+const UNCOMPARED =
+  'heddle cannot tell all files that the command depends on, so it does not check whether they change before the command starts. ' +
+  'An approval is for this one run.';
+
+/**
+ * The question whether a command may run. If the answer accepts a rule, the rule is stored in the home. If the command cannot be
+ * recognized again, accepting it for the session accepts it once.
+ */
 export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   const { permit, key } = question;
   return {
@@ -29,7 +36,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
       return answer.type === 'result' ? verdict(answer.result.decision, permit) : unanswered(answer);
     },
     async keep({ scope, rule }, host) {
-      if (scope === 'session') run.context.grants.allowCommand(key);
+      if (scope === 'session' && key !== null) run.context.grants.allowCommand(key);
       if (rule !== undefined) await storeRule(run, { words: rule, permit }, host);
     },
   };
@@ -37,7 +44,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
 
 function requestParams(
   { call, command, context, deps, permissions }: CommandRun,
-  { reason, proposedAmendment, approvalId }: CommandQuestion,
+  { reason, key, proposedAmendment, approvalId }: CommandQuestion,
 ): ServerRequests['item/commandExecution/requestApproval']['params'] {
   const amendment = proposedAmendment === null ? null : [...proposedAmendment];
   return {
@@ -49,20 +56,20 @@ function requestParams(
     additionalPermissions: permissions === null ? null : shownPermissions(permissions),
     kind: 'command',
     startedAtMs: deps.clock.now(),
-    reason,
+    reason: key === null ? [reason, UNCOMPARED].filter((text) => text !== null).join(' ') : reason,
     command: quoteWords(call.argv),
     cwd: call.cwd,
     commandActions: commandActions(command, call.cwd),
     networkApprovalContext: null,
     proposedExecpolicyAmendment: amendment,
     proposedNetworkPolicyAmendments: null,
-    availableDecisions: availableDecisions(amendment),
+    availableDecisions: availableDecisions(key, amendment),
   };
 }
 
-function availableDecisions(amendment: string[] | null): CommandExecutionApprovalDecision[] {
+function availableDecisions(key: string | null, amendment: string[] | null): CommandExecutionApprovalDecision[] {
   const lasting = amendment === null ? [] : [{ acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } }];
-  return ['accept', 'acceptForSession', ...lasting, 'decline', 'cancel'];
+  return ['accept', ...(key === null ? [] : (['acceptForSession'] as const)), ...lasting, 'decline', 'cancel'];
 }
 
 function verdict(decision: CommandExecutionApprovalDecision, allow: Permit): Verdict {

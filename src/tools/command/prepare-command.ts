@@ -42,7 +42,7 @@ export async function prepareCommand(asked: CommandCall, context: CallContext, d
   const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   // Last: the action closes it.
-  const pin = mayBeOutside ? await CommandPin.take({ command, cwd, searchPath: env.PATH ?? '' }, roots) : null;
+  const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
   return new CommandAction(
     { call, command, context, deps, permissions, project, pin },
     {

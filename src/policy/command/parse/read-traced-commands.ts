@@ -13,7 +13,7 @@ const TRACED: ReadonlySet<string> = new Set(
     'program list pipeline command command_name subshell negated_command redirected_statement file_redirect file_descriptor ' +
     'herestring_redirect heredoc_start heredoc_body heredoc_content heredoc_end comment if_statement elif_clause else_clause while_statement ' +
     'do_group word number raw_string string string_content concatenation brace_expression simple_expansion ' +
-    'variable_name special_variable_name command_substitution process_substitution'
+    'variable_name special_variable_name process_substitution'
   ).split(' '),
 );
 /** Further syntax, if its text has this form. Other forms run code in subscripts, or change what names mean. */
@@ -23,8 +23,12 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['test_command', /^\[ (?:! )?-[defhLrswxzn] [\w./-]+ \]$/],
   // In zsh, some names mean more than the name, such as `path`.
   ['for_statement', /^for\s+(?:[a-z]|dir|file|item|line|name|num|page|part)\s/],
+  // bash ends this at the next backtick, also between quotes or in a comment.
+  ['command_substitution', /^(?:\$\(|`[^`'"\\#]*`$)/],
   ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
 ]);
+/** Where zsh finds one of these alone, it begins or ends a block. */
+const BLOCK_SIGN = /^[{}]$/;
 /** Text may stand between the children of these nodes. Between all others there must be blanks only. */
 const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
@@ -67,8 +71,12 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
   }
 }
 
-/** Whether a redirection has no words after its target: they would be words of a command. */
+/**
+ * Whether no word of a node begins or ends a block, and whether a redirection has no words after its target: they would be words of a
+ * command.
+ */
 function hasPlainParts(node: Node): boolean {
+  if (node.type !== 'concatenation' && node.children.some(({ type, text }) => type === 'word' && BLOCK_SIGN.test(text))) return false;
   if (node.type === 'heredoc_redirect') return isPlainHeredoc(node);
   return node.type !== 'file_redirect' || node.namedChildren.filter(({ type }) => type !== 'file_descriptor').length <= 1;
 }

@@ -18,6 +18,8 @@ const POLL_MS_MIN = 5_000;
 const TIMEOUT_MS_DEFAULT = 10_000;
 const TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const JUSTIFICATION_CHARS_MAX = 4_000;
+/** Following a path of thousands of levels blocks the server. */
+const WORKDIR_LEVELS_MAX = 256;
 
 export interface ArgumentDeps {
   /** The thread's working directory, an absolute path. */
@@ -117,6 +119,11 @@ function scriptArgv(fields: JsonObject, script: string, { env, limits: { loginSh
 function workdir(fields: JsonObject, cwd: string): string {
   const folder = resolve(cwd, stringField(fields, 'workdir') ?? stringField(fields, 'working_directory') ?? '');
   checkNoNul([folder]);
+  if (folder.split('/').length - 1 > WORKDIR_LEVELS_MAX) {
+    throw new ArgumentProblem(
+      `\`workdir\` has more than ${WORKDIR_LEVELS_MAX} levels: use a folder above it, and change the folder with cd.`,
+    );
+  }
   if (!isFolder(folder)) throw new ArgumentProblem(`\`workdir\`: ${folder} is not an existing directory.`);
   return folder;
 }

@@ -1,31 +1,33 @@
-import { dirname, join } from 'node:path';
-import { listFolder } from '../../../base/files/list-folder.ts';
+import { join } from 'node:path';
+import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
-import { gitFolder } from '../../../git/git-folder.ts';
 import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
+import { foldersAbove } from './folders-above.ts';
+import { gitPlaces } from './git-places.ts';
+
+/** A command as it is named. Where its working directory leads is found each time. */
+export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
 
-/** Programs look for their files in at most so many folders. */
-const FOLDERS_MAX = 64;
-const HOOKS_MAX = 200;
 /** Files that are looked at at the same time. */
 const BATCH = 16;
 
 /**
  * Returns the state of the places that a command depends on: its working directory, the files that it names, and the files that
  * well-known programs read as code. Code is identified by device, inode, size and time of change, folders by device and inode, and
- * data by the place that its path leads to. Only looks at the files, and never opens them, except those of a repository. Returns
- * null if the command names too many places.
+ * data by the place that its path leads to. Only looks at the files, and never opens them, except the settings of git. Returns null
+ * if the command depends on too many places, or on some that cannot be read.
  */
-export async function commandIdentity(command: PinnedCommand): Promise<CommandIdentity | null> {
-  const named = namedPaths(command);
+export async function commandIdentity(command: UnresolvedCommand): Promise<CommandIdentity | null> {
+  const named = namedPaths({ ...command, realCwd: resolveLinks(command.cwd) });
   if (named === null) return null;
   const { code, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
-  const repositories = usesGit ? await Promise.all(folders.map(repositoryFiles)) : [];
+  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitPlaces(folder, command.env))) : [];
+  if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
   const look = async (paths: Iterable<string>, stateOf: (path: string) => Promise<string | null>) => {
     const all = [...new Set(paths)];
@@ -39,7 +41,7 @@ export async function commandIdentity(command: PinnedCommand): Promise<CommandId
     }
   };
   await look(data, placeState);
-  await look([...code, ...implied.flat(), ...repositories.flat()], codeState);
+  await look([...code, ...implied.flatMap((paths) => paths ?? []), ...repositories.flatMap((places) => places ?? [])], codeState);
   return states;
 }
 
@@ -70,39 +72,16 @@ function unseen(error: unknown): string {
   return code;
 }
 
-/** The files with these names in a folder, or in the nearest folder above it that has one of them. */
-async function soughtFiles(folder: string, names: ReadonlySet<string>): Promise<string[]> {
+/** The files with these names in a folder, or in the nearest folder above it that has one of them. Null: it is too deep. */
+async function soughtFiles(folder: string, names: ReadonlySet<string>): Promise<string[] | null> {
   if (names.size === 0) return [];
-  for (const above of foldersAbove(folder)) {
+  const folders = foldersAbove(folder);
+  if (folders === null) return null;
+  for (const above of folders) {
     const paths = [...names].map((name) => join(above, name));
     const states = await Promise.all(paths.map(codeState));
     const found = paths.filter((_path, index) => states[index] !== null);
     if (found.length > 0) return found;
   }
   return [];
-}
-
-/** The settings and hooks of the repository that git finds from a folder. */
-async function repositoryFiles(folder: string): Promise<string[]> {
-  for (const root of foldersAbove(folder)) {
-    const dotGit = join(root, '.git');
-    if ((await codeState(dotGit)) === null) continue;
-    const found = await gitFolder(root);
-    if (found === null) return [dotGit, join(dotGit, 'config')];
-    const { own, shared } = found;
-    const hooks = join(shared, 'hooks');
-    const listed = await listFolder(hooks, HOOKS_MAX).catch(() => null);
-    const names = (listed?.entries ?? []).map(({ name }) => name).filter((name) => !name.endsWith('.sample'));
-    return [dotGit, own, join(shared, 'config'), join(own, 'config.worktree'), hooks, ...names.map((name) => join(hooks, name))];
-  }
-  return [];
-}
-
-function foldersAbove(folder: string): string[] {
-  const all = [folder];
-  for (let at = folder; at !== dirname(at) && all.length < FOLDERS_MAX; ) {
-    at = dirname(at);
-    all.push(at);
-  }
-  return all;
 }

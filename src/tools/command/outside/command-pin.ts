@@ -6,24 +6,23 @@ import { linkTarget } from '../../../base/paths/link-target.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { descriptorPath } from '../../../files/descriptor-path.ts';
 import { O_PATH } from '../../../files/o-path.ts';
-import type { PinnedCommand } from '../../../policy/outside/named-paths.ts';
-import { type CommandIdentity, commandIdentity } from './command-identity.ts';
+import { type CommandIdentity, commandIdentity, type UnresolvedCommand } from './command-identity.ts';
 
 /**
  * What a command depends on that may run outside the sandbox, as it was when the command was judged. It keeps the working
  * directory open, so that a folder or link that replaces it has no effect.
  */
 export class CommandPin {
-  /** Null: the command depends on too many places, so it cannot be recognized again. */
+  /** Null: the command depends on places that are too many or not known, so it cannot be recognized again. */
   readonly identity: CommandIdentity | null;
   /** A path that leads to the working directory itself. Null: it does not exist, or the system has no such path. */
   readonly folder: string | null;
   /** A link that commands can replace, and through which the working directory lies out of their reach. Null: there is none. */
   readonly strayed: string | null;
-  readonly #command: PinnedCommand;
+  readonly #command: UnresolvedCommand;
   readonly #handle: FileHandle | null;
 
-  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: PinnedCommand, handle: FileHandle | null) {
+  private constructor(facts: Pick<CommandPin, 'identity' | 'folder' | 'strayed'>, command: UnresolvedCommand, handle: FileHandle | null) {
     this.identity = facts.identity;
     this.folder = facts.folder;
     this.strayed = facts.strayed;
@@ -32,7 +31,7 @@ export class CommandPin {
   }
 
   /** `roots` are the folders that commands of the thread can write. */
-  static async take(command: PinnedCommand, roots: readonly string[]): Promise<CommandPin> {
+  static async take(command: UnresolvedCommand, roots: readonly string[]): Promise<CommandPin> {
     const handle = await openFolder(command.cwd);
     try {
       const folder = handle === null ? null : await descriptorPath(handle);
@@ -44,14 +43,19 @@ export class CommandPin {
     }
   }
 
-  /** Returns a path that the command depends on and where something has changed since. Returns null if there is none. */
+  /**
+   * Returns a path that the command depends on and where something has changed since. Returns null if there is none. Without an
+   * identity, only the way to the working directory counts.
+   */
   async changed(): Promise<string | null> {
     if (this.strayed !== null) return this.strayed;
     const before = this.identity;
+    if (before === null) return null;
     const now = await commandIdentity(this.#command);
-    if (before === null || now === null) return this.#command.cwd;
+    if (now === null) return this.#command.cwd;
     const changed = [...before.keys(), ...now.keys()].filter((path) => before.get(path) !== now.get(path));
-    // A replaced folder says more than the files in it.
+    // A replaced folder says more than the files in it, and than the places that it leads to.
+    if (changed.includes(this.#command.cwd)) return this.#command.cwd;
     return changed.sort((one, other) => one.length - other.length)[0] ?? null;
   }
 

@@ -5,14 +5,12 @@ import { systemErrorCode } from '../../../base/system-error-code.ts';
 import type { SimpleCommand } from '../../../policy/command/parse-command.ts';
 import { localPath } from '../../../policy/outside/git-doubt.ts';
 import type { LeavingFacts } from '../../../policy/outside/leaving-doubt.ts';
-import { possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
+import { PATHS_MAX, possibleFolders, possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { programKind } from '../../../policy/outside/program-kind.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
+import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { repositoryFacts } from './repository-facts.ts';
-import { userHooksPaths } from './user-hooks-paths.ts';
 
-/** A command that names more places does not leave the sandbox by a rule. */
-const PATHS_MAX = 2048;
 /** Following a path takes as long as handling so many lines. */
 const PATH_UNITS = 50;
 /** Variables of git that choose only names, texts and the user's own programs. */
@@ -33,7 +31,7 @@ interface LeavingCommand {
  * the user's settings of git. Returns null if the command names too many places.
  */
 export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand): Promise<LeavingFacts | null> {
-  const all = possibleFolders(commands, cwd);
+  const all = possibleFolders(commands, [cwd, resolveLinks(cwd)]);
   const folders = [...new Set(all.flatMap((some) => some ?? []))];
   const named = new Set([...folders, ...commands.flatMap(({ words }, index) => possiblePaths(words, all[index] ?? []))]);
   if (named.size > PATHS_MAX) return null;
@@ -49,12 +47,24 @@ export async function leavingFacts({ commands, cwd, env, roots }: LeavingCommand
   };
   await resolveAll(named);
   const repositories = new Map<string, RepositoryFacts | null>();
-  if (commands.some(({ words }) => programKind(words) === 'git')) {
-    const hooksPaths = await userHooksPaths(env);
-    for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksPaths));
+  const usesGit = commands.some(({ words }) => programKind(words) === 'git');
+  const hooksFrom = usesGit ? await userHooks(env) : null;
+  if (hooksFrom !== null) {
+    for (const folder of folders) repositories.set(folder, await repositoryFacts(realPaths.get(folder) ?? folder, hooksFrom));
     await resolveAll([...repositories.values()].flatMap((repository) => localRemotes(repository)));
   }
-  return { roots: realRoots, realPaths, repositories, variable: strangeVariable(env) };
+  return { roots: realRoots, realPaths, repositories, hasUnreadSettings: usesGit && hooksFrom === null, variable: strangeVariable(env) };
+}
+
+/**
+ * Returns a function that returns the folders of hooks that the settings of the machine and the user name, for a working tree. Returns
+ * null if these settings are not certain.
+ */
+async function userHooks(env: LeavingCommand['env']): Promise<((root: string) => readonly string[]) | null> {
+  const home = env.HOME ?? '';
+  const settings = await gitSettings(userSettingsFiles(env), home);
+  if (settings === null || hooksPaths(settings, { from: '/', home }) === null) return null;
+  return (root) => hooksPaths(settings, { from: root, home }) ?? [];
 }
 
 function localRemotes(repository: RepositoryFacts | null): string[] {

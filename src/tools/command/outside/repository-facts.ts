@@ -1,5 +1,5 @@
 import { lstat, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { listFolder } from '../../../base/files/list-folder.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isAbsent } from '../../../base/system-error-code.ts';
@@ -7,36 +7,32 @@ import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-e
 import { gitFolder, readGitFile } from '../../../git/git-folder.ts';
 import { gitIndexSubmodules } from '../../../git/git-index-submodules.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
+import { foldersAbove } from './folders-above.ts';
 
 const CONFIG_BYTES_MAX = 1024 * 1024;
 const HOOKS_MAX = 1000;
-const FOLDERS_MAX = 64;
 const CAN_RUN = 0o111;
 const NO_ENTRIES = { entries: [], cut: false };
 /** A HEAD with which git takes a folder for a repository. */
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40})\s*$/;
 
-/** Returns the nearest folder that contains a `.git`, from a folder without links upwards. Returns null if there is none. */
+/** Returns the nearest folder that contains a `.git`, from a folder without links upwards. Returns null if there is none, or if the folder is too deep. */
 async function repositoryRoot(folder: string): Promise<string | null> {
-  let at = folder;
-  for (let count = 0; count < FOLDERS_MAX; count += 1) {
-    if (await isThere(join(at, '.git'))) return at;
-    if (at === dirname(at)) return null;
-    at = dirname(at);
-  }
+  for (const above of foldersAbove(folder) ?? []) if (await isThere(join(above, '.git'))) return above;
   return null;
 }
 
 /**
- * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksPaths`
- * are the folders of hooks that the user's own settings may name. Returns null if there is no repository, or if its `.git` does not belong to it.
+ * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksFrom`
+ * returns the folders of hooks that the user's own settings may name for a working tree. Returns null if there is no repository, or if
+ * its `.git` does not belong to it.
  */
-export async function repositoryFacts(folder: string, hooksPaths: readonly string[]): Promise<RepositoryFacts | null> {
+export async function repositoryFacts(folder: string, hooksFrom: (root: string) => readonly string[]): Promise<RepositoryFacts | null> {
   const root = await repositoryRoot(folder);
   const found = root === null ? null : await gitFolder(root);
   if (root === null || found === null) return null;
   const { own, shared } = found;
-  const hookFolders = [join(shared, 'hooks'), ...hooksPaths.map((path) => resolve(root, path))].map(resolveLinks);
+  const hookFolders = [join(shared, 'hooks'), ...hooksFrom(root)].map(resolveLinks);
   const [isComplete, settings, hooks, hasModules] = await Promise.all([
     isRepository(own, shared),
     repositorySettings(own, shared),

@@ -1,0 +1,15 @@
+import { dirname } from 'node:path';
+
+/** Programs look for their files in at most so many folders. */
+const FOLDERS_MAX = 64;
+
+/** Returns an absolute path and the folders above it, the nearest first. Returns null if there are more than 64 of them. */
+export function foldersAbove(folder: string): string[] | null {
+  const all = [folder];
+  for (let at = folder; at !== dirname(at); ) {
+    if (all.length === FOLDERS_MAX) return null;
+    at = dirname(at);
+    all.push(at);
+  }
+  return all;
+}
