@@ -7,7 +7,26 @@ export default defineConfig({
     projects: [
       { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: ['test/process/**'] } },
       // These start the built executable, which is built for them when the sources are newer.
-      { test: { ...common, name: 'process', include: ['test/process/**/*.test.ts'], globalSetup: 'test/process/build.ts' } },
+      {
+        test: {
+          ...common,
+          name: 'process',
+          include: ['test/process/**/*.test.ts'],
+          exclude: ['test/process/hostile/**'],
+          globalSetup: 'test/process/build.ts',
+        },
+      },
+      // These measure how long a server is busy, so they run alone, one after the other, after all others.
+      {
+        test: {
+          ...common,
+          name: 'hostile',
+          include: ['test/process/hostile/**/*.test.ts'],
+          globalSetup: 'test/process/build.ts',
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -6,7 +6,7 @@ import { realPathOrSame } from '../base/paths/real-path.ts';
 import { gitConfigValue } from './git-config-value.ts';
 
 const SMALL_BYTES_MAX = 64 * 1024;
-const CONFIG_BYTES_MAX = 1024 * 1024;
+const CONFIG_BYTES_MAX = 256 * 1024;
 
 /** The folders of a repository's data: absolute, without links. */
 export interface GitFolder {

@@ -113,8 +113,8 @@ test.each([
   ['[remote.origin]\nurl = the-older-form\n', 'the-older-form'],
   ['[remote "origin"]\nurl = a\\\nb\n', 'ab'],
   ['[remote "origin"]\nurl\nurlx = 1\n', null],
-  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\n`, null],
-  [`[remote "origin"]\nurl = ${'x'.repeat(1_000_000)}\nurl = last\n`, 'last'],
+  [`[remote "origin"]\nurl = ${'x'.repeat(200_000)}\n`, null],
+  [`[remote "origin"]\nurl = ${'x'.repeat(200_000)}\nurl = last\n`, 'last'],
   ['[include]\npath = ../other\n[remote "origin"]\nurl =\n', null],
 ])('of the settings %.80j the remote is %j', async (config, url) => {
   const folder = tempFolder({ '.git/HEAD': '', '.git/config': config, other: '[remote "origin"]\nurl = included\n' });

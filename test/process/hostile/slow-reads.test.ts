@@ -10,7 +10,7 @@ import { startedServer } from './started-server.ts';
 import { startSupplies } from './supplies.ts';
 
 const MB = 1024 * 1024;
-const MEASURED_TIMES_MAX = 3;
+const MEASURED_TIMES_MAX = 5;
 const ENTRIES = 10_000;
 
 function manyEntries(folder: string): void {

@@ -9,7 +9,7 @@ import { gitIndexSubmodules } from '../../../git/git-index-submodules.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
 import { foldersAbove } from './folders-above.ts';
 
-const CONFIG_BYTES_MAX = 1024 * 1024;
+const CONFIG_BYTES_MAX = 256 * 1024;
 const HOOKS_MAX = 1000;
 const CAN_RUN = 0o111;
 const NO_ENTRIES = { entries: [], cut: false };
