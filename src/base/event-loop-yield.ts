@@ -2,16 +2,27 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Units of work between two yields. Handling so many lines, a unit each, takes some milliseconds. */
 const UNITS_BETWEEN = 5_000;
+/** Time between two yields, however few units were done: the system can take long for some of them. */
+const MS_BETWEEN = 5;
 
-/** Lets other work run from time to time during long work. Counts the work instead of timing it, so that all runs are alike. */
+/** Lets other work run from time to time during long work. Several parts of the work can use it at once: they take turns. */
 export class EventLoopYield {
   #done = 0;
+  #sinceMs = performance.now();
+  #yielded: Promise<void> = Promise.resolve();
 
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
-    if (this.#done < UNITS_BETWEEN) return;
-    this.#done = 0;
+    if (this.#done < UNITS_BETWEEN && performance.now() - this.#sinceMs < MS_BETWEEN) return;
+    // Only one part goes on in each round of the event loop.
+    this.#yielded = this.#yielded.then(() => this.#yield());
+    await this.#yielded;
+  }
+
+  async #yield(): Promise<void> {
     await setImmediate();
+    this.#done = 0;
+    this.#sinceMs = performance.now();
   }
 }

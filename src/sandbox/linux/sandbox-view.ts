@@ -4,7 +4,7 @@ import { followPath } from '../../base/paths/follow-path.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { PROTECTED_NAMES, type SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
+import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import type { GuardedPlaces } from '../places/guarded-places.ts';
 import type { NestedPlace } from '../places/join-places.ts';
 import { KERNEL_FOLDERS } from '../places/kernel-folders.ts';
@@ -12,7 +12,7 @@ import type { NestedNames } from '../places/nested-names.ts';
 import { protectHome } from '../places/protect-home.ts';
 import { protectNames } from '../places/protect-names.ts';
 import { realBounds } from '../places/real-bounds.ts';
-import { GUARD_WORK, ViewPlaces } from '../places/view-places.ts';
+import { ViewPlaces } from '../places/view-places.ts';
 import { type MountKind, type MountView, mountedPlaces } from './bubblewrap-mounts.ts';
 import type { RunningViews } from './running-views.ts';
 
@@ -110,8 +110,7 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   const { home, workspace, readable } = bounds;
   const loop = new EventLoopYield();
   for (const root of roots) {
-    await loop.worked(GUARD_WORK * PROTECTED_NAMES.length);
-    protectNames(root, places, userHome);
+    await protectNames(root, places, { userHome, loop });
   }
   // Their paths are real: commands could not put links there.
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode, systemErrorCode } from '../../base/system-error-code.ts';
@@ -19,6 +20,8 @@ const READS_MAX = 8;
 /** A folder of this size has so many entries that listing them at once would block the server. */
 const LARGE_FOLDER_BYTES = 64 * 1024;
 const LARGE_FOLDER_BATCH = 256;
+/** The work of looking into a folder, in the units of `EventLoopYield`. */
+const LOOK_WORK = 20;
 
 /** The depth of the walk below a folder for everyone's temporary files: its folders are mostly unrelated. */
 const SHARED_DEPTH_MAX = 1;
@@ -42,9 +45,10 @@ export async function findNestedPlaces(root: string, { unprotected, shared, user
   const depthMax = shared.includes(root) ? SHARED_DEPTH_MAX : Number.POSITIVE_INFINITY;
   const found: NestedPlace[] = [];
   const folders = [{ path: root, depth: 0 }];
+  const loop = new EventLoopYield();
   let read = 0;
   const visit = async ({ path, depth }: { path: string; depth: number }) => {
-    const { places, below } = await lookInto(path, { depth, userHome });
+    const { places, below } = await lookInto(path, { depth, userHome, loop });
     found.push(...places);
     if (depth < depthMax) for (const folder of below) if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
   };
@@ -63,11 +67,13 @@ export async function findNestedPlaces(root: string, { unprotected, shared, user
 interface LookOptions {
   depth: number;
   userHome: string | null;
+  loop: EventLoopYield;
 }
 
 /** Returns the places to protect in a folder, and the folders to read next. */
-async function lookInto(folder: string, { depth, userHome }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
+async function lookInto(folder: string, { depth, userHome, loop }: LookOptions): Promise<{ places: NestedPlace[]; below: string[] }> {
   const entries = await entriesOf(folder);
+  await loop.worked(LOOK_WORK);
   // The owner of a folder that cannot be read can change its mode later.
   if (entries === null) return { places: depth > 0 ? [{ path: folder, reason: folder }] : [], below: [] };
   const { names, folders } = entries;

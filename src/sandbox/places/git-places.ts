@@ -36,11 +36,13 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
 }
 
 /**
- * Returns the `.git` of each submodule of the repository of a `.git`: git also runs there. A submodule need not be checked out: then a
+ * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be checked out: then a
  * command could make it a repository of its own.
  */
 export async function submodulePlaces(dotGit: string): Promise<string[]> {
-  const paths = (await gitIndexSubmodulePaths(resolveLinks(gitFolder(dotGit)))) ?? namedSubmodules(dirname(dotGit));
+  // To resolve a deep path takes long, and that of a folder has no links here.
+  const folder = statOf(dotGit)?.isDirectory() === true ? dotGit : resolveLinks(gitFolder(dotGit));
+  const paths = (await gitIndexSubmodulePaths(folder)) ?? namedSubmodules(dirname(dotGit));
   return paths.filter((path) => !path.split('/').includes('..')).map((path) => join(dirname(dotGit), path, '.git'));
 }
 

@@ -14,7 +14,7 @@ import type { GuardedPlaces } from './guarded-places.ts';
 /** The kernel's limit is 4,095, including a prefix by bubblewrap. */
 export const PATH_BYTES_MAX = 4000;
 /** The work of making or releasing a guard, in the units of `EventLoopYield`. */
-export const GUARD_WORK = 2500;
+export const GUARD_WORK = 250;
 const NAME_BYTES_MAX = 255;
 const FROZEN_ENTRIES_MAX = 500;
 
