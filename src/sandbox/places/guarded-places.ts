@@ -96,6 +96,7 @@ export class GuardedPlaces {
     this.#guards.delete(path);
     unlessInUse(() => {
       rmdirSync(within(guard.own, this.#hold));
+      if (removedIfEmpty(within(guard.parent, basename(path)))) return;
       this.#forgetTheDead(guard);
       rmdirSync(within(guard.parent, basename(path)));
     });
@@ -166,6 +167,17 @@ function unlessInUse(remove: () => void): void {
     remove();
   } catch (error) {
     if (!hasErrorCode(error, [...FORBIDDEN, ...CHANGED, 'ENOTEMPTY', 'EEXIST', 'EBUSY'])) throw error;
+  }
+}
+
+/** Returns whether the folder was removed. Returns false if it is not empty. */
+function removedIfEmpty(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    if (!hasErrorCode(error, ['ENOTEMPTY', 'EEXIST'])) throw error;
+    return false;
   }
 }
 
