@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isLink } from '../../base/paths/is-link.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import { realPath } from '../../base/paths/real-path.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
@@ -11,7 +12,7 @@ import { HOME_SECRETS } from '../../policy/permissions/home-readable.ts';
 export function linkedSecrets(home: string): string[] {
   return HOME_SECRETS.flatMap((name) => {
     const path = join(home, name);
-    const real = statOf(path)?.isSymbolicLink() === true ? realPath(path) : null;
+    const real = isLink(path) ? realPath(path) : null;
     if (real === null || isWithin(real, home)) return [];
     const stat = statOf(real);
     return stat?.isFile() === true || stat?.isDirectory() === true ? [real] : [];

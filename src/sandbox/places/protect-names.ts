@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import { barePlaces, gitPlaces, isRepository, missingForBare } from './git-places.ts';
@@ -25,8 +26,4 @@ export function protectNames(root: string, places: ViewPlaces, userHome: string 
   // The root is git's own folder: nothing can be added to it that git would read.
   places.freeze(root);
   for (const path of barePlaces(root, userHome)) if (statOf(path) !== null) places.protect(path);
-}
-
-function isLink(path: string): boolean {
-  return statOf(path)?.isSymbolicLink() === true;
 }
