@@ -55,19 +55,20 @@ export function grantedPaths(files: readonly TouchedFile[]): string[] {
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-function firstOutside(files: readonly TouchedFile[], { named, real, isProtected: isKept }: PatchBounds): string | null {
+function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds): string | null {
   for (const file of files) {
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
-    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
-    if (!isWritable(file.real, real)) return `${shown} is outside the folders that can be written in the sandbox.`;
-    if (isKept(file.real)) return `${shown} is protected by the sandbox.`;
+    if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
+      return `${shown} is protected by the sandbox.`;
+    if (!isWritable(file.real, bounds.real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (bounds.isProtected(file.real)) return `${shown} is protected by the sandbox.`;
     if (file.shared !== null)
       return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }
   return null;
 }
 
-/** Whether a path is below a writable root but protected. */
-function isProtected(path: string, roots: PatchBounds['named']): boolean {
+/** Whether a path is in a writable root, but cannot be written. */
+function isReadOnlyInRoot(path: string, roots: PatchBounds['named']): boolean {
   return roots.writableRoots.some((root) => isWithin(path, root)) && !isWritable(path, roots);
 }
