@@ -31,6 +31,11 @@ export function gitConfigEntries(text: string): { entries: GitConfigEntry[]; isU
   }
 }
 
+/** Whether a setting includes another file, always or under a condition. */
+export function isInclude({ section, key }: GitConfigEntry): boolean {
+  return key === 'path' && (section === 'include' || section === 'includeif');
+}
+
 class ConfigSyntaxError extends Error {}
 
 class ConfigReader {

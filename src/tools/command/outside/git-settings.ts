@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-entries.ts';
+import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../git/git-config-entries.ts';
 
 const SETTINGS_BYTES_MAX = 1024 * 1024;
 const FILES_MAX = 32;
@@ -42,7 +42,6 @@ export async function gitSettings(from: readonly string[], home: string): Promis
 
 /** The files that settings include. Null: one of them is not certain. */
 function includedFiles(entries: readonly GitConfigEntry[], place: Place): string[] | null {
-  const isInclude = ({ section, key }: GitConfigEntry) => key === 'path' && (section === 'include' || section === 'includeif');
   return settingPaths(entries.filter(isInclude), place);
 }
 
