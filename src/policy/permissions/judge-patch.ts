@@ -22,7 +22,7 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
-  /** Whether a real path in the roots is protected from commands, so from patches too. */
+  /** Whether the sandbox protects a real path in the roots from commands, and so from patches too. */
   isProtected(real: string): boolean;
 }
 
@@ -47,8 +47,8 @@ export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSitua
 }
 
 /**
- * Returns the paths that a session grant for these files covers. A grant is for the names: each patch changes the file. Of a file with
- * other hard links it covers only that file itself, because another one may be put in its place that is also elsewhere.
+ * Returns the paths that a session grant for these files covers. A grant covers paths, because each patch changes the file. For a file
+ * with other hard links, it covers only that file: a command could put another file with a hard link outside at the path.
  */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
   return [...new Set(files.flatMap(({ path, real, shared }) => [path, real, ...(shared === null ? [] : [`${real} is ${shared}`])]))];

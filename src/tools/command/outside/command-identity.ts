@@ -6,13 +6,13 @@ import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-pa
 import { foldersAbove } from './folders-above.ts';
 import { gitPlaces } from './git-places.ts';
 
-/** A command as it is named. Where its working directory leads is found each time. */
+/** A command without the real path of its working directory, which is resolved each time. */
 export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
 
-/** Files that are looked at at the same time. */
+/** The number of files that are examined at the same time. */
 const BATCH = 16;
 
 /**
@@ -45,7 +45,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   return states;
 }
 
-/** Where a path leads, whether anything is there or not. */
+/** Returns the real path of a path, which need not exist. Returns the code of the system's error if it cannot be resolved. */
 async function placeState(path: string): Promise<string> {
   try {
     return pathOf(await locateFile(path));
@@ -54,7 +54,7 @@ async function placeState(path: string): Promise<string> {
   }
 }
 
-/** The file or folder at a path. Null: there is none. */
+/** Returns the identity of the file or folder at a path, or the code of the system's error. Null: nothing is there. */
 async function codeState(path: string): Promise<string | null> {
   try {
     const { found } = await locateFile(path);

@@ -8,9 +8,9 @@ import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { hooksIn } from './hooks-in.ts';
 import { repositoryRoot } from './repository-root.ts';
 
-/** More places are not looked at. */
+/** More places are not examined. */
 const PLACES_MAX = 4096;
-/** With these, git takes any folder for a repository. */
+/** A folder with these entries is a repository for git, even without `.git`. */
 const REPOSITORY_FILES = ['HEAD', 'config', 'objects', 'refs', 'commondir'];
 
 /**
@@ -22,7 +22,7 @@ export async function gitPlaces(folder: string, env: Env): Promise<string[] | nu
   if (above === null) return null;
   const root = await repositoryRoot(above);
   const found = root === null ? null : await gitFolder(root);
-  // git may use it nevertheless.
+  // git may use this repository although heddle does not.
   if (root !== null && found === null) return null;
   const settled = await settledPlaces(root ?? folder, found, env);
   if (settled === null) return null;
@@ -32,7 +32,7 @@ export async function gitPlaces(folder: string, env: Env): Promise<string[] | nu
   return places.length > PLACES_MAX ? null : places;
 }
 
-/** The files with settings, the files that these name, and the hooks. Null: they are not certain. */
+/** The files with settings, the files that these name, and the hooks. Null: some of them are unknown. */
 async function settledPlaces(from: string, found: GitFolder | null, env: Env): Promise<string[] | null> {
   const home = env.HOME ?? '';
   const own = found === null ? [] : [join(found.shared, 'config'), join(found.own, 'config.worktree')];

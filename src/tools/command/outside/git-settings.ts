@@ -20,7 +20,7 @@ interface Place {
 }
 
 /**
- * Reads files of settings and those that they include, whether a condition of the include holds or not. Returns null if a file cannot
+ * Reads files of settings and those that they include, even if the condition of an include does not hold. Returns null if a file cannot
  * be read or understood, or if there are more than 32.
  */
 export async function gitSettings(from: readonly string[], home: string): Promise<GitSettings | null> {
@@ -40,7 +40,7 @@ export async function gitSettings(from: readonly string[], home: string): Promis
   return { files, entries: all };
 }
 
-/** The files that settings include. Null: one of them is not certain. */
+/** The files that settings include. Null: one of them is unknown. */
 function includedFiles(entries: readonly GitConfigEntry[], place: Place): string[] | null {
   return settingPaths(entries.filter(isInclude), place);
 }
@@ -75,7 +75,7 @@ function settingPath(value: string, { from, home }: Place): string | null {
   return value.startsWith('~') || value.startsWith('%(') ? null : resolve(from, value);
 }
 
-/** The text of a file, empty if there is none. Null: it cannot be read as a whole. */
+/** The text of a file, empty if there is none. Null: it cannot be read completely. */
 async function settingsAt(path: string): Promise<string | null> {
   try {
     return (await readRegularFile(path, { bytesMax: SETTINGS_BYTES_MAX }))?.bytes.toString('utf8') ?? '';
