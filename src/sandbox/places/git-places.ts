@@ -13,10 +13,10 @@ import { ProcessStartError } from '../processes/processes.ts';
 const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
 /** The entries that make a folder a repository without a work tree. */
 const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
-/** A HEAD with which git takes a folder for a repository. */
+/** The content of HEAD in a folder that git accepts as a repository. */
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*$/;
 const POINTER_BYTES_MAX = 64 * 1024;
-/** Of all configuration files of one repository. */
+/** The total size of the configuration files of one repository. */
 const CONFIG_BYTES_MAX = 128 * 1024;
 /** The number of configuration files of one repository that are read. */
 const CONFIGS_MAX = 16;
@@ -55,7 +55,7 @@ export function barePlaces(folder: string, userHome: string | null): string[] {
   return [...BARE_LAYOUT, ...RUNS_PROGRAMS].map((name) => join(folder, name)).concat(includedFiles([folder], userHome));
 }
 
-/** Whether the names of a folder's entries are those of a repository without a work tree. */
+/** Whether a folder with these entries is laid out as a repository without a work tree. */
 export function isBareLayout(names: ReadonlySet<string>): boolean {
   return BARE_LAYOUT.every((name) => names.has(name));
 }
@@ -143,7 +143,7 @@ function includedPaths(file: string, value: string, userHome: string | null): st
   return [...new Set([named, named.replace(/\s/g, ' ')].flatMap((path) => folders.map((folder) => resolve(folder, path))))];
 }
 
-/** Returns the text of a configuration. Returns null for what git could not read either: no file, a folder, a pipe, a device. */
+/** Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a folder, a pipe, a device. */
 function configText(path: string, bytesMax: number): string | null {
   try {
     return readRegularFileSync(path, { bytesMax })?.bytes.toString('utf8') ?? null;
