@@ -10,7 +10,7 @@ export interface GitConfigEntry {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
-/** A longer value counts as none. No path or address is longer. */
+/** Longer values are ignored. No path or address is longer. */
 const VALUE_LENGTH_MAX = 8192;
 const KEY_CHARACTER = /[A-Za-z0-9-]/;
 const SPACE = /\s/;

@@ -11,7 +11,7 @@ export interface FollowedPath {
   end: string;
   /** The links that were followed, each by its own real path, with its target. */
   links: { link: string; target: string }[];
-  /** Whether the path was followed to its end. If not, it has too many parts, and those at the end are not followed. */
+  /** False if the path has too many parts. Then the links in its last parts are not followed. */
   isComplete: boolean;
 }
 
