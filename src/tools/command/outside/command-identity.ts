@@ -4,7 +4,7 @@ import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
 import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
 import { foldersAbove } from './folders-above.ts';
-import { gitPlaces } from './git-places.ts';
+import { gitDependencies } from './git-dependencies.ts';
 
 /** A command without the real path of its working directory, which is resolved each time. */
 export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
@@ -26,7 +26,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   if (named === null) return null;
   const { code, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
-  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitPlaces(folder, command.env))) : [];
+  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env))) : [];
   if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
   const look = async (paths: Iterable<string>, stateOf: (path: string) => Promise<string | null>) => {

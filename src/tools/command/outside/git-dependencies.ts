@@ -17,7 +17,7 @@ const REPOSITORY_FILES = ['HEAD', 'config', 'objects', 'refs', 'commondir'];
  * Returns the places that decide what git does in a folder: what makes a folder a repository, its settings with those of the user and
  * the included ones, the files that they name, and the hooks. Returns null if there are too many, or if one cannot be read.
  */
-export async function gitPlaces(folder: string, env: Env): Promise<string[] | null> {
+export async function gitDependencies(folder: string, env: Env): Promise<string[] | null> {
   const above = foldersAbove(resolveLinks(folder));
   if (above === null) return null;
   const root = await repositoryRoot(above);
