@@ -37,8 +37,8 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
 }
 
 /**
- * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be checked out: then a
- * command could make it a repository of its own.
+ * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be
+ * checked out: then a command could make it a repository of its own.
  */
 export async function submodulePlaces(dotGit: string): Promise<string[]> {
   // Resolving a deep path takes long, and the path of a folder has no links here.
