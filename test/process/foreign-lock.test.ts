@@ -49,7 +49,10 @@ async function longestAnswer(heddle: HeddleProcess, threadId: string, stream: Se
   let longest = 0;
   for (let number = 1; performance.now() < untilMs; number++) {
     const word = `word ${number} `;
-    const delta = heddle.next(word, ({ method, params }) => method === 'item/agentMessage/delta' && (params as { delta: string }).delta === word);
+    const delta = heddle.next(
+      word,
+      ({ method, params }) => method === 'item/agentMessage/delta' && (params as { delta: string }).delta === word,
+    );
     stream.write(sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, delta: word }));
     const read = heddle.request('thread/read', { threadId });
     longest = Math.max(longest, ...(await Promise.all([delta, heddle.request('model/list', {}), read].map(msOf))));
