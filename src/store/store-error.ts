@@ -55,6 +55,10 @@ export function activeWriter(threadId: string, pid: number): StoreError {
   return new StoreError('active_writer', `thread ${threadId} already has an active writer (pid ${pid})`, { pid });
 }
 
+export function writerClosed(threadId: string): StoreError {
+  return new StoreError('store_failed', `the writer of thread ${threadId} is closed`, { threadId });
+}
+
 export function invalidCursor(cursor: string): StoreError {
   return new StoreError('invalid_cursor', `invalid cursor: ${cutText(cursor, CURSOR_CHARS_MAX)}`);
 }

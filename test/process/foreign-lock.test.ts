@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -81,5 +80,4 @@ test('while another process holds the lock of the database, the server answers a
   const stored = await heddle.request('thread/read', { threadId: thread.id, includeTurns: true });
   expect(brief(stored.thread.turns.flatMap(({ items }) => items))[0]).toBe('user: go');
   expect((await heddle.request('thread/loaded/list', {})).data.sort()).toEqual([thread.id, second.id].sort());
-  await once(stream, 'close');
 });

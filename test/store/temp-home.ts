@@ -24,16 +24,19 @@ export class TempHome {
 
   /** Opens a store as another process would. */
   open(connect?: Connect): ThreadStore {
-    const store = createSqliteStore({ ...this.options(), ...(connect && { connect }) });
-    this.#stores.push(store);
-    return store;
+    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }) }));
   }
 
   /** Opens a store as another process would, below its interface, which is asynchronous. */
   connect(): StoreConnection {
-    const connection = new StoreConnection({ ...this.options(), connect: (file, options) => neverCollect(new Database(file, options)) });
-    this.#stores.push(connection);
-    return connection;
+    return this.closeAtEnd(
+      new StoreConnection({ ...this.options(), connect: (file, options) => neverCollect(new Database(file, { timeout: 0, ...options })) }),
+    );
+  }
+
+  closeAtEnd<T extends { close(): Promise<void> }>(store: T): T {
+    this.#stores.push(store);
+    return store;
   }
 
   options(): SqliteStoreOptions {

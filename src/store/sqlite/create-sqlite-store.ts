@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
@@ -21,6 +22,7 @@ import type {
 import { asStoreError, isBusy, locked } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import { lockHolder } from './database/lock-holder.ts';
+import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
@@ -36,13 +38,7 @@ import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
-export interface SqliteStoreOptions {
-  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
-  file: string;
-  /** The package's `migrations` folder. */
-  migrationsDir: string;
-  /** The folder for a copy of a database whose own folder cannot be written. */
-  tempDir: string;
+export interface SqliteStoreOptions extends DatabasePlaces {
   clock: Clock;
   log: Log;
   /** Named in `active_writer` errors of other processes. */
@@ -58,11 +54,11 @@ const OPEN_PAUSE_MS = 20;
 const NEVER = new AbortController().signal;
 
 /** Stores threads in one SQLite file, which any number of processes can share. The file is opened at the first use. */
-export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
+export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return new SqliteStore(options);
 }
 
-class SqliteStore implements ThreadStore {
+export class SqliteStore implements ThreadStore {
   readonly #options: SqliteStoreOptions;
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
@@ -154,6 +150,11 @@ class SqliteStore implements ThreadStore {
 
   async readModelItems(threadId: string): Promise<ResponseItem[]> {
     return this.#read((connection) => readModelItems(loadHistory(connection, threadId).history));
+  }
+
+  /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
+  async warmUp(): Promise<void> {
+    if (!this.#closed && existsSync(this.#options.file)) await this.#connected().catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { activeWriter, StoreError } from '../store-error.ts';
+import { activeWriter, writerClosed } from '../store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { JoinedWrite } from './store-queue.ts';
@@ -100,6 +100,6 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new StoreError('store_failed', `the writer of thread ${this.threadId} is closed`);
+    if (this.#closed) throw writerClosed(this.threadId);
   }
 }

@@ -11,12 +11,16 @@ import { copyDatabase, databaseStamp } from './copy-database.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 
-export interface DatabaseFiles {
+export interface DatabasePlaces {
+  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
   file: string;
-  /** The folder of the files `0001_….sql` and so on. */
+  /** The package's `migrations` folder. */
   migrationsDir: string;
   /** The folder for a copy of a database that cannot be read in its own folder. */
   tempDir: string;
+}
+
+export interface DatabaseFiles extends DatabasePlaces {
   connect: Connect;
 }
 

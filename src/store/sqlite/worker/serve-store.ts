@@ -1,0 +1,92 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { systemClock } from '../../../base/clock.ts';
+import type { Log, LogMethod } from '../../../base/log.ts';
+import type { ThreadWriter } from '../../thread-store.ts';
+import { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../create-sqlite-store.ts';
+import {
+  errorData,
+  STORE_METHODS,
+  type StoreAnswer,
+  type StoreCall,
+  type StoreMethod,
+  type StoreReply,
+  type WriterHandle,
+} from './store-call.ts';
+
+export type ServedStoreOptions = Pick<SqliteStoreOptions, 'file' | 'migrationsDir' | 'tempDir' | 'pid'>;
+
+type Target = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
+
+/** Opens a store, and performs the calls that come through the port. */
+export function serveStore(port: MessagePort, options: ServedStoreOptions): void {
+  new StoreServer(port, options).listen();
+}
+
+class StoreServer {
+  readonly #port: MessagePort;
+  readonly #store: SqliteStore;
+  readonly #writers = new Map<number, ThreadWriter>();
+  #handles = 0;
+  #nowMs = 0;
+  #answers: StoreAnswer[] = [];
+
+  constructor(port: MessagePort, options: ServedStoreOptions) {
+    this.#port = port;
+    const clock = { ...systemClock, now: () => this.#nowMs };
+    this.#store = createSqliteStore({ ...options, clock, log: portLog((reply) => this.#port.postMessage(reply)) });
+  }
+
+  listen(): void {
+    this.#port.on('message', (first: StoreCall) => {
+      void this.#perform(first);
+      // All calls that wait are made in this moment, so that the store joins their writes.
+      for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port))
+        void this.#perform(next.message as StoreCall);
+    });
+  }
+
+  async #perform({ id, handle, method, args, nowMs }: StoreCall): Promise<void> {
+    this.#nowMs = nowMs;
+    try {
+      const target = (handle === 0 ? this.#store : this.#writers.get(handle)) as unknown as Target;
+      const value = await target[method]?.(...args);
+      if (handle !== 0 && method === 'close') this.#writers.delete(handle);
+      const isWriter = handle === 0 && STORE_METHODS[method as StoreMethod] === 'writer';
+      this.#answer({ id, value: isWriter ? this.#keep(value as ThreadWriter) : value });
+    } catch (error) {
+      this.#answer({ id, error: errorData(error) });
+    }
+  }
+
+  #keep(writer: ThreadWriter): WriterHandle {
+    const handle = ++this.#handles;
+    this.#writers.set(handle, writer);
+    return { handle, threadId: writer.threadId };
+  }
+
+  /** The answers of one moment are one message. */
+  #answer(answer: StoreAnswer): void {
+    this.#answers.push(answer);
+    if (this.#answers.length > 1) return;
+    queueMicrotask(() => {
+      const answers = this.#answers;
+      this.#answers = [];
+      this.#port.postMessage({ answers } satisfies StoreReply);
+    });
+  }
+}
+
+/** A log whose lines are sent to the caller's log. */
+function portLog(send: (reply: StoreReply) => void): Log {
+  const at = (level: keyof Log): LogMethod => {
+    return (...[first, text]: [object, string] | [string, undefined?]) =>
+      send(typeof first === 'string' ? { level, fields: {}, text: first } : { level, fields: withErrorData(first), text: text ?? '' });
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function withErrorData(fields: object): object {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? { error: errorData(value) } : (value as unknown)]),
+  );
+}
