@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { createWorkerStore, type WorkerStore } from '../../src/store/sqlite/worker/create-worker-store.ts';
+import type { StoreThreadOptions } from '../../src/store/sqlite/worker/store-thread.ts';
 import { TempHome } from './temp-home.ts';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -30,8 +31,8 @@ function builtScript(): string {
 
 /** A home whose stores run in threads of their own. */
 export class WorkerHome extends TempHome {
-  override open(): WorkerStore {
-    return this.closeAtEnd(createWorkerStore({ ...this.options(), script: builtScript() }));
+  override open(_connect?: unknown, options: Partial<StoreThreadOptions> = {}): WorkerStore {
+    return this.closeAtEnd(createWorkerStore({ ...this.options(), script: builtScript(), ...options }));
   }
 }
 

@@ -36,6 +36,7 @@ import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
+import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
@@ -80,6 +81,11 @@ export class SqliteStore implements ThreadStore {
 
   async openWriter(threadId: string): Promise<ThreadWriter> {
     return this.#write((connection) => openWriter(connection, threadId));
+  }
+
+  /** Opens a writer that was lost with an earlier store of this process. The thread is not recovered: its turn may still run. */
+  async resumeWriter(threadId: string, tip: number): Promise<ThreadWriter> {
+    return this.#write((connection) => resumeWriter(connection, threadId, tip));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {

@@ -36,6 +36,11 @@ export class SqliteWriter implements ThreadWriter {
     this.#tip = tip;
   }
 
+  /** The ordinal of the last entry. */
+  get tip(): number {
+    return this.#tip;
+  }
+
   /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
     return this.#deps.database.inMemory;

@@ -1,8 +1,8 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { systemClock } from '../../../base/clock.ts';
 import type { Log, LogMethod } from '../../../base/log.ts';
-import type { ThreadWriter } from '../../thread-store.ts';
 import { createSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../create-sqlite-store.ts';
+import type { SqliteWriter } from '../sqlite-writer.ts';
 import {
   errorData,
   STORE_METHODS,
@@ -25,7 +25,7 @@ export function serveStore(port: MessagePort, options: ServedStoreOptions): void
 class StoreServer {
   readonly #port: MessagePort;
   readonly #store: SqliteStore;
-  readonly #writers = new Map<number, ThreadWriter>();
+  readonly #writers = new Map<number, SqliteWriter>();
   #handles = 0;
   #nowMs = 0;
   #answers: StoreAnswer[] = [];
@@ -48,20 +48,26 @@ class StoreServer {
   async #perform({ id, handle, method, args, nowMs }: StoreCall): Promise<void> {
     this.#nowMs = nowMs;
     try {
-      const target = (handle === 0 ? this.#store : this.#writers.get(handle)) as unknown as Target;
-      const value = await target[method]?.(...args);
-      if (handle !== 0 && method === 'close') this.#writers.delete(handle);
-      const isWriter = handle === 0 && STORE_METHODS[method as StoreMethod] === 'writer';
-      this.#answer({ id, value: isWriter ? this.#keep(value as ThreadWriter) : value });
+      this.#answer({ id, value: await (handle === 0 ? this.#callStore(method, args) : this.#callWriter(handle, method, args)) });
     } catch (error) {
       this.#answer({ id, error: errorData(error) });
     }
   }
 
-  #keep(writer: ThreadWriter): WriterHandle {
+  async #callStore(method: StoreCall['method'], args: readonly unknown[]): Promise<unknown> {
+    const value = await (this.#store as unknown as Target)[method]?.(...args);
+    if (method !== 'resumeWriter' && STORE_METHODS[method as StoreMethod] !== 'writer') return value;
+    const writer = value as SqliteWriter;
     const handle = ++this.#handles;
     this.#writers.set(handle, writer);
-    return { handle, threadId: writer.threadId };
+    return { handle, threadId: writer.threadId, tip: writer.tip } satisfies WriterHandle;
+  }
+
+  async #callWriter(handle: number, method: StoreCall['method'], args: readonly unknown[]): Promise<number> {
+    const writer = this.#writers.get(handle);
+    await (writer as unknown as Target)[method]?.(...args);
+    if (method === 'close') this.#writers.delete(handle);
+    return writer?.tip ?? 0;
   }
 
   /** The answers of one moment are one message. */

@@ -34,12 +34,12 @@ export type WriterMethod = Exclude<keyof ThreadWriter, 'threadId'>;
 export interface StoreCall {
   id: number;
   handle: number;
-  method: StoreMethod | WriterMethod | 'warmUp';
+  method: StoreMethod | WriterMethod | 'warmUp' | 'resumeWriter';
   args: readonly unknown[];
   nowMs: number;
 }
 
-/** The outcome of a call. `value` is what it resolved with; for a writer its handle and thread. */
+/** The outcome of a call. `value` is what it resolved with; for a writer its handle, and for a call of a writer its tip. */
 export type StoreAnswer = { id: number; value: unknown } | { id: number; error: ErrorData };
 
 /** What the thread of the store sends: the outcomes of calls, or a line for the log. */
@@ -48,6 +48,8 @@ export type StoreReply = { answers: StoreAnswer[] } | { level: 'debug' | 'info' 
 export interface WriterHandle {
   handle: number;
   threadId: string;
+  /** The ordinal of the last entry. */
+  tip: number;
 }
 
 /** An error as data. Structured clones of errors lose their class and their code. */

@@ -13,6 +13,8 @@ export interface StoreThreadOptions extends ServedStoreOptions {
   script: string;
   clock: Clock;
   log: Log;
+  /** For tests. */
+  heapMbMax?: number;
 }
 
 interface Waiting {
@@ -25,6 +27,7 @@ export class StoreThread {
   readonly #options: StoreThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
+  #isClosed = false;
   #calls = 0;
   /** The number of threads that have started: writers of an earlier one are lost. */
   #starts = 0;
@@ -42,7 +45,26 @@ export class StoreThread {
   }
 
   /** Calls a method of the store, or of a writer by its handle. */
-  call({ method, args, handle = 0 }: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
+  async call(call: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
+    if (this.#isClosed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
+    return this.#send(call);
+  }
+
+  /** Closes the store and ends the thread. Can be called again. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#worker === null) return;
+    try {
+      await this.#send({ method: 'close', args: [] });
+    } finally {
+      const worker = this.#worker;
+      this.#worker = null;
+      await worker?.terminate();
+    }
+  }
+
+  #send({ method, args, handle = 0 }: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
     const worker = this.#worker ?? this.#start();
     return new Promise((resolve, reject) => {
       const id = ++this.#calls;
@@ -52,20 +74,13 @@ export class StoreThread {
     });
   }
 
-  /** Ends the thread. Call it once the store is closed. */
-  async end(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.terminate();
-  }
-
   #start(): Worker {
-    const { script, file, migrationsDir, tempDir, pid } = this.#options;
+    const { script, file, migrationsDir, tempDir, pid, heapMbMax = HEAP_MB_MAX } = this.#options;
     const worker = new Worker(script, {
       workerData: { file, migrationsDir, tempDir, pid } satisfies ServedStoreOptions,
       env: SHARE_ENV,
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+      resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
     });
     let reason: unknown = null;
     worker.on('message', (reply: StoreReply) => this.#receive(reply));
