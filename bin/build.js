@@ -34,6 +34,7 @@ async function buildExecutable() {
     absWorkingDir: root,
     entryPoints: {
       heddle: 'src/main.ts',
+      'store-worker': 'src/store/sqlite/worker/store-worker.ts',
       ...Object.fromEntries(VALIDATORS.map((name) => [name, `src/protocol/generated/${name}.js`])),
     },
     outdir: 'dist',
@@ -89,6 +90,7 @@ async function buildLibrary() {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
+    define: { IS_BUILT: 'true' },
     logLevel: 'warning',
   });
   rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,4 @@
 import { arch } from 'node:os';
-import { join } from 'node:path';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
@@ -36,7 +35,6 @@ import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
-import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
@@ -61,10 +59,6 @@ export interface AppParts {
   residentMemoryBytes?: () => number;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
-  /** The folder of the database's migrations. */
-  migrationsDir: string;
-  /** The system's folder for temporary files. */
-  tempDir: string;
   clock?: Clock;
   ids?: Ids;
   /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
@@ -73,8 +67,10 @@ export interface AppParts {
   storeDir?: string;
   /** False: nothing is written to the record of trusted files. Default: true. */
   recordsTrust?: boolean;
-  /** Replaces the SQLite store. */
-  store?: ThreadStore;
+  /** Has the threads. Closed with the server. */
+  store: ThreadStore;
+  /** Called when a client's handshake has been answered. */
+  onHandshake?: () => void;
   /** Further parts of every thread's turns. They act after the built-in ones. */
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
@@ -101,22 +97,23 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, store } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
-  const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = createProcesses({ ...options, sandbox });
-  const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
-  const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
+  const onHandshake = (connection: number) => {
+    options.onHandshake?.();
+    void tellOfConfig(sources, connection, { clients, log });
+  };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, trustedFiles, modelGiven };
+  const server = { ...sources, clock, ids, log, keepAlive };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
@@ -140,7 +137,7 @@ export function createApp(options: AppParts): App {
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
       gauges: () => serverGauges({ clients, dispatcher, threads }),
     },
-    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), warnOfConfig },
+    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), onHandshake },
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;

@@ -4,13 +4,18 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type AppParts, createApp } from './app.ts';
-import type { Clock } from './base/clock.ts';
+import { type Clock, systemClock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import type { Client } from './client/client.ts';
 import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
 import type { Model } from './model/model.ts';
+import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
+import { databaseFile } from './store/sqlite/database-file.ts';
+import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
+import type { StoreThreadOptions } from './store/sqlite/worker/store-thread.ts';
+import type { ThreadStore } from './store/thread-store.ts';
 import { type StreamPair, streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -67,18 +72,22 @@ export interface AppServer {
  * Creates a server in this process. It opens nothing before a client needs it, and `close()` releases everything. It keeps the
  * process alive only while a request is open or a turn runs.
  */
-export function createAppServer({ home, cwd, env, log, transport, ...given }: AppServerOptions): AppServer {
+export function createAppServer(options: AppServerOptions): AppServer {
+  const { home, cwd, env, log = silent, transport, ...given } = options;
+  const { root, ...parts } = installed();
+  const { pid } = process;
+  const files = { file: databaseFile(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
   const server = createApp({
     ...given,
-    ...installed(),
+    ...parts,
     home: resolve(home),
     cwd: resolve(cwd ?? '.'),
     env: env ?? process.env,
-    log: log ?? silent,
+    log,
     platform: process.platform,
-    pid: process.pid,
-    sendSignal: (pid, signal) => process.kill(pid, signal),
-    tempDir: tmpdir(),
+    pid,
+    sendSignal: (to, signal) => process.kill(to, signal),
+    store: createStore({ ...files, script: join(root, 'dist', 'store-worker.cjs'), clock: given.clock ?? systemClock, log, pid }),
   });
   let closing: Promise<string[]> | null = null;
   const serve = async (client: StreamPair | Transport) => {
@@ -109,11 +118,18 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
 const CLOSED = 'the server is closed';
 
 /** The version and the files of the installed package, wherever this file was built or bundled to. */
-function installed(): Pick<AppParts, 'version' | 'installation' | 'migrationsDir'> {
+function installed(): Pick<AppParts, 'version' | 'installation'> & { root: string } {
   const require = createRequire(import.meta.url);
   const manifest = require.resolve('heddle/package.json');
   const { version } = require(manifest) as { version: string };
-  return { version, installation: { manifest, executable: process.execPath }, migrationsDir: join(dirname(manifest), 'migrations') };
+  return { version, installation: { manifest, executable: process.execPath }, root: dirname(manifest) };
+}
+
+/** Inserted by the build, which also makes the script of the store's thread. Missing if the sources run as they are. */
+declare const IS_BUILT: true | undefined;
+
+function createStore(options: StoreThreadOptions): ThreadStore {
+  return typeof IS_BUILT === 'undefined' ? createSqliteStore(options) : createWorkerStore(options);
 }
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };

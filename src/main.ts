@@ -15,6 +15,9 @@ import type { WireLog } from './cli/wire-log.ts';
 import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
+import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
+import { databaseFile } from './store/sqlite/database-file.ts';
+import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -53,10 +56,13 @@ interface Service {
   end(): void;
 }
 
+/** The parts of every server of this process, except its store. */
+type CommonParts = Omit<AppParts, 'store'>;
+
 async function start(options: ServeOptions, log: Log): Promise<Service> {
   const { env } = process;
   const wireLog = options.wireLog === null ? null : await openWireLog(options.wireLog);
-  const parts: AppParts = {
+  const parts: CommonParts = {
     home: homeFolder(),
     cwd: process.cwd(),
     env,
@@ -68,8 +74,6 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
     installation: { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath },
-    migrationsDir: join(__dirname, '..', 'migrations'),
-    tempDir: tmpdir(),
     ...(wireLog === null ? {} : { tap: wireLog }),
   };
   const service = await (options.deterministic ? startDeterministic : startPlain)(parts, options);
@@ -87,9 +91,16 @@ async function openWireLog(file: string): Promise<WireLog> {
   return openFor('--wire-log', file, () => new WireLog(file, { clock: systemClock, env: process.env }));
 }
 
-async function startPlain(parts: AppParts, options: ServeOptions): Promise<Service> {
-  const model = await scriptModel(options, { log: parts.log, clock: systemClock });
-  const server = createApp({ ...parts, ...(model === null ? {} : { model }) });
+/** The database in a folder, as every store takes it. */
+function storeFiles(folder: string): DatabasePlaces {
+  return { file: databaseFile(folder), migrationsDir: join(__dirname, '..', 'migrations'), tempDir: tmpdir() };
+}
+
+async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {
+  const { home, log, pid } = parts;
+  const model = await scriptModel(options, { log, clock: systemClock });
+  const store = createWorkerStore({ ...storeFiles(home), script: join(__dirname, 'store-worker.cjs'), clock: systemClock, log, pid });
+  const server = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
   return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }
 
@@ -101,10 +112,11 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
 }
 
 /** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
-async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
+async function startDeterministic(parts: CommonParts, options: ServeOptions): Promise<Service> {
   const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
   const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
   const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
+  const { createSqliteStore } = await import('./store/sqlite/create-sqlite-store.ts');
   const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
   const { framing } = options;
   const clock = new VirtualClock();
@@ -112,7 +124,9 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir, recordsTrust: false });
+  // In this thread, since nothing else may depend on when another thread answers.
+  const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0 });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false });
   const input = pacedInput({
     from: process.stdin,
     framing,

@@ -38,6 +38,8 @@ export class Outbox {
   readonly #announce: (announcement: Announcement) => void;
   readonly #onAppended: (entries: readonly LogEntry[]) => void;
   #tail: Promise<void> = Promise.resolve();
+  /** The unfinished items that wait to be saved, by their ids. */
+  readonly #partials = new Map<string, StoredItem>();
   #owed: LogEntry[] = [];
   #owedPatch: ThreadPatch | null = null;
 
@@ -56,6 +58,21 @@ export class Outbox {
     const done = this.#tail.then(() => this.#perform(step));
     this.#tail = done.catch(() => {});
     return done;
+  }
+
+  /**
+   * Saves an unfinished item. An item is saved once, with its last content, however often that is asked while the store is slow.
+   * Never rejects: the whole item is stored when it completes, and a failure of that is reported.
+   */
+  async savePartial(partial: StoredItem): Promise<void> {
+    const isWaiting = this.#partials.has(partial.item.id);
+    this.#partials.set(partial.item.id, partial);
+    if (isWaiting) return;
+    await this.between(() => {
+      const last = this.#partials.get(partial.item.id) ?? partial;
+      this.#partials.delete(partial.item.id);
+      return this.#writer.savePartial(last).catch(() => {});
+    });
   }
 
   /**
@@ -86,7 +103,7 @@ export class Outbox {
   }
 
   /** Runs `work` between two steps, so that no step is in progress. It must not throw. */
-  between<T>(work: () => T): Promise<T> {
+  between<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#tail.then(work);
     this.#tail = done.then(() => {});
     return done;

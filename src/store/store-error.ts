@@ -55,6 +55,18 @@ export function activeWriter(threadId: string, pid: number): StoreError {
   return new StoreError('active_writer', `thread ${threadId} already has an active writer (pid ${pid})`, { pid });
 }
 
+export function writerClosed(threadId: string): StoreError {
+  return new StoreError('store_failed', `the writer of thread ${threadId} is closed`, { threadId });
+}
+
+/** The error of a writer that cannot go on, because its store has died, and the thread may have changed since. */
+export function writerLost(threadId: string): StoreError {
+  const advice = 'restart heddle, and resume the thread';
+  return new StoreError('store_failed', `thread ${threadId} cannot be written any more, because its store has died: ${advice}`, {
+    threadId,
+  });
+}
+
 export function invalidCursor(cursor: string): StoreError {
   return new StoreError('invalid_cursor', `invalid cursor: ${cutText(cursor, CURSOR_CHARS_MAX)}`);
 }

@@ -117,8 +117,8 @@ export type ThreadPatch = Partial<
   >
 >;
 
-/** A patch, or a function that makes one from the current record. */
-export type ThreadChange = ThreadPatch | ((before: ThreadRecord) => ThreadPatch);
+/** A patch, and the fields of the git information that change: the others stay, and without any the information is null. */
+export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
 
 /**
  * One record of a thread's log. Records are appended and never rewritten.
@@ -253,8 +253,8 @@ export interface ThreadStore {
   /** Returns the thread with this `path`, or null. */
   findThreadByPath(path: string): Promise<ThreadRecord | null>;
   /**
-   * Changes a thread by a patch, or by a function of its current record, in one transaction. Works even if another process
-   * has the thread's writer, so it is for fields that any process may change. Only the writer changes the settings.
+   * Changes a thread in one transaction. Works even if another process has the thread's writer, so it is for fields that any
+   * process may change. Only the writer changes the settings.
    */
   updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord>;
   /**

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { deleteThread } from '../../src/store/sqlite/threads/delete-thread.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
@@ -219,14 +220,15 @@ describe('an ephemeral fork', () => {
 
 test('a fork has all of its source or fails, if another process deletes and collects the source at that moment', async () => {
   const home = tempHome();
-  const other = home.open();
-  await (await threadWithTurns(other, 1, ['t1'])).close();
+  await (await threadWithTurns(home.open(), 1, ['t1'])).close();
+  // The connection of a store, because it deletes at once, within the statement of another.
+  const other = home.connect();
   let armed = false;
   const store = home.open((file, options) => {
     const onStatement = (sql: unknown) => {
       if (!armed || !String(sql).startsWith('BEGIN IMMEDIATE')) return;
       armed = false;
-      void other.deleteThread(idOf(1));
+      deleteThread(other, idOf(1));
       home.clock.advance(LONG_MS);
     };
     return neverCollect(new Database(file, { ...options, verbose: onStatement }));

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
+import { createSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { StoreConnection } from '../../src/store/sqlite/store-connection.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -19,10 +20,26 @@ export class TempHome {
   readonly home = join(this.folder, 'home');
   readonly file = join(this.home, 'heddle.db');
   readonly warnings: string[] = [];
-  readonly #stores: ThreadStore[] = [];
+  readonly #stores: { close(): Promise<void> }[] = [];
 
   /** Opens a store as another process would. */
   open(connect?: Connect): ThreadStore {
+    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }) }));
+  }
+
+  /** Opens a store as another process would, below its interface, which is asynchronous. */
+  connect(): StoreConnection {
+    return this.closeAtEnd(
+      new StoreConnection({ ...this.options(), connect: (file, options) => neverCollect(new Database(file, { timeout: 0, ...options })) }),
+    );
+  }
+
+  closeAtEnd<T extends { close(): Promise<void> }>(store: T): T {
+    this.#stores.push(store);
+    return store;
+  }
+
+  options(): SqliteStoreOptions {
     const ignore = () => {};
     const log = {
       debug: ignore,
@@ -31,17 +48,7 @@ export class TempHome {
       warn: (_fields: unknown, text?: string) => void this.warnings.push(text ?? ''),
     };
     const { file, clock, folder } = this;
-    const store = createSqliteStore({
-      file,
-      migrationsDir,
-      tempDir: folder,
-      clock,
-      log,
-      pid: 42,
-      ...(connect && { connect }),
-    });
-    this.#stores.push(store);
-    return store;
+    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42 };
   }
 
   /** Reads or changes the database without the store. */

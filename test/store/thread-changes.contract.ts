@@ -89,7 +89,9 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
         await (await threadWithTurns(store, 1, [t(1)])).close();
         const stores = [store, harness.open()];
         const outcomes = async (change: (store: ThreadStore) => Promise<unknown>) =>
-          (await Promise.allSettled(stores.map(change))).map((result) => (result.status === 'rejected' ? result.reason.code : 'done'));
+          (await Promise.allSettled(stores.map(change)))
+            .map((result) => (result.status === 'rejected' ? result.reason.code : 'done'))
+            .sort();
         expect(await outcomes((each) => each.archiveThread(idOf(1), 1))).toEqual(['done', 'thread_archived']);
         expect(await outcomes((each) => each.unarchiveThread(idOf(1), 1))).toEqual(['done', 'thread_not_archived']);
       });

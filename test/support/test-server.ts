@@ -131,8 +131,6 @@ function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: Te
     sendSignal: (to: number, signal: NodeJS.Signals) => process.kill(to, signal),
     ...(residentMemoryBytes && { residentMemoryBytes }),
     installation: { manifest: join(dirname(migrationsDir), 'package.json'), executable: process.execPath },
-    migrationsDir,
-    tempDir,
   };
 }
 

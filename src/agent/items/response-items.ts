@@ -321,8 +321,7 @@ export class ResponseItems {
     for (const open of this.#announced()) {
       if (!open.unsaved) continue;
       open.unsaved = false;
-      // If the store fails, completing the item fails too, and that is reported.
-      this.#options.outbox.commit({ partial: this.#stored({ ...open, item: structuredClone(open.item) }) }).catch(() => {});
+      void this.#options.outbox.savePartial(this.#stored({ ...open, item: structuredClone(open.item) }));
     }
   }
 }

@@ -61,8 +61,7 @@ export class ThreadItems {
     let timer: Timer | null = null;
     const save = () => {
       timer = null;
-      // If the store fails, nothing is lost: the whole item is stored when it completes.
-      outbox.commit({ partial: stored(begun) }).catch(() => {});
+      void outbox.savePartial(stored(begun));
     };
     return {
       startedMs,

@@ -1,3 +1,4 @@
+import { systemErrorCode } from '../../base/system-error-code.ts';
 import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG'];
@@ -18,6 +19,19 @@ export function asStoreError(error: unknown, file: string): unknown {
   const code = storeCode(error);
   if (code === null) return error;
   return new StoreError(code, explain(code, file, error.message), {}, { cause: error });
+}
+
+/** Whether SQLite could not do something because another connection has a lock. Also for the StoreError of such an error. */
+export function isBusy(error: unknown): boolean {
+  if (error instanceof StoreError) return isBusy(error.cause);
+  return systemErrorCode(error)?.startsWith('SQLITE_BUSY') === true;
+}
+
+/** The error of a call that has waited so long for the lock of another process. `pid`: that process, if it is known. */
+export function locked(file: string, ms: number, pid: number | null): StoreError {
+  const other = pid === null ? 'another process' : `the process ${pid}`;
+  const text = `${file} cannot be used: ${other} has held its lock for ${Math.round(ms / 1000)} s. Nothing was written. End that process`;
+  return new StoreError('store_failed', text, pid === null ? {} : { pid });
 }
 
 /** Whether the error becomes `store_read_only`. */

@@ -1,4 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
+import { existsSync } from 'node:fs';
+import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
@@ -18,43 +19,47 @@ import type {
   ThreadStore,
   ThreadWriter,
 } from '../thread-store.ts';
-import { asStoreError } from './as-store-error.ts';
+import { asStoreError, isBusy, locked } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
+import { lockHolder } from './database/lock-holder.ts';
+import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
 import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
 import { readTurns } from './history/read-turns.ts';
 import { StoreConnection } from './store-connection.ts';
+import { BUSY_MS_MAX } from './store-queue.ts';
 import { archiveThread } from './threads/archive-thread.ts';
 import { beginThread } from './threads/begin-thread.ts';
 import { deleteThread } from './threads/delete-thread.ts';
 import { forkThread } from './threads/fork-thread.ts';
 import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
+import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
 
-export interface SqliteStoreOptions {
-  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
-  file: string;
-  /** The package's `migrations` folder. */
-  migrationsDir: string;
-  /** The folder for a copy of a database whose own folder cannot be written. */
-  tempDir: string;
+export interface SqliteStoreOptions extends DatabasePlaces {
   clock: Clock;
   log: Log;
   /** Named in `active_writer` errors of other processes. */
   pid: number;
   /** For tests. */
   connect?: Connect;
+  /** For tests: measures the waiting for locks of other processes. */
+  waitClock?: Clock;
 }
 
+/** The pause between two attempts to open a database that another process has locked. */
+const OPEN_PAUSE_MS = 20;
+const NEVER = new AbortController().signal;
+
 /** Stores threads in one SQLite file, which any number of processes can share. The file is opened at the first use. */
-export function createSqliteStore(options: SqliteStoreOptions): ThreadStore {
+export function createSqliteStore(options: SqliteStoreOptions): SqliteStore {
   return new SqliteStore(options);
 }
 
-class SqliteStore implements ThreadStore {
+export class SqliteStore implements ThreadStore {
   readonly #options: SqliteStoreOptions;
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
@@ -65,15 +70,22 @@ class SqliteStore implements ThreadStore {
   }
 
   async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
-    return this.#use((connection) => beginThread(connection, record, entries));
+    const begin = (connection: StoreConnection) => beginThread(connection, record, entries);
+    // Nothing else can lock the database in memory.
+    return record.ephemeral ? (await this.#connected()).call(begin) : this.#write(begin);
   }
 
   async forkThread(sourceId: string, point: ForkPoint, record: ThreadRecord): Promise<ThreadWriter> {
-    return this.#use((connection) => forkThread(connection, { id: sourceId, point }, record));
+    return this.#write((connection) => forkThread(connection, { id: sourceId, point }, record));
   }
 
   async openWriter(threadId: string): Promise<ThreadWriter> {
-    return this.#use((connection) => openWriter(connection, threadId));
+    return this.#write((connection) => openWriter(connection, threadId));
+  }
+
+  /** Opens a writer that was lost with an earlier store of this process. The thread is not recovered: its turn may still run. */
+  async resumeWriter(threadId: string, tip: number): Promise<ThreadWriter> {
+    return this.#write((connection) => resumeWriter(connection, threadId, tip));
   }
 
   async getThread(threadId: string): Promise<ThreadRecord | null> {
@@ -82,7 +94,7 @@ class SqliteStore implements ThreadStore {
 
   async getMetadata(threadId: string): Promise<ThreadMetadata | null> {
     // Called for every thread that is shown, and a single statement: it needs no transaction.
-    return this.#use((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
+    return this.#readOne((connection) => firstOf(connection, (database) => database.threads.metadata(threadId)));
   }
 
   async findThreadByPath(path: string): Promise<ThreadRecord | null> {
@@ -90,26 +102,26 @@ class SqliteStore implements ThreadStore {
   }
 
   async updateThread(threadId: string, change: ThreadChange): Promise<ThreadRecord> {
-    return this.#use((connection) => {
+    return this.#write((connection) => {
       const database = connection.writable(connection.databaseOf(threadId));
       return connection.write(database, () => database.threads.update(threadId, change));
     });
   }
 
   async archiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
-    return this.#use((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
+    return this.#write((connection) => archiveThread(connection, threadId, { archived: true, atMs }));
   }
 
   async unarchiveThread(threadId: string, atMs: number): Promise<ThreadRecord> {
-    return this.#use((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
+    return this.#write((connection) => archiveThread(connection, threadId, { archived: false, atMs }));
   }
 
   async revertThread(threadId: string, beforeTurnId: string, patch: ThreadPatch): Promise<ThreadRecord> {
-    return this.#use((connection) => revertThread(connection, { threadId, beforeTurnId, patch }));
+    return this.#write((connection) => revertThread(connection, { threadId, beforeTurnId, patch }));
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    return this.#use((connection) => deleteThread(connection, threadId));
+    return this.#write((connection) => deleteThread(connection, threadId));
   }
 
   async listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>> {
@@ -146,6 +158,11 @@ class SqliteStore implements ThreadStore {
     return this.#read((connection) => readModelItems(loadHistory(connection, threadId).history));
   }
 
+  /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
+  async warmUp(): Promise<void> {
+    if (!this.#closed && existsSync(this.#options.file)) await this.#connected().catch(() => {});
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     // A connection that could not be opened needs no closing, and its caller got the error.
@@ -156,13 +173,22 @@ class SqliteStore implements ThreadStore {
 
   /** Runs reads that must see one state of the database. */
   #read<T>(work: (connection: StoreConnection) => T): Promise<T> {
-    return this.#use((connection) => connection.disk.read(() => work(connection)));
+    return this.#readOne((connection) => connection.disk.read(() => work(connection)));
   }
 
-  async #use<T>(work: (connection: StoreConnection) => T): Promise<T> {
+  async #readOne<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    const connection = await this.#connected();
+    return connection.queue.read(() => connection.call(work));
+  }
+
+  async #write<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    const connection = await this.#connected();
+    return connection.queue.write(() => connection.call(work));
+  }
+
+  async #connected(): Promise<StoreConnection> {
     if (this.#closed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
-    const connection = this.#connection ?? (await this.#open());
-    return connection.call(work);
+    return this.#connection ?? this.#open();
   }
 
   /** Concurrent calls share one opening. After a failure the next call opens again. */
@@ -175,11 +201,19 @@ class SqliteStore implements ThreadStore {
 
   async #connect(): Promise<StoreConnection> {
     const connect = this.#options.connect ?? (await loadSqlite());
-    try {
-      this.#connection = new StoreConnection({ ...this.#options, connect });
-      return this.#connection;
-    } catch (error) {
-      throw asStoreError(error, this.#options.file);
+    const { file, waitClock = systemClock } = this.#options;
+    const startMs = waitClock.monotonic();
+    for (;;) {
+      try {
+        this.#connection = new StoreConnection({ ...this.#options, connect });
+        return this.#connection;
+      } catch (error) {
+        // Another process makes or migrates the database.
+        if (!isBusy(error) || this.#closed) throw asStoreError(error, file);
+        const ms = waitClock.monotonic() - startMs;
+        if (ms >= BUSY_MS_MAX) throw locked(file, ms, lockHolder(file));
+      }
+      await sleep(waitClock, OPEN_PAUSE_MS, NEVER);
     }
   }
 }

@@ -1,17 +1,18 @@
-import { activeWriter, StoreError } from '../store-error.ts';
+import { activeWriter, writerClosed } from '../store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
+import type { JoinedWrite } from './store-queue.ts';
 
 /** The store, as its writers use it. */
 export interface WriterDeps {
   readonly database: ThreadDatabase;
   now(): number;
-  /** Runs `work` in one transaction. Throws a StoreError. With `durable` the write survives a power failure. */
-  write<T>(work: () => T, durable?: boolean): T;
+  /** Commits the write, maybe together with others. Rejects with a StoreError. */
+  write(write: JoinedWrite): Promise<void>;
   /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
-  /** Tells the store that the thread's writer is closed. */
-  release(threadId: string): void;
+  /** Tells the store that the thread's writer is closed. Resolves when the thread is free. Never rejects. */
+  release(threadId: string): Promise<void>;
 }
 
 /** The log that a thread's writer appends to, and the ordinal of its last entry. */
@@ -35,37 +36,37 @@ export class SqliteWriter implements ThreadWriter {
     this.#tip = tip;
   }
 
+  /** The ordinal of the last entry. */
+  get tip(): number {
+    return this.#tip;
+  }
+
   /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
     return this.#deps.database.inMemory;
   }
 
   async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
-    this.#assertOpen();
     const { database } = this.#deps;
-    const tip = this.#tip + entries.length;
-    this.#deps.write(() => {
-      this.#deps.assertHeld(this.threadId);
-      if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
-      database.logs.append(this.#logId, this.#tip, entries);
+    const append = () => {
+      const [before, tip] = [this.#tip, this.#tip + entries.length];
+      if (!database.threads.advance(this.threadId, before, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
+      database.logs.append(this.#logId, before, entries);
       this.#forgetPartials(entries);
       if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
-    }, durable);
-    this.#tip = tip;
+    };
+    const committed = () => {
+      this.#tip += entries.length;
+    };
+    await this.#write(append, { durable, committed });
   }
 
-  async savePartial(item: StoredItem): Promise<void> {
-    this.#assertOpen();
-    this.#deps.write(() => {
-      this.#deps.assertHeld(this.threadId);
-      this.#deps.database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
-    });
+  savePartial(item: StoredItem): Promise<void> {
+    return this.#write(() => this.#deps.database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }));
   }
 
-  async dropPartials(itemIds: readonly string[]): Promise<void> {
-    this.#assertOpen();
-    this.#deps.write(() => {
-      this.#deps.assertHeld(this.threadId);
+  dropPartials(itemIds: readonly string[]): Promise<void> {
+    return this.#write(() => {
       for (const itemId of itemIds) this.#deps.database.partials.remove(this.threadId, itemId);
     });
   }
@@ -77,14 +78,20 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   async close(): Promise<void> {
-    this.end();
-  }
-
-  /** Closes the writer, synchronously. */
-  end(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#deps.release(this.threadId);
+    await this.#deps.release(this.threadId);
+  }
+
+  async #write(work: () => void, { durable = false, committed = () => {} } = {}): Promise<void> {
+    const run = () => {
+      // Once more, because the write may have waited.
+      this.#assertOpen();
+      this.#deps.assertHeld(this.threadId);
+      work();
+    };
+    this.#assertOpen();
+    await this.#deps.write({ key: this.threadId, durable, run, committed });
   }
 
   #forgetPartials(entries: LogEntry[]): void {
@@ -98,6 +105,6 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new StoreError('store_failed', `the writer of thread ${this.threadId} is closed`);
+    if (this.#closed) throw writerClosed(this.threadId);
   }
 }

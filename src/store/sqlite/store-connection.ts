@@ -1,17 +1,22 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { activeWriter, StoreError, threadNotFound } from '../store-error.ts';
-import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
+import { activeWriter, threadNotFound } from '../store-error.ts';
+import { asStoreError, isBusy, isReadOnly, locked, readOnly } from './as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
+import { lockHolder } from './database/lock-holder.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
+import { type JoinedWrite, StoreQueue } from './store-queue.ts';
+import { isIndexDamage } from './threads/rebuild-index.ts';
 
 export interface StoreConnectionOptions extends DatabaseFiles {
+  /** For tests: measures the waiting for locks of other processes. */
+  waitClock?: Clock;
   clock: Clock;
   log: Log;
   pid: number;
@@ -19,6 +24,8 @@ export interface StoreConnectionOptions extends DatabaseFiles {
 
 /** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
 export class StoreConnection {
+  /** Every call goes through it. */
+  readonly queue: StoreQueue;
   readonly #options: StoreConnectionOptions;
   #opened: OpenedDatabase;
   #disk: ThreadDatabase;
@@ -28,11 +35,18 @@ export class StoreConnection {
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
+  /** The release of closed writers that is about to run. */
+  #releasing: Promise<void> | null = null;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
     this.#opened = openDatabase(options);
     ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.queue = new StoreQueue({
+      commit: (writes) => this.#commit(writes),
+      lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
+      ...(options.waitClock && { clock: options.waitClock }),
+    });
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -137,7 +151,7 @@ export class StoreConnection {
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
-    this.#tryRelease({ threadId }, () => this.#leases.hold(threadId, kept));
+    void this.#release({ threadId }, () => this.#leases.hold(threadId, kept));
     if (kept.length === 0) this.#holding.delete(threadId);
   }
 
@@ -151,9 +165,10 @@ export class StoreConnection {
     const deps: WriterDeps = {
       database,
       now: () => this.now(),
-      write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.write(database, work, durable)),
+      // Nothing else can lock the database in memory.
+      write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
-      release: (threadId: string) => this.#release(database, threadId),
+      release: (threadId: string) => this.#releaseThread(database, threadId),
     };
     const writer = new SqliteWriter(deps, tail);
     this.#writers.set(tail.threadId, writer);
@@ -169,7 +184,7 @@ export class StoreConnection {
   /** Closes the writer of a deleted thread, if this process has it. */
   closeWriter(threadId: string): void {
     this.#idleWork.discarded();
-    this.#writers.get(threadId)?.end();
+    void this.#writers.get(threadId)?.close();
   }
 
   write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
@@ -188,8 +203,10 @@ export class StoreConnection {
   }
 
   async close(): Promise<void> {
-    for (const writer of [...this.#writers.values()]) await writer.close();
-    if (this.#holding.size > 0) this.#tryRelease({}, () => this.#leases.releaseAll());
+    const closing = [...this.#writers.values()].map((writer) => writer.close());
+    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#leases.releaseAll()));
+    this.queue.close();
+    await Promise.all(closing);
     this.#idleWork.close();
     this.#leases.close();
     this.#memory?.db.close();
@@ -218,18 +235,61 @@ export class StoreConnection {
     return this.#memory;
   }
 
-  #release(database: ThreadDatabase, threadId: string): void {
+  #releaseThread(database: ThreadDatabase, threadId: string): Promise<void> {
     this.#writers.delete(threadId);
-    if (!database.inMemory) this.#tryRelease({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
+    if (database.inMemory) return Promise.resolve();
+    // All writers that are closed in the same moment are released at once.
+    this.#releasing ??= this.#release({ threadId }, () => {
+      this.#releasing = null;
+      this.#leases.keepOnly(this.#writers.keys());
+    });
+    return this.#releasing;
   }
 
   /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
-  #tryRelease(fields: { threadId?: string }, release: () => void): void {
+  async #release(fields: { threadId?: string }, release: () => void): Promise<void> {
     try {
-      this.disk.write(release);
+      await this.queue.write(() => this.guard(() => this.disk.write(release)));
     } catch (error) {
-      if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
       this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
+    }
+  }
+
+  #commitAlone(database: ThreadDatabase, { run, durable, committed }: JoinedWrite): void {
+    this.guard(() => this.write(database, run, durable));
+    committed();
+  }
+
+  /** Commits writes in one transaction. Returns the error of each, and null for those that are committed. */
+  #commit(writes: readonly JoinedWrite[]): unknown[] {
+    const isDurable = writes.some(({ durable }) => durable);
+    const [only, second] = writes;
+    try {
+      return this.guard(() =>
+        this.write(
+          this.disk,
+          () => {
+            if (only === undefined || second !== undefined) return writes.map(({ run }) => this.#commitPart(run));
+            only.run();
+            return [null];
+          },
+          isDurable,
+        ),
+      );
+    } catch (error) {
+      // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.
+      return second === undefined || isBusy(error) ? writes.map(() => error) : writes.flatMap((write) => this.#commit([write]));
+    }
+  }
+
+  /** Returns the error of a write whose failure leaves the others in its transaction. Throws other errors. */
+  #commitPart(run: () => void): unknown {
+    try {
+      this.disk.part(run);
+      return null;
+    } catch (error) {
+      if (!this.disk.db.inTransaction || isIndexDamage(error)) throw error;
+      return asStoreError(error, this.#options.file);
     }
   }
 

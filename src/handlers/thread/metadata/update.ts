@@ -13,10 +13,10 @@ export function metadataMethods(deps: ThreadDeps) {
       async handle(params) {
         check(params);
         const { threadId, gitInfo, daybreakEnabled } = params;
-        const record = await updateThreadRecord(deps, threadId, (before) => ({
-          ...(gitInfo ? { gitInfo: patched(before.gitInfo, gitInfo) } : {}),
+        const record = await updateThreadRecord(deps, threadId, {
+          ...(gitInfo ? { gitFields: changedFields(gitInfo) } : {}),
           ...(typeof daybreakEnabled === 'boolean' ? { daybreakEnabled } : {}),
-        }));
+        });
         return { thread: deps.threads.view(record) };
       },
     },
@@ -33,9 +33,8 @@ function check({ gitInfo, projectId, daybreakEnabled }: ThreadMetadataUpdatePara
   for (const field of GIT_FIELDS) if (gitInfo[field]?.trim() === '') throw emptyMetadataField(`gitInfo.${field}`);
 }
 
-/** Returns null if no field is left. */
-function patched(before: GitInfo | null, patch: ThreadMetadataGitInfoUpdateParams): GitInfo | null {
-  const field = (name: keyof GitInfo) => (patch[name] === undefined ? (before?.[name] ?? null) : (patch[name]?.trim() ?? null));
-  const gitInfo = { sha: field('sha'), branch: field('branch'), originUrl: field('originUrl') };
-  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
+/** The fields that a client names, trimmed. Null removes one. */
+function changedFields(patch: ThreadMetadataGitInfoUpdateParams): Partial<GitInfo> {
+  const named = GIT_FIELDS.filter((field) => patch[field] !== undefined);
+  return Object.fromEntries(named.map((field) => [field, patch[field]?.trim() ?? null]));
 }

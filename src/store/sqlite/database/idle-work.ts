@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
+import { isBusy } from '../as-store-error.ts';
 
 /** The WAL is moved into the database after this time without a write. */
 const CHECKPOINT_IDLE_MS = 1_000;
@@ -68,6 +69,7 @@ export class IdleWork {
       for (let parts = 0; parts < COLLECT_PARTS_MAX && clock.monotonic() - startMs < COLLECT_MS_MAX; parts++) if (!collect()) return false;
       return true;
     } catch (error) {
+      if (isBusy(error)) return true;
       // The data stays and does no harm. The next deletion of a thread or the next process tries again.
       this.#options.log.warn({ err: error }, 'the data of deleted threads could not be removed; it stays in the database for now');
       return false;

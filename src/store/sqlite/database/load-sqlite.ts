@@ -3,10 +3,13 @@ import type { Database, Options } from 'better-sqlite3';
 /** Opens a database file. */
 export type Connect = (file: string, options?: Options) => Database;
 
-/** Loads better-sqlite3. Loading is slow, so it happens at the first use of a store. */
+/**
+ * Loads better-sqlite3. Loading is slow, so it happens at the first use of a store. No connection waits for the locks of others,
+ * which would block the thread: the queue of the store does.
+ */
 export async function loadSqlite(): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  return (file, options) => neverCollect(new BetterSqlite(file, options));
+  return (file, options) => neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
 }
 
 const kept: unknown[] = [];

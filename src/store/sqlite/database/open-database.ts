@@ -11,12 +11,16 @@ import { copyDatabase, databaseStamp } from './copy-database.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
 
-export interface DatabaseFiles {
+export interface DatabasePlaces {
+  /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
   file: string;
-  /** The folder of the files `0001_….sql` and so on. */
+  /** The package's `migrations` folder. */
   migrationsDir: string;
   /** The folder for a copy of a database that cannot be read in its own folder. */
   tempDir: string;
+}
+
+export interface DatabaseFiles extends DatabasePlaces {
   connect: Connect;
 }
 
@@ -31,7 +35,6 @@ export interface OpenedDatabase {
 const APPLICATION_ID = 0x6865646c;
 /** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
 const SQLITE_VERSION_MIN = '3.51.3';
-const BUSY_TIMEOUT_MS = 5_000;
 /** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
 const WAL_PAGES_MAX = 4_000;
 const WAL_BYTES_KEPT_MAX = 16 * 1024 * 1024;
@@ -72,7 +75,7 @@ function assertWritable(file: string): void {
 function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Database {
   // SQLite would treat an empty file as a new database.
   if (statSync(path).size === 0) throw new Damage('it is empty');
-  const db = connect(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  const db = connect(path, { fileMustExist: true, timeout: 0 });
   try {
     configure(db);
     const version = databaseVersion(db);

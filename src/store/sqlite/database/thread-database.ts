@@ -47,6 +47,11 @@ export class ThreadDatabase {
     }
   }
 
+  /** Runs a part of a write. If it throws, and `db.inTransaction` is still true, nothing of the part stays. */
+  part(work: () => void): void {
+    this.#transaction(work);
+  }
+
   /** Repeats a transaction that failed because the search index is damaged, once the index has been rebuilt. */
   #withIndex<T>(transact: () => T): T {
     try {

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import type { GitInfo, SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
 import { threadNotFound } from '../../store-error.ts';
 import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
@@ -180,7 +180,9 @@ export class ThreadRows {
   update(threadId: string, change: ThreadChange): ThreadRecord {
     const tip = this.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
-    this.patch(threadId, typeof change === 'function' ? change(this.#existing(threadId)) : change, tip.logId);
+    const { gitFields, ...patch } = change;
+    const gitInfo = gitFields && { gitInfo: withFields(this.#existing(threadId).gitInfo, gitFields) };
+    this.patch(threadId, { ...patch, ...gitInfo }, tip.logId);
     return this.#existing(threadId);
   }
 
@@ -311,6 +313,11 @@ function sourceKind(source: SessionSource): string {
   const subAgent = source.subAgent;
   const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
   return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
+}
+
+function withFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {
+  const gitInfo: GitInfo = { sha: null, branch: null, originUrl: null, ...before, ...fields };
+  return Object.values(gitInfo).every((value) => value === null) ? null : gitInfo;
 }
 
 function toInteger(flag: boolean | null): number | null {

@@ -1,0 +1,28 @@
+import type { ThreadStore } from '../../thread-store.ts';
+import { RemoteWriter } from './remote-writer.ts';
+import { STORE_METHODS, type StoreMethod, type WriterHandle } from './store-call.ts';
+import { StoreThread, type StoreThreadOptions } from './store-thread.ts';
+
+export interface WorkerStore extends ThreadStore {
+  /** Starts the thread, and opens the database if it exists, so that the next call need not wait for that. Never throws. */
+  warmUp(): void;
+}
+
+/**
+ * Stores threads in one SQLite file, as `createSqliteStore` does, in a thread of its own: no lock and no slow disk blocks the
+ * caller's thread. The thread starts at the first use. `close` ends it.
+ */
+export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
+  const thread = new StoreThread(options);
+  const call = async (method: StoreMethod, args: readonly unknown[]): Promise<unknown> => {
+    const value = await thread.call({ method, args });
+    return STORE_METHODS[method] === 'writer' ? new RemoteWriter(thread, value as WriterHandle) : value;
+  };
+  const names = Object.keys(STORE_METHODS) as StoreMethod[];
+  const methods = names.map((name) => [name, (...args: readonly unknown[]) => call(name, args)] as const);
+  return {
+    ...(Object.fromEntries(methods) as unknown as ThreadStore),
+    warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
+    close: () => thread.close(),
+  };
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { ThreadStore } from '../../src/store/thread-store.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+import {
+  agentMessage,
+  everyThread,
+  idOf,
+  itemEntry,
+  threadRecord,
+  threadWithTurns,
+  turnEnded,
+  turnEntries,
+  turnStarted,
+  turnsInShort,
+  wholeTurn,
+} from './samples.ts';
+import { type WorkerHome, workerHome } from './worker-home.ts';
+
+/** Takes the write lock of the database, as another process in mid write has it. */
+function holdLock(home: WorkerHome): { release: () => void } {
+  const db = neverCollect(new Database(home.file));
+  onTestFinished(() => void db.close());
+  db.exec('BEGIN IMMEDIATE');
+  return { release: () => db.exec('ROLLBACK') };
+}
+
+describe('a lock of another process', () => {
+  test('lets writes wait, and reads go on', async () => {
+    const home = workerHome();
+    const store = home.open();
+    const writer = await threadWithTurns(store, 1, ['t1']);
+    const { release } = holdLock(home);
+    const writes = [writer.append(turnEntries('t2'), { durable: true }), store.updateThread(idOf(1), { name: 'later' })];
+    for (let round = 0; round < 20; round++) expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+    expect(await store.getThread(idOf(1))).toMatchObject({ name: null });
+    release();
+    await Promise.all(writes);
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+    expect(await store.getThread(idOf(1))).toMatchObject({ name: 'later' });
+  });
+
+  test('does not stop ephemeral threads', async () => {
+    const home = workerHome();
+    const store = home.open();
+    await store.listThreads(everyThread);
+    const { release } = holdLock(home);
+    const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }));
+    await writer.append(turnEntries('t1'));
+    expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+    release();
+  });
+});
+
+describe('a thread that dies', () => {
+  const HUGE = 'x'.repeat(1_000_000);
+
+  /** Stores a thread that is too long for the memory of `store`. */
+  async function longThread(home: WorkerHome, number: number): Promise<void> {
+    const writer = await home.open().createThread(threadRecord(number));
+    for (let item = 0; item < 60; item++)
+      await writer.append([turnStarted(`t${item}`), itemEntry(`t${item}`, agentMessage('a', `${item}${HUGE}`)), turnEnded(`t${item}`)]);
+    await writer.close();
+  }
+
+  function smallStore(home: WorkerHome, log = new RecordingLog()): { store: ThreadStore; log: RecordingLog } {
+    return { store: home.open(null, { heapMbMax: 32, log }), log };
+  }
+
+  test('rejects the calls that wait; the next one starts another, and a writer goes on where it was', async () => {
+    const home = workerHome();
+    await longThread(home, 1);
+    const { store, log } = smallStore(home);
+    const writer = await threadWithTurns(store, 2, ['t1']);
+    await writer.append([turnStarted('t2')]);
+    const died = {
+      code: 'store_failed',
+      message: expect.stringMatching(/heddle\.db cannot be used: the thread of the store has died \(.*memory/),
+    };
+    await expect(store.readModelItems(idOf(1)).then(() => store.listItems(idOf(1), { direction: 'asc' }))).rejects.toMatchObject(died);
+    expect(log.errors()).toHaveLength(1);
+
+    await writer.append([itemEntry('t2', agentMessage('a')), turnEnded('t2')]);
+    expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), 't2 completed: a']);
+    await expect(home.open().openWriter(idOf(2))).rejects.toMatchObject({ code: 'active_writer' });
+    await writer.close();
+    await home.open().openWriter(idOf(2));
+  });
+
+  test('does not go on with a thread that another process has written to meanwhile', async () => {
+    const home = workerHome();
+    await longThread(home, 1);
+    const { store } = smallStore(home);
+    const writer = await threadWithTurns(store, 2, ['t1']);
+    await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject({ code: 'store_failed' });
+    const other = await home.open().openWriter(idOf(2));
+    await expect(writer.append(turnEntries('t2'))).rejects.toMatchObject({ code: 'active_writer' });
+    await other.append(turnEntries('t3'));
+    await other.close();
+    const lost = { code: 'store_failed', message: expect.stringContaining('cannot be written any more, because its store has died') };
+    await expect(writer.append(turnEntries('t2'))).rejects.toMatchObject(lost);
+    expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t3')]);
+  });
+
+  test('that cannot start rejects every call with the reason', async () => {
+    const home = workerHome();
+    const log = new RecordingLog();
+    const store = home.open(null, { script: join(home.folder, 'missing.cjs'), log });
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('missing.cjs') });
+    await store.close();
+    await expect(store.getThread(idOf(1))).rejects.toMatchObject({ message: expect.stringContaining('the store is closed') });
+  });
+});
+
+test('warming up opens a database that exists, and makes none', async () => {
+  const home = workerHome();
+  const store = home.open();
+  store.warmUp();
+  await store.close();
+  const next = home.open();
+  await next.getThread(idOf(1));
+  expect(home.count('thread')).toBe(0);
+});
