@@ -1,3 +1,5 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { jsonText } from '../base/json-text.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -28,6 +30,8 @@ export class Dispatcher {
   readonly #queue = new KeyedQueue();
   #queued = 0;
   #inFlight = 0;
+  /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
+  readonly #pace = new EventLoopYield();
 
   constructor(rows: MethodTable, log: Log) {
     this.#rows = rows;
@@ -71,15 +75,24 @@ export class Dispatcher {
     return new Promise((resolve, reject) => {
       const run = async () => {
         const effects: (() => void)[] = [];
+        const sent: (() => void)[] = [];
+        const context: CallContext = {
+          caller,
+          after: (effect) => effects.push(effect),
+          answerInParts: (callback) => sent.push(callback),
+        };
         try {
           const backlog = caller.ready();
           if (backlog !== null) await backlog;
-          resolve(await this.#handle(row, params, { caller, after: (effect) => effects.push(effect) }));
+          const result = await this.#handle(row, params, context);
+          resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
         } catch (error) {
+          for (const callback of sent) callback();
           reject(error);
           return;
         }
-        if (effects.length > 0) await new Promise((done) => setImmediate(done));
+        if (effects.length > 0 || sent.length > 0) await new Promise((done) => setImmediate(done));
+        for (const callback of sent) callback();
         for (const effect of effects) effect();
       };
       this.#queued++;
