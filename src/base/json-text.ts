@@ -17,6 +17,10 @@ export class JsonText {
     this.length = parts.reduce((sum, part) => sum + part.length, 0);
   }
 
+  equals(other: JsonText): boolean {
+    return this.parts.length === other.parts.length && this.parts.every((part, index) => part.equals(other.parts[index] as Buffer));
+  }
+
   toString(): string {
     return Buffer.concat(this.parts).toString();
   }
@@ -53,6 +57,11 @@ export class JsonTextBuilder {
     if (typeof value === 'string' && value.length > SMALL_WEIGHT) return this.#addString(value);
     if (jsonWeight(value, SMALL_WEIGHT) <= SMALL_WEIGHT) return this.write(JSON.stringify(value) ?? 'null');
     return Array.isArray(value) ? this.#addArray(value) : this.#addObject(value as object);
+  }
+
+  /** Removes the brace that ends the object that was added last, so that members can be written after it. */
+  reopen(): void {
+    this.#text = this.#text.slice(0, -1);
   }
 
   end(): JsonText {

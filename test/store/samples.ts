@@ -1,7 +1,7 @@
 import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
-import type { Page, PageQuery } from '../../src/store/page-query.ts';
+import type { HistoryPage, Page, PageQuery } from '../../src/store/page-query.ts';
 import type {
   LogEntry,
   ModelSlice,
@@ -136,6 +136,17 @@ export async function turnsWithItems(
   const limits = { bytesMax: Number.POSITIVE_INFINITY, turnBytesMax: Number.POSITIVE_INFINITY };
   const { data, nextCursor, backwardsCursor } = await wholeTurns(store, threadId, query, limits);
   return { data, nextCursor, backwardsCursor };
+}
+
+/** All items of a thread, oldest first. */
+export async function itemsOf(store: ThreadStore, threadId: string): Promise<StoredItem[]> {
+  const items: StoredItem[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: HistoryPage<StoredItem> = await store.listItems(threadId, { direction: 'asc', cursor });
+    items.push(...page.data);
+    cursor = page.nextCursor;
+    if (cursor === null) return items;
+  }
 }
 
 /** The items that the model reads, from parts of at most so many bytes. */

@@ -521,9 +521,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('an empty thread has an empty page', async () => {
         await store.createThread(threadRecord(1));
-        const nothing = { data: [], nextCursor: null, backwardsCursor: null, bytes: 0 };
+        const nothing = { data: [], nextCursor: null, backwardsCursor: null };
         expect(await turnsWithItems(store, idOf(1), { direction: 'desc', limit: 5 })).toEqual(nothing);
-        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual(nothing);
+        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual({ ...nothing, bytes: 0 });
         expect(await modelItems(store, idOf(1))).toEqual([]);
       });
     });

@@ -8,6 +8,8 @@ const PROMPTS_BYTES_MAX = 256 * 1024 * 1024;
 const HEAP_SHARE = 1 / 4;
 /** The largest prompt, as a part of what all may take. */
 const PROMPT_SHARE = 1 / 4;
+/** A request has its prompt and its body. */
+const REQUEST_COPIES = 2;
 /** How many histories are read at once. The others wait. */
 const READS_MAX = 4;
 
@@ -69,7 +71,7 @@ export class PromptBudget {
    */
   async requesting(prompt: KeptPrompt, signal: AbortSignal): Promise<() => void> {
     this.#inUse.add(prompt);
-    const taken = this.#requests.take(prompt.bytes);
+    const taken = this.#requests.take(prompt.bytes * REQUEST_COPIES);
     const release = await orAborted(taken, signal);
     return () => {
       this.#inUse.delete(prompt);

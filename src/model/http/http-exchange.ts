@@ -1,6 +1,7 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
+import type { JsonText } from '../../base/json-text.ts';
 
 /** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
 const IDLE_SOCKET_MS_MAX = 4_000;
@@ -13,7 +14,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
-  body: Buffer;
+  body: JsonText | null;
   /** How long the server may be silent, from connecting to the end of the response. */
   idleMsMax: number;
 }
@@ -76,13 +77,13 @@ export class HttpExchange {
     this.#clock = clock;
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
-    this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
+    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 } });
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
     this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
     signal.addEventListener('abort', this.#abort);
     if (signal.aborted) this.#abort();
-    else this.#write(0);
+    else this.#write(body?.parts ?? [], 0);
   }
 
   /** Resolves with the response's status and headers. */
@@ -129,16 +130,22 @@ export class HttpExchange {
   readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
 
   /** Sends large bodies in chunks, so that progress can be distinguished from silence. */
-  #write(start: number): void {
-    const end = start + WRITE_BYTES_MAX;
-    if (end >= this.#httpRequest.body.length) {
-      this.#request.end(this.#httpRequest.body.subarray(start));
+  #write(parts: readonly Buffer[], start: number): void {
+    const [part, ...rest] = parts;
+    if (part === undefined) {
+      this.#request.end();
       return;
     }
-    this.#request.write(this.#httpRequest.body.subarray(start, end), (error) => {
+    const end = start + WRITE_BYTES_MAX;
+    const isPartEnd = end >= part.length;
+    if (isPartEnd && rest.length === 0) {
+      this.#request.end(part.subarray(start));
+      return;
+    }
+    this.#request.write(part.subarray(start, end), (error) => {
       if (error || this.#break !== null) return;
       this.#wake();
-      this.#write(end);
+      this.#write(isPartEnd ? rest : parts, isPartEnd ? 0 : end);
     });
   }
 

@@ -36,7 +36,7 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
     method: 'GET' as const,
     url,
     headers: { ...headers, accept: 'application/json' },
-    body: Buffer.alloc(0),
+    body: null,
     idleMsMax: LISTING_MS_MAX,
   };
   const exchange = await new HttpClient(deps.clock).ask(httpRequest, tooLate.signal);
