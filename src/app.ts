@@ -1,7 +1,6 @@
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
-import { PromptBudget } from './agent/prompt/prompt-budget.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
@@ -21,7 +20,6 @@ import { TrustedFiles } from './config/trust/trusted-files.ts';
 import { validOrNull } from './config/valid-or-null.ts';
 import { FileWatches } from './files/file-watches.ts';
 import { ClientProcesses } from './handlers/client-processes/client-processes.ts';
-import { HistoryAnswers } from './handlers/history/history-answers.ts';
 import { methodTable } from './handlers/method-table.ts';
 import type { ProviderModelDeps } from './model/http/create-provider-model.ts';
 import type { InstalledModels } from './model/http/installed-models.ts';
@@ -120,10 +118,7 @@ export function createApp(options: AppParts): App {
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, trustedFiles, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
-  const threads = new Threads(
-    { ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts, promptBudget: new PromptBudget() },
-    clients,
-  );
+  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -134,7 +129,6 @@ export function createApp(options: AppParts): App {
     clientProcesses,
     env,
     cwd,
-    answers: new HistoryAnswers({ store, threads }),
     followers: clients,
     clock,
     ids,

@@ -76,24 +76,19 @@ export class Dispatcher {
       const run = async () => {
         const effects: (() => void)[] = [];
         const sent: (() => void)[] = [];
-        const context: CallContext = {
-          caller,
-          after: (effect) => effects.push(effect),
-          answerInParts: (callback) => sent.push(callback),
-        };
         try {
           const backlog = caller.ready();
           if (backlog !== null) await backlog;
-          const result = await this.#handle(row, params, context);
+          const after = (effect: () => void) => effects.push(effect);
+          const result = await this.#handle(row, params, { caller, after, answerInParts: (callback) => sent.push(callback) });
           resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
         } catch (error) {
-          for (const callback of sent) callback();
+          effects.length = 0;
           reject(error);
-          return;
         }
-        if (effects.length > 0 || sent.length > 0) await new Promise((done) => setImmediate(done));
-        for (const callback of sent) callback();
-        for (const effect of effects) effect();
+        const later = [...sent, ...effects];
+        if (later.length > 0) await new Promise((done) => setImmediate(done));
+        for (const run of later) run();
       };
       this.#queued++;
       const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);

@@ -32,24 +32,39 @@ export async function wholeTurns(
   const turns = new Map(page.data.map((turn) => [turn.id, turn]));
   for (const turn of page.data) turn.itemsView = 'full';
   const { direction } = query;
-  const isWhole = page.nextCursor === null;
-  let cursor: string | null = null;
-  do {
-    const items: HistoryPage<StoredItem> = await store.listItems(threadId, {
-      direction,
-      ...(cursor === null ? { fromTurnId: first.id } : { cursor }),
-    });
+  for await (const items of itemsFrom(store, threadId, { fromTurnId: first.id, direction })) {
     for (const { turnId, item } of items.data) turns.get(turnId)?.items.push(item);
     page.bytes += items.bytes;
-    cursor = items.nextCursor;
-    const reached = items.data.at(-1)?.turnId;
-    if (!isWhole && reached !== undefined && !turns.has(reached)) break;
-    if (cursor === null || page.bytes <= bytesMax) continue;
+    const reached = items.data.at(-1)?.turnId ?? first.id;
+    if (isPast(page, reached)) break;
+    if (items.nextCursor === null || page.bytes <= bytesMax) continue;
     const count = page.data.findIndex(({ id }) => id === reached);
     if (count > 0) return cutPage(page, { count, direction, rest: await list({ ...query, limit: count }) });
     if (page.bytes > turnBytesMax) throw new TurnTooLarge(first.id);
-  } while (cursor !== null);
+  }
   return inOrder(page, direction);
+}
+
+/** The items of a turn and of all turns after it in this direction, in slices. */
+async function* itemsFrom(
+  store: ThreadStore,
+  threadId: string,
+  { fromTurnId, direction }: { fromTurnId: string; direction: PageQuery['direction'] },
+): AsyncGenerator<HistoryPage<StoredItem>, void, undefined> {
+  let cursor: string | null = null;
+  do {
+    const slice: HistoryPage<StoredItem> = await store.listItems(threadId, {
+      direction,
+      ...(cursor === null ? { fromTurnId } : { cursor }),
+    });
+    yield slice;
+    cursor = slice.nextCursor;
+  } while (cursor !== null);
+}
+
+/** Whether a turn comes after those of the page. */
+function isPast({ data, nextCursor }: HistoryPage<StoredTurn>, turnId: string): boolean {
+  return nextCursor !== null && !data.some(({ id }) => id === turnId);
 }
 
 /** The page without the turn whose items have not all been read. `rest`: the page of so many turns. */

@@ -74,7 +74,6 @@ async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefi
 
 async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void, undefined> {
   const { provider, deps, signal } = call;
-  if (signal.aborted) return;
   const reasoning = call.reasoningTaken.get(call.request.model) ?? 'full';
   const options = await prepare(call, reasoning);
   if (signal.aborted) return;

@@ -21,17 +21,13 @@ export function readTurns(history: History, query: TurnQuery, live: boolean): Hi
   const [oldest, newest] = isAscending ? [first, last] : [last, first];
   const end = history.nextTurn(newest);
   const turns = turnsOfRange(history, { first: oldest, end, live: live && end === history.end });
-  const page: TurnPlace[] = (isAscending ? turns : turns.reverse()).map((turn, index) => ({
-    turn,
-    start: shown[index] ?? first,
-    end: shown[isAscending ? index + 1 : index - 1] ?? end,
-  }));
+  const page = inPlace(isAscending ? turns : turns.reverse(), { starts: shown, end, isAscending });
   const { bytes, count } = query.view === 'summary' ? summarize(history, page, bytesLimit(query)) : { bytes: 0, count: page.length };
   const more = isLong || count < page.length;
   const kept = page.slice(0, count);
   const begins = kept.at(-1)?.start ?? first;
-  if (isAscending) history.assertWhole(query.cursor == null ? history.start : oldest, kept.at(-1)?.end ?? end);
-  else history.assertWhole(more ? begins : history.start, end);
+  const reachesStart = isAscending ? query.cursor == null : !more;
+  history.assertWhole(reachesStart ? history.start : isAscending ? oldest : begins, isAscending ? (kept.at(-1)?.end ?? end) : end);
   const data = kept.map(({ turn }) => turn);
   return { ...historyPage('turns', data, { positions: [first, begins], more }), bytes };
 }
@@ -41,6 +37,17 @@ interface TurnPlace {
   turn: StoredTurn;
   start: HistoryPosition;
   end: HistoryPosition;
+}
+
+function inPlace(
+  turns: StoredTurn[],
+  { starts, end, isAscending }: { starts: HistoryPosition[]; end: HistoryPosition; isAscending: boolean },
+): TurnPlace[] {
+  return turns.map((turn, index) => ({
+    turn,
+    start: starts[index] ?? end,
+    end: starts[isAscending ? index + 1 : index - 1] ?? end,
+  }));
 }
 
 /** The turns of a range without their items, oldest first. `live`: whether the last one runs if it has no end. */
