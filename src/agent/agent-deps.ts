@@ -11,6 +11,7 @@ import type { Processes } from '../sandbox/processes/processes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
 import type { ClientChannel } from './client-channel.ts';
+import type { PromptBudget } from './prompt/prompt-budget.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
 
 /** The collaborators that app.ts passes to the agent. */
@@ -39,6 +40,8 @@ export interface AgentDeps {
   installedModels(provider: ProviderConfig): Promise<InstalledModels>;
   /** The parts that every thread's turns have, in the order in which they act. */
   partKinds: readonly TurnPartKind[];
+  /** The memory that the prompts of all threads share. */
+  promptBudget: PromptBudget;
   /** Called after a turn has ended and its end has been announced. */
   onTurnEnded(threadId: string): void;
 }

@@ -262,6 +262,7 @@ export class LoadedThread {
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();
+      this.#runner.close();
       await this.#writer.close();
     });
   }

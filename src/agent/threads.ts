@@ -9,6 +9,7 @@ import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
+import { PromptBudget } from './prompt/prompt-budget.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
@@ -34,9 +35,9 @@ export class Threads {
   readonly #loading = new KeyedQueue();
   #isClosing = false;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded'>, attendance: Attendance) {
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget'>, attendance: Attendance) {
     this.#attendance = attendance;
-    this.#deps = { ...deps, onTurnEnded: (threadId) => this.#afterTurn(threadId) };
+    this.#deps = { ...deps, promptBudget: new PromptBudget(), onTurnEnded: (threadId) => this.#afterTurn(threadId) };
   }
 
   /** The ids of all loaded threads, oldest first. */

@@ -11,6 +11,7 @@ import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
 import { fsMethods } from './fs.ts';
+import { HistoryAnswers } from './history/history-answers.ts';
 import { type InitializeDeps, initializeMethods } from './initialize.ts';
 import type { MethodTable } from './method.ts';
 import { modelMethods } from './model.ts';
@@ -60,7 +61,8 @@ export interface MethodDeps extends ThreadDeps {
 }
 
 /** All methods that the server serves. Each is in the file of the longest prefix of its name that exists. */
-export function methodTable(deps: MethodDeps): MethodTable {
+export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
+  const deps: MethodDeps = { ...parts, answers: new HistoryAnswers(parts) };
   const clientProcessDeps = { ...deps, home: deps.handshake.home };
   return {
     ...initializeMethods(deps.handshake),

@@ -17,6 +17,11 @@ export interface CallContext {
   caller: Caller;
   /** Registers an effect, which runs after the response is sent and before the next request in the same queue starts. */
   after(effect: () => void): void;
+  /**
+   * Makes the JSON text of the result in parts, while other work runs: for results that may be large. `sent` is called when the
+   * result has been sent, or if there is none.
+   */
+  answerInParts(sent: () => void): void;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Threads } from '../agent/threads.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ThreadStore } from '../store/thread-store.ts';
+import type { HistoryAnswers } from './history/history-answers.ts';
 
 /** The connections that follow each thread. */
 export interface Followers {
@@ -21,6 +22,7 @@ export interface ThreadDeps {
   store: ThreadStore;
   clients: ClientChannel;
   followers: Followers;
+  answers: HistoryAnswers;
   clock: Clock;
   ids: Ids;
   /** The provider of threads that name none; null if the configuration is invalid. */

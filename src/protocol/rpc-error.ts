@@ -63,6 +63,29 @@ export function threadNotFound(threadId: string): RpcError {
   return refused('thread_not_found', `thread not found: ${threadId}`, { threadId });
 }
 
+/** A size that an answer would have, and the most that it can have, in bytes. */
+interface AnswerSize {
+  bytes: number;
+  bytesMax: number;
+}
+
+/** `advice` is a sentence without its full stop. */
+export function historyTooLarge(threadId: string, { bytes, bytesMax, advice }: AnswerSize & { advice: string }): RpcError {
+  const text = `the turns of thread ${threadId} have ${bytes} bytes, and an answer has at most ${bytesMax}. ${advice}.`;
+  return refused('answer_too_large', text, { threadId, bytes, maxBytes: bytesMax });
+}
+
+export function turnTooLarge(turnId: string, { bytes, bytesMax }: AnswerSize): RpcError {
+  const advice = 'Read the turn with itemsView "summary", and its items in pages with thread/items/list (params: threadId, turnId, cursor)';
+  const text = `the items of turn ${turnId} have ${bytes} bytes, and an answer has at most ${bytesMax}. ${advice}.`;
+  return refused('answer_too_large', text, { turnId, bytes, maxBytes: bytesMax });
+}
+
+export function itemsTooLarge(turnId: string, { bytes, bytesMax }: AnswerSize): RpcError {
+  const text = `the items of turn ${turnId} have more than ${bytes} bytes, and an answer has at most ${bytesMax}. Name fewer in itemIds.`;
+  return refused('answer_too_large', text, { turnId, bytes, maxBytes: bytesMax });
+}
+
 /** For methods that need a stored thread, loaded or not. */
 export function noRolloutFound(threadId: string): RpcError {
   return refused('thread_not_found', `no rollout found for thread id ${threadId}`, { threadId });

@@ -1,3 +1,5 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { jsonText } from '../base/json-text.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -28,6 +30,8 @@ export class Dispatcher {
   readonly #queue = new KeyedQueue();
   #queued = 0;
   #inFlight = 0;
+  /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
+  readonly #pace = new EventLoopYield();
 
   constructor(rows: MethodTable, log: Log) {
     this.#rows = rows;
@@ -71,16 +75,20 @@ export class Dispatcher {
     return new Promise((resolve, reject) => {
       const run = async () => {
         const effects: (() => void)[] = [];
+        const sent: (() => void)[] = [];
         try {
           const backlog = caller.ready();
           if (backlog !== null) await backlog;
-          resolve(await this.#handle(row, params, { caller, after: (effect) => effects.push(effect) }));
+          const after = (effect: () => void) => effects.push(effect);
+          const result = await this.#handle(row, params, { caller, after, answerInParts: (callback) => sent.push(callback) });
+          resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
         } catch (error) {
+          effects.length = 0;
           reject(error);
-          return;
         }
-        if (effects.length > 0) await new Promise((done) => setImmediate(done));
-        for (const effect of effects) effect();
+        const later = [...sent, ...effects];
+        if (later.length > 0) await new Promise((done) => setImmediate(done));
+        for (const run of later) run();
       };
       this.#queued++;
       const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);

@@ -1,30 +1,32 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
 
-/** Collects the items that the model reads, from the entries of a history in their order. */
+/** Brings the items that the model reads into their order, from the entries of a history as they come. */
 export class ModelItems {
-  readonly #read: ResponseItem[];
+  readonly #take: (item: ResponseItem) => void;
   #deferred: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
 
-  /** `items`: items that are already in order. */
-  constructor(items: ResponseItem[] = []) {
-    this.#read = items;
+  /** `take` gets the items in order, each as soon as its place is known. */
+  constructor(take: (item: ResponseItem) => void) {
+    this.#take = take;
   }
 
   /** Adds the next entry. Ignores entries that are not for the model. */
   add(entry: HistoryEntry): void {
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
     if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
-    if (entry.kind === 'model') (entry.deferred ? this.#deferred.items : this.#read).push(entry.item);
+    if (entry.kind !== 'model') return;
+    if (entry.deferred) this.#deferred.items.push(entry.item);
+    else this.#take(entry.item);
   }
 
-  /** All items so far, the deferred ones last. */
-  list(): ResponseItem[] {
-    return [...this.#read, ...this.#deferred.items];
+  /** The deferred items so far. At the end of a history they come last. */
+  get deferred(): readonly ResponseItem[] {
+    return this.#deferred.items;
   }
 
   #release(turnId: string | null): void {
-    this.#read.push(...this.#deferred.items);
+    for (const item of this.#deferred.items) this.#take(item);
     this.#deferred = { turnId, items: [] };
   }
 }

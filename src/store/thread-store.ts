@@ -10,7 +10,6 @@ import type {
   ResponseItem,
   SandboxPolicy,
   SessionSource,
-  SortDirection,
   ThreadGoalStatus,
   ThreadItem,
   ThreadMemoryMode,
@@ -18,6 +17,7 @@ import type {
   TurnError,
   TurnItemsView,
 } from '../protocol/generated/types.ts';
+import type { HistoryPage, ItemQuery, Page, PageQuery, TurnQuery } from './page-query.ts';
 
 /**
  * The settings of a thread's next turn: the configuration that the thread started with, and every override since then. Stored
@@ -167,30 +167,16 @@ export interface StoredTurn {
   tokenUsage?: ThreadTokenUsage;
 }
 
-/**
- * A page of a list. Cursors are opaque; a cursor is null if there is nothing more in its direction. In a history, a cursor names an
- * entry: it stays valid in every history that has the entry, and once unfinished items are stored.
- */
-export interface Page<T> {
-  data: T[];
-  /** Continues after this page, in the same direction. */
-  nextCursor: string | null;
-  /** With the opposite direction, gives a page that begins with the first entry of this one. */
-  backwardsCursor: string | null;
-}
+/** An entry that changes what the model reads. */
+export type ModelEntry = Extract<LogEntry, { kind: 'model' | 'deferredRead' }>;
 
-export interface PageQuery {
-  cursor?: string | null;
-  /** Values below 1 count as 1. Without a limit the page has all entries. */
-  limit?: number;
-  direction: SortDirection;
-}
-
-export interface ItemQuery extends PageQuery {
-  /** Lists the items of this turn only. */
-  turnId?: string | null;
-  /** The page begins with this item. For use without a cursor. */
-  fromItemId?: string | null;
+/** A part of the entries for the model, oldest first. */
+export interface ModelSlice {
+  entries: ModelEntry[];
+  /** Continues after these entries, also with entries that are stored later. Null if there are none so far. */
+  cursor: string | null;
+  /** Whether more entries are stored after these. */
+  more: boolean;
 }
 
 export interface ThreadQuery extends PageQuery {
@@ -276,14 +262,30 @@ export interface ThreadStore {
    */
   deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
-  /** With the view `summary` a turn has only its first user message and its last agent message. */
-  listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>>;
-  /** The unfinished items of a running turn come last, as they were last saved. Rejects with `turn_not_found`, `item_not_found`. */
-  listItems(threadId: string, query: ItemQuery): Promise<Page<StoredItem>>;
-  /** Reads those of the items that the turn has, in its order; none if the thread has no such turn. */
-  readItems(threadId: string, wanted: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]>;
-  /** Reads all items of the model's context so far, oldest first. */
-  readModelItems(threadId: string): Promise<ResponseItem[]>;
+  listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
+  /**
+   * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.
+   * Rejects with `turn_not_found`, `item_not_found`.
+   */
+  listItems(threadId: string, query: ItemQuery): Promise<HistoryPage<StoredItem>>;
+  /**
+   * Reads those of the items that the turn has, in its order; none if the thread has no such turn. Reads at least one and not more
+   * than SLICE_BYTES_MAX: `rest` has the ids of those that are left.
+   */
+  readItems(
+    threadId: string,
+    wanted: { turnId: string; itemIds: readonly string[] },
+  ): Promise<{ items: StoredItem[]; bytes: number; rest: string[] }>;
+  /**
+   * Measures items without reading them: those of a turn, or of the whole thread. Returns the bytes of a part of them, and the
+   * cursor for the next part; null: it was the last. Rejects with `turn_not_found`.
+   */
+  measureItems(
+    threadId: string,
+    range: { turnId?: string | null; cursor?: string | null },
+  ): Promise<{ bytes: number; nextCursor: string | null }>;
+  /** Reads a part of the model's context. Rejects with `invalid_cursor`. */
+  readModelEntries(threadId: string, query: { cursor: string | null; bytesMax?: number }): Promise<ModelSlice>;
   /** Closes every writer and the store itself. */
   close(): Promise<void>;
 }

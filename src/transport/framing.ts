@@ -24,3 +24,9 @@ export function frame(framing: Framing, texts: readonly string[]): string {
   if (framing === 'lines') return `${texts.join('\n')}\n`;
   return texts.map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).join('');
 }
+
+/** The framing before and after a message that is given as bytes. */
+export function frameAround(framing: Framing, parts: readonly Buffer[]): { before: string; after: string } {
+  if (framing === 'lines') return { before: '', after: '\n' };
+  return { before: `Content-Length: ${parts.reduce((sum, part) => sum + part.length, 0)}\r\n\r\n`, after: '' };
+}

@@ -1,4 +1,5 @@
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
+import { JsonText } from '../base/json-text.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
@@ -38,7 +39,10 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   write(message: Message): Promise<void> {
     const { id, result, error } = message as { id?: unknown; result?: unknown; error?: unknown };
     const text = typeof id === 'number' ? this.#ids.close(id) : undefined;
-    if (text !== undefined) this.send(answer(text, result, error));
+    if (text !== undefined) {
+      if (result instanceof JsonText) this.#sendLong([Buffer.from(`{"id":${text},"result":`), ...result.parts, Buffer.from('}')]);
+      else this.send(answer(text, result, error));
+    }
     return Promise.resolve();
   }
 
@@ -48,6 +52,22 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     this.#tap?.sent(line);
     this.#lines.push(line);
     this.#queuedLength += line.length;
+    this.#flushSoon();
+  }
+
+  /** Sends one message, given as the bytes of its JSON text. */
+  #sendLong(parts: readonly Buffer[]): void {
+    if (this.#broken) return;
+    if (this.#transport.writeParts === undefined) {
+      this.send(Buffer.concat(parts).toString());
+      return;
+    }
+    this.#tap?.sent(Buffer.concat(parts).toString());
+    this.#flush();
+    this.#transport.writeParts(parts, () => this.#taken());
+  }
+
+  #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
     setImmediate(() => this.#flush());
@@ -87,9 +107,11 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     const texts = this.#lines;
     this.#lines = [];
     this.#queuedLength = 0;
-    this.#transport.write(texts, () => {
-      if (this.#backlog() <= BACKLOG_BYTES_LOW) this.#release();
-    });
+    this.#transport.write(texts, () => this.#taken());
+  }
+
+  #taken(): void {
+    if (this.#backlog() <= BACKLOG_BYTES_LOW) this.#release();
   }
 
   #release(): void {

@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { promptItems } from '../../src/agent/prompt/prompt-items.ts';
+import { PromptItems } from '../../src/agent/prompt/prompt-items.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { asked, calls, said } from '../support/test-model.ts';
+
+function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
+  const prompt = new PromptItems();
+  for (const item of history) prompt.add(item);
+  return prompt.list();
+}
 
 const callIds = fc.constantFrom('a', 'b', 'c', 'd');
 

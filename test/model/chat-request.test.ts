@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { EventLoopYield } from '../../src/base/event-loop-yield.ts';
 import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { chatAnswered } from './chat-stream.ts';
@@ -210,9 +211,10 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
 
 test('whatever the history, one system message begins, no neighbours share a role but tools, and no output stands alone', async () => {
   const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
-  fc.assert(
-    fc.property(fc.array(items, { maxLength: 15 }), (history) => {
-      const messages = chatMessages('sys', history);
+  const pace = new EventLoopYield();
+  await fc.assert(
+    fc.asyncProperty(fc.array(items, { maxLength: 15 }), async (history) => {
+      const messages = await chatMessages('sys', history, pace);
       expect(messages.map(({ role }) => role).lastIndexOf('system')).toBe(0);
       const known = new Set<unknown>();
       for (const [place, message] of messages.entries()) {

@@ -16,6 +16,7 @@ import {
   turnEntries,
   turnStarted,
   turnsInShort,
+  turnsWithItems,
   wholeTurn,
 } from './samples.ts';
 import { TempHome, tempHome } from './temp-home.ts';
@@ -309,7 +310,7 @@ class Run {
   async check(): Promise<void> {
     for (const { number, turns, ephemeral, owner } of this.threads) {
       for (const store of ephemeral ? [this.#store(owner)] : this.stores) {
-        const { data } = await store.listTurns(idOf(number), { direction: 'asc', view: 'full' });
+        const { data } = await turnsWithItems(store, idOf(number));
         expect(data.map(({ id }) => id)).toEqual(turns);
         expect(data.map(({ items }) => items.map((item) => (item.type === 'agentMessage' ? item.text : '')))).toEqual(
           turns.map((turnId) => [textOf(turnId)]),

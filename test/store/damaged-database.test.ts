@@ -9,11 +9,13 @@ import {
   everyThread,
   idOf,
   itemEntry,
+  modelItems,
   storedItem,
   threadRecord,
   threadWithTurns,
   turnStarted,
   turnsInShort,
+  turnsWithItems,
   wholeTurn,
 } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
@@ -43,7 +45,7 @@ async function readEverything(store: ThreadStore): Promise<void> {
     const id = idOf(index + 1);
     expect(await store.getThread(id)).toEqual(threadRecord(index + 1));
     expect(await turnsInShort(store, id)).toEqual(index === 2 ? turns : [...turns, 't4 interrupted: long, half']);
-    expect(await store.readModelItems(id)).toHaveLength(turns.length * 2);
+    expect(await modelItems(store, id)).toHaveLength(turns.length * 2);
     expect((await store.listItems(id, { direction: 'desc' })).data).toHaveLength(turns.length * 3 + (index === 2 ? 0 : 2));
   }
   const [long] = (await store.listItems(idOf(2), { direction: 'asc', turnId: 't4' })).data;
@@ -127,8 +129,8 @@ describe('a thread with a missing part is damaged, never shorter', () => {
     const home = await homeWithThreads();
     home.sql((db) => db.exec(`PRAGMA foreign_keys = OFF; ${sql}`));
     const store = home.open();
-    await expect(store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).rejects.toMatchObject(damaged(home));
-    await expect(store.listTurns(idOf(1), { direction: 'desc', view: 'full' })).rejects.toMatchObject(damaged(home));
+    await expect(turnsWithItems(store, idOf(1))).rejects.toMatchObject(damaged(home));
+    await expect(turnsWithItems(store, idOf(1), { direction: 'desc' })).rejects.toMatchObject(damaged(home));
     await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject(damaged(home));
     expect(await store.getThread(idOf(2))).toEqual(threadRecord(2));
   });
@@ -139,7 +141,7 @@ describe('a thread with a missing part is damaged, never shorter', () => {
     const store = home.open();
     await expect(store.openWriter(idOf(1))).rejects.toMatchObject(damaged(home));
     await expect(store.forkThread(idOf(1), null, threadRecord(4))).rejects.toMatchObject(damaged(home));
-    await expect(store.readModelItems(idOf(1))).rejects.toMatchObject(damaged(home));
+    await expect(modelItems(store, idOf(1))).rejects.toMatchObject(damaged(home));
     expect(home.count('lease')).toBe(0);
   });
 
@@ -147,7 +149,7 @@ describe('a thread with a missing part is damaged, never shorter', () => {
     const home = await homeWithThreads();
     home.sql((db) => db.exec('DELETE FROM entry WHERE log_id = 1 AND ordinal = 9'));
     const store = home.open();
-    const query = { direction: 'desc' as const, view: 'full' as const, limit: 2 };
+    const query = { direction: 'desc' as const, view: 'summary' as const, limit: 2 };
     const page = await store.listTurns(idOf(1), query);
     expect(page.data.map((turn) => turn.id)).toEqual(['t4', 't3']);
     await expect(store.listTurns(idOf(1), { ...query, cursor: page.nextCursor })).rejects.toMatchObject(damaged(home));

@@ -1,7 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
 import type { LogEntry, ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
-import { agentMessage, command, idOf, itemEntry, settings, storedItem, threadRecord, turnEnded, turnStarted } from './samples.ts';
+import {
+  agentMessage,
+  command,
+  idOf,
+  itemEntry,
+  settings,
+  storedItem,
+  threadRecord,
+  turnEnded,
+  turnStarted,
+  turnsWithItems,
+} from './samples.ts';
 import type { StoreHarness } from './thread-store.contract.ts';
 
 const RUNNING = command('c', 'inProgress');
@@ -26,7 +37,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
     afterEach(() => harness.dispose());
 
     const items = async (threadId = idOf(1), from = store) => {
-      const { data } = await from.listTurns(threadId, { direction: 'asc', view: 'full' });
+      const { data } = await turnsWithItems(from, threadId);
       return data.map(({ items: shown }) => shown);
     };
 
@@ -46,8 +57,8 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
         { turnId: 't2', item: agentMessage('a'), startedAtMs: 11, completedAtMs: 12 },
         { turnId: 't1', item: ENDED, startedAtMs: 11, completedAtMs: 30 },
       ]);
-      expect(await store.readItems(idOf(1), { turnId: 't1', itemIds: ['c'] })).toMatchObject([{ item: ENDED }]);
-      expect(await store.readItems(idOf(1), { turnId: 't2', itemIds: ['c'] })).toEqual([]);
+      expect((await store.readItems(idOf(1), { turnId: 't1', itemIds: ['c'] })).items).toMatchObject([{ item: ENDED }]);
+      expect((await store.readItems(idOf(1), { turnId: 't2', itemIds: ['c'] })).items).toEqual([]);
     });
 
     test('run on after the end of a later turn', async () => {

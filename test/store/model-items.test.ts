@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ResponseItem } from '../../src/protocol/generated/types.ts';
 import { ModelItems } from '../../src/store/model-items.ts';
 import type { LogEntry } from '../../src/store/thread-store.ts';
 import { idOf, modelMessage } from './samples.ts';
@@ -6,9 +7,12 @@ import { idOf, modelMessage } from './samples.ts';
 const turn = idOf(1);
 
 function read(...entries: LogEntry[]): string[] {
-  const items = new ModelItems();
+  const order: ResponseItem[] = [];
+  const items = new ModelItems((item) => order.push(item));
   for (const entry of entries) items.add(entry);
-  return items.list().flatMap((item) => (item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : []));
+  return [...order, ...items.deferred].flatMap((item) =>
+    item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],
+  );
 }
 
 function model(text: string, { turnId = turn, deferred = false }: { turnId?: string | null; deferred?: boolean } = {}): LogEntry {

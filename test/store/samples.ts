@@ -1,7 +1,12 @@
+import { wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/types.ts';
+import { ModelItems } from '../../src/store/model-items.ts';
+import type { HistoryPage, Page, PageQuery } from '../../src/store/page-query.ts';
 import type {
   LogEntry,
+  ModelSlice,
   StoredItem,
+  StoredTurn,
   ThreadQuery,
   ThreadRecord,
   ThreadSettings,
@@ -122,14 +127,48 @@ export function threadWithTurns(store: ThreadStore, number: number, turnIds: str
   return store.createThread(threadRecord(number), turnIds.flatMap(turnEntries));
 }
 
+/** A page of turns with all their items; by default all turns. */
+export async function turnsWithItems(
+  store: ThreadStore,
+  threadId: string,
+  query: PageQuery = { direction: 'asc' },
+): Promise<Page<StoredTurn>> {
+  const limits = { bytesMax: Number.POSITIVE_INFINITY, turnBytesMax: Number.POSITIVE_INFINITY };
+  const { data, nextCursor, backwardsCursor } = await wholeTurns(store, threadId, query, limits);
+  return { data, nextCursor, backwardsCursor };
+}
+
+/** All items of a thread, oldest first. */
+export async function itemsOf(store: ThreadStore, threadId: string): Promise<StoredItem[]> {
+  const items: StoredItem[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page: HistoryPage<StoredItem> = await store.listItems(threadId, { direction: 'asc', cursor });
+    items.push(...page.data);
+    cursor = page.nextCursor;
+    if (cursor === null) return items;
+  }
+}
+
+/** The items that the model reads, from parts of at most so many bytes. */
+export async function modelItems(store: ThreadStore, threadId: string, bytesMax?: number): Promise<ResponseItem[]> {
+  const read: ResponseItem[] = [];
+  const items = new ModelItems((item) => read.push(item));
+  let slice: ModelSlice = { entries: [], cursor: null, more: true };
+  while (slice.more) {
+    slice = await store.readModelEntries(threadId, { cursor: slice.cursor, ...(bytesMax === undefined ? {} : { bytesMax }) });
+    for (const entry of slice.entries) items.add(entry);
+  }
+  return [...read, ...items.deferred];
+}
+
 /** A summary of a thread's turns: `t1 completed: t1 question, …`. */
 export async function turnsInShort(store: ThreadStore, threadId: string): Promise<string[]> {
-  const { data } = await store.listTurns(threadId, { direction: 'asc', view: 'full' });
+  const { data } = await turnsWithItems(store, threadId);
   return data.map((turn) => `${turn.id} ${turn.status}: ${turn.items.map((item) => item.id).join(', ')}`);
 }
 
 export async function textsForModel(store: ThreadStore, threadId: string): Promise<string[]> {
-  const items = await store.readModelItems(threadId);
+  const items = await modelItems(store, threadId);
   return items.map((item) => JSON.stringify(item).match(/"text":"([^"]*)"/)?.[1] ?? '?');
 }
 

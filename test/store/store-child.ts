@@ -12,6 +12,7 @@ import {
   threadRecord,
   turnEntries,
   turnStarted,
+  turnsWithItems,
   userMessage,
 } from './samples.ts';
 
@@ -90,7 +91,7 @@ async function forkAndRead(sourceId: string, record: ThreadRecord): Promise<stri
     return error instanceof StoreError ? error.code : String(error);
   }
   try {
-    const { data } = await store.listTurns(record.id, { direction: 'asc', view: 'full' });
+    const { data } = await turnsWithItems(store, record.id);
     await store.deleteThread(record.id);
     return `${data.length} turns of ${data[0]?.items.length} items`;
   } catch (error) {

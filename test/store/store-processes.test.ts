@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
+import { everyThread, idOf, itemsOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const script = fileURLToPath(new URL('./store-child.ts', import.meta.url));
@@ -66,7 +66,7 @@ test('an append that has resolved survives kill -9', async () => {
   while (appended < 100) appended = Number(await line());
   await kill(child);
   const store = home.open();
-  const items = (await store.listItems(idOf(1), { direction: 'asc' })).data.map(({ item }) => item);
+  const items = (await itemsOf(store, idOf(1))).map(({ item }) => item);
   expect(items.length).toBeGreaterThanOrEqual(appended);
   for (const [index, item] of items.entries()) {
     expect(item).toEqual({ type: 'agentMessage', id: `a${index + 1}`, text: 'x'.repeat(((index + 1) * 997) % 20_000), phase: null });

@@ -16,6 +16,7 @@ import {
   turnEntries,
   turnStarted,
   turnsInShort,
+  turnsWithItems,
   userMessage,
   wholeTurn,
 } from './samples.ts';
@@ -131,7 +132,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
           expect(await reader.findThreadByPath('/sessions/1.jsonl')).toBeNull();
           await expect(reader.openWriter(idOf(1))).rejects.toMatchObject({ code: 'thread_not_found' });
           await expect(reader.deleteThread(idOf(1))).rejects.toMatchObject({ code: 'thread_not_found' });
-          await expect(reader.listTurns(idOf(1), { direction: 'asc', view: 'full' })).rejects.toMatchObject({ code: 'thread_not_found' });
+          await expect(turnsWithItems(reader, idOf(1))).rejects.toMatchObject({ code: 'thread_not_found' });
           await expect(reader.forkThread(idOf(1), null, threadRecord(2))).rejects.toMatchObject({ code: 'thread_not_found' });
         }
         expect([await listed(false), await listed(true)]).toEqual([[], []]);

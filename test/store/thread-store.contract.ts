@@ -1,15 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type {
-  ForkPoint,
-  LogEntry,
-  Page,
-  PageQuery,
-  ThreadPatch,
-  ThreadQuery,
-  ThreadRecord,
-  ThreadStore,
-} from '../../src/store/thread-store.ts';
+import type { Page, PageQuery } from '../../src/store/page-query.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
   agentMessage,
@@ -17,6 +9,7 @@ import {
   everyThread,
   idOf,
   itemEntry,
+  modelItems,
   modelMessage,
   settings,
   storedItem,
@@ -27,6 +20,7 @@ import {
   turnEntries,
   turnStarted,
   turnsInShort,
+  turnsWithItems,
   userMessage,
   wholeTurn,
 } from './samples.ts';
@@ -62,10 +56,10 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await store.findThreadByPath('/nowhere')).toBeNull();
         await expect(store.openWriter(idOf(9))).rejects.toMatchObject(refused);
         await expect(store.updateThread(idOf(9), { name: 'x' })).rejects.toMatchObject(refused);
-        await expect(store.listTurns(idOf(9), { direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+        await expect(turnsWithItems(store, idOf(9))).rejects.toMatchObject(refused);
         await expect(store.listItems(idOf(9), { direction: 'asc' })).rejects.toMatchObject(refused);
         await expect(store.readItems(idOf(9), { turnId: 't1', itemIds: ['a'] })).rejects.toMatchObject(refused);
-        await expect(store.readModelItems(idOf(9))).rejects.toMatchObject(refused);
+        await expect(modelItems(store, idOf(9))).rejects.toMatchObject(refused);
         await expect(store.forkThread(idOf(9), null, threadRecord(1))).rejects.toMatchObject(refused);
       });
 
@@ -121,7 +115,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           await threadWithTurns(store, 1, [t(1)]);
           const refused = { code: 'invalid_cursor', message: `invalid cursor: ${cursor}` };
           await expect(store.listThreads({ ...everyThread, cursor })).rejects.toMatchObject(refused);
-          await expect(store.listTurns(idOf(1), { cursor, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+          await expect(turnsWithItems(store, idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(refused);
           await expect(store.listItems(idOf(1), { cursor, direction: 'asc' })).rejects.toMatchObject(refused);
         },
       );
@@ -130,12 +124,12 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await threadWithTurns(store, 1, [t(1), t(2)]);
         await threadWithTurns(store, 2, [t(3)]);
         const threads = (await store.listThreads({ ...everyThread, limit: 1 })).nextCursor;
-        const turns = (await store.listTurns(idOf(1), { direction: 'asc', limit: 1, view: 'full' })).nextCursor;
+        const turns = (await turnsWithItems(store, idOf(1), { direction: 'asc', limit: 1 })).nextCursor;
         const refused = { code: 'invalid_cursor' };
         await expect(store.listThreads({ ...everyThread, cursor: threads, sortKey: 'updatedAt' })).rejects.toMatchObject(refused);
-        await expect(store.listTurns(idOf(1), { cursor: threads, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+        await expect(turnsWithItems(store, idOf(1), { cursor: threads, direction: 'asc' })).rejects.toMatchObject(refused);
         await expect(store.listItems(idOf(1), { cursor: turns, direction: 'asc' })).rejects.toMatchObject(refused);
-        await expect(store.listTurns(idOf(2), { cursor: turns, direction: 'asc', view: 'full' })).rejects.toMatchObject(refused);
+        await expect(turnsWithItems(store, idOf(2), { cursor: turns, direction: 'asc' })).rejects.toMatchObject(refused);
       });
 
       test('a turn that the thread does not have is turn_not_found, and no fork is left behind', async () => {
@@ -302,13 +296,13 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           itemsView: 'full',
         };
         for (const reader of [store, harness.open()]) {
-          expect((await reader.listTurns(idOf(1), { direction: 'desc', view: 'full' })).data).toEqual([turn]);
+          expect((await turnsWithItems(reader, idOf(1), { direction: 'desc' })).data).toEqual([turn]);
           expect((await reader.listItems(idOf(1), { direction: 'asc' })).data).toEqual([
             { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
             storedItem(t(1), command('c', 'inProgress')),
             storedItem(t(1), agentMessage('a', 'half')),
           ]);
-          expect(await reader.readItems(idOf(1), { turnId: t(1), itemIds: ['a', 'nobody', 'u', 'a'] })).toEqual([
+          expect((await reader.readItems(idOf(1), { turnId: t(1), itemIds: ['a', 'nobody', 'u', 'a'] })).items).toEqual([
             { turnId: t(1), item: userMessage('u'), startedAtMs: 11, completedAtMs: 12 },
             storedItem(t(1), agentMessage('a', 'half')),
           ]);
@@ -320,7 +314,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         for (const turn of [t(1), t(2)])
           await writer.append([turnStarted(turn), itemEntry(turn, agentMessage('a', turn)), turnEnded(turn)]);
         const texts = async (turnId: string) =>
-          (await store.readItems(idOf(1), { turnId, itemIds: ['a'] })).map(({ item }) => item.type === 'agentMessage' && item.text);
+          (await store.readItems(idOf(1), { turnId, itemIds: ['a'] })).items.map(({ item }) => item.type === 'agentMessage' && item.text);
         expect([await texts(t(1)), await texts(t(2)), await texts('other')]).toEqual([[t(1)], [t(2)], []]);
       });
 
@@ -350,11 +344,11 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           { turnId: t(1), item: agentMessage('a', 'half'), startedAtMs: 11, completedAtMs: startedAtMs + 1000 },
         ];
         const before = await store.listItems(idOf(1), { direction: 'asc', limit: 2 });
-        expect((await store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data).toEqual([turn]);
+        expect((await turnsWithItems(store, idOf(1))).data).toEqual([turn]);
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual(items);
 
         const next = await store.openWriter(idOf(1));
-        expect((await store.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data).toEqual([turn]);
+        expect((await turnsWithItems(store, idOf(1))).data).toEqual([turn]);
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual(items);
         const rest = await store.listItems(idOf(1), { direction: 'asc', cursor: before.nextCursor });
         expect(rest.data, 'a cursor from before goes on').toEqual(items.slice(2));
@@ -397,11 +391,12 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           command('d', 'failed'),
         ];
         await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
-        const view = async (itemsView: 'notLoaded' | 'summary' | 'full') =>
-          (await store.listTurns(idOf(1), { direction: 'asc', view: itemsView })).data.map((turn) => turn.items.map((item) => item.id));
+        const ids = (turns: { items: { id: string }[] }[]) => turns.map((turn) => turn.items.map((item) => item.id));
+        const view = async (itemsView: 'notLoaded' | 'summary') =>
+          ids((await store.listTurns(idOf(1), { direction: 'asc', view: itemsView })).data);
         expect(await view('notLoaded')).toEqual([[]]);
         expect(await view('summary')).toEqual([['u1', 'a2']]);
-        expect(await view('full')).toEqual([['u1', 'a1', 'c', 'u2', 'a2', 'd']]);
+        expect(ids((await turnsWithItems(store, idOf(1))).data)).toEqual([['u1', 'a1', 'c', 'u2', 'a2', 'd']]);
       });
 
       test('that was cut off and followed by another is interrupted', async () => {
@@ -472,7 +467,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1)), ...items.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
         const reader = harness.open();
-        const [turn] = (await reader.listTurns(idOf(1), { direction: 'asc', view: 'full' })).data;
+        const [turn] = (await turnsWithItems(reader, idOf(1))).data;
         // As JSON, because a comparison of objects would ignore `__proto__`.
         expect(turn?.items.map((item) => JSON.stringify(item))).toEqual(items.map((item) => JSON.stringify(item)));
       });
@@ -497,7 +492,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await fork.append([...turnEntries(t(5)), turnStarted(t(6))]);
         await fork.savePartial(storedItem(t(6), agentMessage('more')));
         for (const threadId of [idOf(1), idOf(2)]) {
-          await expectPages((query) => store.listTurns(threadId, { ...query, view: 'full' }));
+          await expectPages((query) => turnsWithItems(store, threadId, { ...query }));
           await expectPages((query) => store.listTurns(threadId, { ...query, view: 'summary' }));
           await expectPages((query) => store.listItems(threadId, query));
         }
@@ -527,9 +522,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('an empty thread has an empty page', async () => {
         await store.createThread(threadRecord(1));
         const nothing = { data: [], nextCursor: null, backwardsCursor: null };
-        expect(await store.listTurns(idOf(1), { direction: 'desc', limit: 5, view: 'full' })).toEqual(nothing);
-        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual(nothing);
-        expect(await store.readModelItems(idOf(1))).toEqual([]);
+        expect(await turnsWithItems(store, idOf(1), { direction: 'desc', limit: 5 })).toEqual(nothing);
+        expect(await store.listItems(idOf(1), { direction: 'asc' })).toEqual({ ...nothing, bytes: 0 });
+        expect(await modelItems(store, idOf(1))).toEqual([]);
       });
     });
 
@@ -633,7 +628,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 async function expectPages<T>(list: (query: PageQuery) => Promise<Page<T>>): Promise<void> {
   for (const direction of ['asc', 'desc'] as const) {
     const whole = await list({ direction });
-    expect(whole).toEqual({ data: whole.data, nextCursor: null, backwardsCursor: expect.any(String) });
+    expect(whole).toMatchObject({ data: whole.data, nextCursor: null, backwardsCursor: expect.any(String) });
     for (const limit of [1, 2, 3, whole.data.length, whole.data.length + 1]) {
       const data: T[] = [];
       let cursor: string | null = null;

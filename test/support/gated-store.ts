@@ -37,7 +37,8 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
     listTurns: (threadId, query) => store.listTurns(threadId, query),
     listItems: (threadId, query) => store.listItems(threadId, query),
     readItems: (threadId, wanted) => store.readItems(threadId, wanted),
-    readModelItems: (threadId) => store.readModelItems(threadId),
+    measureItems: (threadId, range) => store.measureItems(threadId, range),
+    readModelEntries: (threadId, query) => store.readModelEntries(threadId, query),
     close: () => store.close(),
   };
 }

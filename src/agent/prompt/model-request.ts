@@ -3,25 +3,24 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
-import { promptItems } from './prompt-items.ts';
 
 interface ModelRequestDeps {
   threadId: string;
   configuration: ThreadConfiguration;
-  /** The items that the model has read and written so far. */
-  history: readonly ResponseItem[];
+  /** The prompt. */
+  input: ResponseItem[];
   tools: readonly Tool[];
 }
 
 /** Builds a turn's next request to the model. */
 export function modelRequest(
   { settings, outputSchema }: ActiveTurn,
-  { threadId, configuration, history, tools }: ModelRequestDeps,
+  { threadId, configuration, input, tools }: ModelRequestDeps,
 ): ModelRequest {
   return {
     model: settings.model,
     instructions: configuration.instructions.base(settings),
-    input: promptItems(history),
+    input,
     tools: tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec),
     effort: settings.effort,
     summary: settings.summary,

@@ -1,46 +1,114 @@
+import { jsonWeight } from '../../base/json-weight.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { itemTokens } from './item-tokens.ts';
 
 /** Replaces the output of a call that has none. */
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
 
 /**
- * Makes a history valid for model APIs. Calls that were made together are followed by their outputs in the same order, with a
- * placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items that
- * are not for models are left out. Pure: the same history gives the same prompt.
+ * Makes a history valid for model APIs, item by item. Calls that were made together are followed by their outputs in the same order,
+ * with a placeholder for a missing output. Outputs without their call, reasoning that no other item of the model follows, and items
+ * that are not for models are left out. The same history gives the same prompt.
  */
-export function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
-  const prompt: ResponseItem[] = [];
-  // The indexes of outputs in the prompt, by call id. Providers may reuse an id: across responses the last call counts, and within one
-  // response the outputs belong to the calls in their order.
-  const indexes = new Map<string, number[]>();
-  let awaited: MissingOutput[] = [];
-  const madeTogether = new Set<string>();
-  const addMissing = () => {
-    for (const missing of awaited) {
-      const { call_id } = missing;
-      const before = madeTogether.has(call_id) ? (indexes.get(call_id) ?? []) : [];
-      indexes.set(call_id, [...before, prompt.push(missing) - 1]);
-      madeTogether.add(call_id);
-    }
-    awaited = [];
-  };
-  for (const item of history) {
-    if (isNotForModels(item)) continue;
-    const missing = missingOutput(item);
-    if (missing === null || awaited.some(({ call_id }) => call_id === missing.call_id)) addMissing();
-    if (missing !== null) awaited.push(missing);
-    else madeTogether.clear();
-    if (!isOutput(item)) {
-      prompt.push(forModel(item));
-      continue;
-    }
-    const [index, ...further] = indexes.get(item.call_id ?? '') ?? [];
-    if (index === undefined || prompt[index]?.type !== item.type) continue;
-    prompt[index] = forModel(item);
-    indexes.set(item.call_id ?? '', further);
+export class PromptItems {
+  readonly #prompt: ResponseItem[] = [];
+  /**
+   * The indexes of outputs in the prompt, by call id. Providers may reuse an id: across responses the last call counts, and within one
+   * response the outputs belong to the calls in their order.
+   */
+  readonly #indexes = new Map<string, number[]>();
+  #awaited: MissingOutput[] = [];
+  readonly #madeTogether = new Set<string>();
+  /** Reasoning at the end, which stays if another item of the model follows: providers refuse it otherwise. */
+  #reasoning: ResponseItem[] = [];
+  #bytes = 0;
+  #tokens = 0;
+  #tokensOfModel = 0;
+
+  /** The approximate size of the prompt's JSON in bytes. */
+  get bytes(): number {
+    return this.#bytes;
   }
-  addMissing();
-  return withoutLooseReasoning(prompt);
+
+  /** The approximate number of tokens. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** The approximate number of tokens up to the last item that the model made. */
+  get tokensOfModel(): number {
+    return this.#tokensOfModel;
+  }
+
+  /** Adds the next item of the history. */
+  add(item: ResponseItem): void {
+    if (isNotForModels(item)) return;
+    const missing = missingOutput(item);
+    if (missing === null || this.#awaited.some(({ call_id }) => call_id === missing.call_id)) this.#addMissing();
+    if (missing !== null) this.#awaited.push(missing);
+    else this.#madeTogether.clear();
+    if (isOutput(item)) this.#replace(item);
+    else if (item.type === 'reasoning') this.#reasoning.push(forModel(item));
+    else this.#push(forModel(item));
+  }
+
+  /** The prompt so far. */
+  list(): ResponseItem[] {
+    return [...this.#prompt, ...this.#awaited];
+  }
+
+  /** A copy to which further items can be added. */
+  copy(): PromptItems {
+    const copy = new PromptItems();
+    copy.#prompt.push(...this.#prompt);
+    for (const [id, indexes] of this.#indexes) copy.#indexes.set(id, indexes);
+    copy.#awaited = [...this.#awaited];
+    for (const id of this.#madeTogether) copy.#madeTogether.add(id);
+    copy.#reasoning = [...this.#reasoning];
+    [copy.#bytes, copy.#tokens, copy.#tokensOfModel] = [this.#bytes, this.#tokens, this.#tokensOfModel];
+    return copy;
+  }
+
+  #push(item: ResponseItem): number {
+    const isModels = isOfModel(item);
+    if (isModels) for (const thought of this.#reasoning) this.#append(thought);
+    this.#reasoning = [];
+    const index = this.#append(item);
+    if (isModels) this.#tokensOfModel = this.#tokens;
+    return index;
+  }
+
+  #append(item: ResponseItem): number {
+    this.#count(item, 1);
+    return this.#prompt.push(item) - 1;
+  }
+
+  #addMissing(): void {
+    for (const missing of this.#awaited) {
+      const { call_id } = missing;
+      const before = this.#madeTogether.has(call_id) ? (this.#indexes.get(call_id) ?? []) : [];
+      this.#indexes.set(call_id, [...before, this.#push(missing)]);
+      this.#madeTogether.add(call_id);
+    }
+    this.#awaited = [];
+  }
+
+  #replace(output: Output): void {
+    const callId = output.call_id ?? '';
+    const [index, ...further] = this.#indexes.get(callId) ?? [];
+    const placeholder = index === undefined ? undefined : this.#prompt[index];
+    if (index === undefined || placeholder?.type !== output.type) return;
+    const item = forModel(output);
+    this.#count(placeholder, -1);
+    this.#count(item, 1);
+    this.#prompt[index] = item;
+    this.#indexes.set(callId, further);
+  }
+
+  #count(item: ResponseItem, by: 1 | -1): void {
+    this.#bytes += by * jsonWeight(item);
+    this.#tokens += by * itemTokens(item);
+  }
 }
 
 type MissingOutput = ResponseItem & { call_id: string };
@@ -65,6 +133,11 @@ function isOutput(item: ResponseItem): item is Output {
   return item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
 }
 
+/** Whether the model made an item, so that reasoning before it has a result. */
+function isOfModel(item: ResponseItem): boolean {
+  return !(item.type === 'message' && item.role !== 'assistant') && !isOutput(item);
+}
+
 /** Whether an item is kept in the history only. */
 function isNotForModels(item: ResponseItem): boolean {
   return (
@@ -82,15 +155,4 @@ function forModel<Item extends ResponseItem>(item: Item): Item {
   if (!isOutput(item)) return rest as Item;
   const { output } = item;
   return { ...rest, output: typeof output === 'object' && !Array.isArray(output) ? output.body : output } as Item;
-}
-
-/** Removes reasoning that no other item of the model follows, as in a response that was cut off. Providers refuse it. */
-function withoutLooseReasoning(items: ResponseItem[]): ResponseItem[] {
-  const kept: ResponseItem[] = [];
-  let hasResult = false;
-  for (const item of items.toReversed()) {
-    if (item.type !== 'reasoning') hasResult = !(item.type === 'message' && item.role !== 'assistant') && !isOutput(item);
-    if (item.type !== 'reasoning' || hasResult) kept.push(item);
-  }
-  return kept.reverse();
 }

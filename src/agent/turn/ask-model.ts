@@ -23,7 +23,8 @@ type ModelResponse =
 /** Sends one request to the model and shows its response to clients. Rejects if the store fails or the model throws. */
 export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn } = run;
-  const request = await deps.request(turn, tools);
+  const prepared = await deps.request(turn, tools);
+  if ('message' in prepared) return { ended: 'failed', error: prepared, cutOff: [] };
   const signal = turn.beginRequest();
   const items = new ResponseItems({
     threadId: deps.threadId,
@@ -45,12 +46,13 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     announce: (announcement) => deps.announce(announcement),
   });
   try {
-    return await readEvents(run, { items, previews, events: deps.model.stream(request, signal), signal });
+    return await readEvents(run, { items, previews, events: deps.model.stream(prepared.request, signal), signal });
   } catch (error) {
     run.cutOff = items.openItems();
     throw error;
   } finally {
     turn.endRequest();
+    prepared.end();
     items.drop();
   }
 }

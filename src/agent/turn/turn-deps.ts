@@ -26,8 +26,8 @@ export interface TurnDeps {
   announce(announcement: Announcement): void;
   /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;
-  /** Builds the next model request from the thread's history and these tools. */
-  request(turn: ActiveTurn, tools: readonly Tool[]): Promise<ModelRequest>;
+  /** Builds the next model request from the thread's history and these tools. Returns the error if it is too large. */
+  request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** The thread's token usage so far; null: unknown. */
   tokenUsage(): ThreadTokenUsage | null;
   /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
@@ -36,6 +36,12 @@ export interface TurnDeps {
   statusStep(status: 'active' | 'idle' | 'systemError'): StepAddition & Required<Pick<Step, 'announce'>>;
   /** Ends the grants that were given for the turn. */
   endGrants(): void;
+}
+
+/** A request to the model. Call `end` when its response has ended: until then its prompt stays in memory. */
+export interface PreparedRequest {
+  request: ModelRequest;
+  end(): void;
 }
 
 /** Work of a turn before the model is asked. Rejects only with the store's error. */

@@ -1,13 +1,14 @@
-import type { ModelRequest } from '../../model/model.ts';
+import type { TurnError } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
 import { mergedSteps } from '../outbox.ts';
+import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { runTurn, type TurnBeginning } from './run-turn.ts';
-import type { TurnDeps } from './turn-deps.ts';
+import type { PreparedRequest, TurnDeps } from './turn-deps.ts';
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
 export class TurnRunner {
@@ -19,7 +20,11 @@ export class TurnRunner {
     const { state, agent, outbox } = deps;
     this.#deps = deps;
     this.calls = new ThreadCalls(deps);
-    this.#history = new PromptHistory(() => agent.store.readModelItems(state.id), outbox);
+    this.#history = new PromptHistory({
+      read: (cursor) => agent.store.readModelEntries(state.id, { cursor }),
+      outbox,
+      budget: agent.promptBudget,
+    });
   }
 
   /** Adds stored entries to the prompt. */
@@ -39,11 +44,22 @@ export class TurnRunner {
     if (state.turn === turn) state.turn = null;
   }
 
-  async #request(turn: ActiveTurn, tools: readonly Tool[]): Promise<ModelRequest> {
-    const { id, configuration } = this.#deps.state;
-    const history = await this.#history.list();
-    this.calls.know(history);
-    return modelRequest(turn, { threadId: id, configuration, history, tools });
+  /** Frees the memory of the history. */
+  close(): void {
+    this.#history.drop();
+  }
+
+  async #request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
+    const { id, configuration, record } = this.#deps.state;
+    const { promptBudget } = this.#deps.agent;
+    const prompt = await this.#history.prompt();
+    if (prompt === null) return promptTooLarge(promptBudget.promptBytesMax);
+    const { contextWindow } = configuration;
+    const error = checkWindow(prompt, { model: turn.settings.model, contextWindow, last: record.tokenUsage?.usage.last ?? null });
+    if (error !== null) return error;
+    this.calls.know(prompt.items);
+    const end = await promptBudget.requesting(this.#history, turn.signal);
+    return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
   }
 
   #turnDeps(): TurnDeps {

@@ -1,25 +1,25 @@
-import type { ThreadForkParams } from '../../protocol/generated/types.ts';
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { ThreadForkParams, Turn } from '../../protocol/generated/types.ts';
 import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
-import { type MethodTable, perThread } from '../method.ts';
+import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
-import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfProject } from '../thread-loading/warn-of-project.ts';
-import { allTurns } from './turns.ts';
 
 export function forkMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/fork': {
       queue: perThread,
-      async handle(params, { caller, after }) {
+      async handle(params, context) {
+        const { caller, after } = context;
         const source = await forkSource(deps, params);
         const fork = await threads.fork(source, forkPoint(params), newThreadRequest(params, caller));
-        const turns = params.excludeTurns === true ? [] : await orAbandon(deps, fork, allTurns(deps, fork.id));
+        const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
         after(() => {
           announceTokens(deps, fork, caller);
@@ -30,6 +30,16 @@ export function forkMethods(deps: ThreadDeps) {
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+/** All turns of the fork. If the answer cannot have them, the fork is deleted: the client would not know of it. */
+async function turnsOrUndo({ threads, store, answers }: ThreadDeps, { id }: LoadedThread, context: CallContext): Promise<Turn[]> {
+  try {
+    return await answers.allTurns(id, context, 'excludeTurns to true');
+  } catch (error) {
+    await threads.retire(id, () => store.deleteThread(id));
+    throw error;
+  }
 }
 
 async function forkSource(deps: ThreadDeps, { path, threadId }: ThreadForkParams): Promise<ThreadRecord> {

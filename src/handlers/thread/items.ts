@@ -1,6 +1,7 @@
 import { itemIdsOutOfRange } from '../../protocol/rpc-error.ts';
+import type { Page } from '../../store/page-query.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { Page, StoredItem } from '../../store/thread-store.ts';
+import type { StoredItem } from '../../store/thread-store.ts';
 import { pageLimit } from '../list-page.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -8,15 +9,16 @@ import type { ThreadDeps } from '../thread-deps.ts';
 /** The maximum number of items that a request may name. */
 const ITEM_IDS_MAX = 100;
 
-export function itemsMethods({ store, threads }: ThreadDeps) {
+export function itemsMethods({ threads, answers }: ThreadDeps) {
   return {
     'thread/items/list': {
       queue: perThread,
-      async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }): Promise<Page<StoredItem>> {
+      async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }, context): Promise<Page<StoredItem>> {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
         try {
-          return await store.listItems(threadId, { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' });
+          const query = { turnId, ...place, limit: pageLimit(limit), direction: sortDirection ?? 'asc' } as const;
+          return await answers.items(threadId, query, context);
         } catch (error) {
           // A turn that does not exist has no items.
           if (error instanceof StoreError && error.code === 'turn_not_found') return { data: [], nextCursor: null, backwardsCursor: null };
@@ -27,10 +29,10 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
 
     'thread/items/read': {
       queue: perThread,
-      async handle({ threadId, turnId, itemIds }): Promise<{ data: StoredItem[] }> {
+      async handle({ threadId, turnId, itemIds }, context): Promise<{ data: StoredItem[] }> {
         if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
         await threads.record(threadId);
-        return { data: await store.readItems(threadId, { turnId, itemIds }) };
+        return { data: await answers.namedItems(threadId, { turnId, itemIds }, context) };
       },
     },
   } satisfies Partial<MethodTable>;

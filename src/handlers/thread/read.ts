@@ -1,15 +1,14 @@
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
-import { allTurns } from './turns.ts';
 
 export function readMethods(deps: ThreadDeps) {
-  const { threads } = deps;
+  const { threads, answers } = deps;
   return {
     'thread/read': {
       queue: perThread,
-      async handle({ threadId, includeTurns }) {
+      async handle({ threadId, includeTurns }, context) {
         const record = await threads.record(threadId);
-        const turns = includeTurns === true ? await allTurns(deps, threadId) : [];
+        const turns = includeTurns === true ? await answers.allTurns(threadId, context, 'includeTurns to false') : [];
         return { thread: threads.view(record, turns), readState: null };
       },
     },

@@ -3,7 +3,7 @@ import type { ThreadResumeParams, ThreadResumeResponse } from '../../protocol/ge
 import { emptyHistory } from '../../protocol/rpc-error.ts';
 import { latestCursors } from '../latest-cursors.ts';
 import { pageLimit } from '../list-page.ts';
-import { type Caller, type MethodTable, perThread } from '../method.ts';
+import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { orAbandon } from '../thread-loading/or-abandon.ts';
@@ -11,16 +11,16 @@ import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfProject } from '../thread-loading/warn-of-project.ts';
-import { allTurns, turnsPage } from './turns.ts';
 
 export function resumeMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
     'thread/resume': {
       queue: perThread,
-      async handle(params, { caller, after }) {
+      async handle(params, context) {
+        const { caller, after } = context;
         const thread = await resumed(deps, params, caller);
-        const answer = await orAbandon(deps, thread, resumeAnswer(deps, thread, params));
+        const answer = await orAbandon(deps, thread, resumeAnswer(deps, { thread, params, context }));
         followers.subscribe(thread.id, caller.id);
         threads.keepLoaded(thread.id);
         after(() => {
@@ -56,19 +56,23 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
   return threads.resume(id, threadRequest(params));
 }
 
-async function resumeAnswer(deps: ThreadDeps, thread: LoadedThread, params: ThreadResumeParams): Promise<ThreadResumeResponse> {
+async function resumeAnswer(
+  deps: ThreadDeps,
+  { thread, params, context }: { thread: LoadedThread; params: ThreadResumeParams; context: CallContext },
+): Promise<ThreadResumeResponse> {
+  const { answers } = deps;
   const { initialTurnsPage: page, excludeTurns } = params;
-  const turns = excludeTurns === true ? [] : await allTurns(deps, thread.id);
+  const turns = excludeTurns === true ? [] : await answers.allTurns(thread.id, context, 'excludeTurns to true');
   return {
     thread: deps.threads.view(await deps.threads.record(thread.id), turns),
     ...settingsAnswer(thread),
     collaborationMode: thread.settings.collaborationMode,
     initialTurnsPage: page
-      ? await turnsPage(deps, thread.id, {
-          limit: pageLimit(page.limit),
-          direction: page.sortDirection ?? 'desc',
-          view: page.itemsView ?? 'summary',
-        })
+      ? await answers.turns(
+          thread.id,
+          { limit: pageLimit(page.limit), direction: page.sortDirection ?? 'desc', view: page.itemsView ?? 'summary' },
+          context,
+        )
       : null,
     ...(await latestCursors(deps, thread.id)),
   };

@@ -1,12 +1,27 @@
 import { invalidParams, turnActive } from '../../protocol/rpc-error.ts';
+import type { Page } from '../../store/page-query.ts';
+import type { StoredTurn } from '../../store/thread-store.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 import { revert } from './revert.ts';
-import { allTurns } from './turns.ts';
+
+/** The id of the turn that is so many turns before the end, or of the first turn; null if there is none. */
+async function turnIdBack({ store }: ThreadDeps, threadId: string, numTurns: number): Promise<string | null> {
+  let id: string | null = null;
+  let cursor: string | null = null;
+  let left = numTurns;
+  do {
+    const page: Page<StoredTurn> = await store.listTurns(threadId, { direction: 'desc', limit: left, view: 'notLoaded', cursor });
+    id = page.data.at(-1)?.id ?? id;
+    left -= page.data.length;
+    cursor = page.nextCursor;
+  } while (cursor !== null && left > 0);
+  return id;
+}
 
 /** The older form of `thread/revert`, which names the number of turns. */
 export function rollbackMethods(deps: ThreadDeps) {
-  const { threads, store } = deps;
+  const { threads, answers } = deps;
   return {
     'thread/rollback': {
       queue: perThread,
@@ -17,10 +32,9 @@ export function rollbackMethods(deps: ThreadDeps) {
         await loaded?.turnBegun();
         // It is not clear whether the client counts a turn that runs.
         if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
-        const { data } = await store.listTurns(threadId, { direction: 'desc', limit: numTurns, view: 'notLoaded' });
-        const first = data.at(-1);
-        const record = first === undefined ? before : await revert(deps, { threadId, beforeTurnId: first.id }, context);
-        return { thread: threads.view(record, await allTurns(deps, threadId)) };
+        const first = await turnIdBack(deps, threadId, numTurns);
+        const record = first === null ? before : await revert(deps, { threadId, beforeTurnId: first }, context);
+        return { thread: threads.view(record, await answers.turnsAsFit(threadId, context)) };
       },
     },
   } satisfies Partial<MethodTable>;

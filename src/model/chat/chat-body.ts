@@ -1,5 +1,6 @@
+import { type JsonText, jsonText } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
-import type { ReasoningSent } from '../http/provider-api.ts';
+import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest, ToolSpec } from '../model.ts';
 import { chatMessages } from './chat-messages.ts';
@@ -8,11 +9,11 @@ import { chatMessages } from './chat-messages.ts';
  * The body of a Chat Completions request. Settings without a value are left out, and so are fields that only some servers
  * know: others refuse unknown fields.
  */
-export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonObject {
+export async function chatBody(request: ModelRequest, reasoning: ReasoningSent, { pace }: BodyTools): Promise<JsonText> {
   const { effort, verbosity, serviceTier, outputSchema } = request;
-  return {
+  const body: JsonObject = {
     model: request.model,
-    messages: chatMessages(request.instructions, request.input),
+    messages: await chatMessages(request.instructions, request.input, pace),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(chatTool), tool_choice: 'auto', parallel_tool_calls: true }),
     stream: true,
     stream_options: { include_usage: true },
@@ -23,6 +24,7 @@ export function chatBody(request: ModelRequest, reasoning: ReasoningSent): JsonO
       ? {}
       : { response_format: { type: 'json_schema', json_schema: { name: 'output', strict: true, schema: outputSchema } } }),
   };
+  return jsonText(body, pace);
 }
 
 /** A custom tool, which takes one string, becomes a function with one argument. */

@@ -1,8 +1,11 @@
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { ContentItem, FunctionCallOutput, FunctionCallOutputContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
 /** Separates texts that are joined into one. */
 const BREAK = '\n\n';
+/** How many items are converted before other work may run. */
+const ITEMS_BETWEEN = 500;
 const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
 
 /**
@@ -11,10 +14,13 @@ const DETAILS: ReadonlySet<unknown> = new Set(['auto', 'low', 'high']);
  * messages of one role are merged, and a model's text and calls of one response become one message. Reasoning and item types
  * that this API does not have are left out.
  */
-export function chatMessages(instructions: string, input: readonly ResponseItem[]): JsonObject[] {
+export async function chatMessages(instructions: string, input: readonly ResponseItem[], pace: EventLoopYield): Promise<JsonObject[]> {
   const conversation = new ChatConversation();
   if (instructions !== '') conversation.instruct(instructions);
-  for (const item of input) add(item, conversation);
+  for (const [index, item] of input.entries()) {
+    add(item, conversation);
+    if (index % ITEMS_BETWEEN === ITEMS_BETWEEN - 1) await pace.worked(ITEMS_BETWEEN);
+  }
   return conversation.messages();
 }
 

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Clock, sleep } from '../../base/clock.ts';
-import type { JsonObject } from '../../base/json-value.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
@@ -10,7 +10,8 @@ import { Attempt, type AttemptOptions } from './attempt.ts';
 import { resolveEndpoint } from './endpoint.ts';
 import { EventRedactor } from './event-redactor.ts';
 import { HttpClient, type HttpRequest } from './http-exchange.ts';
-import type { ProviderApi, ReasoningSent } from './provider-api.ts';
+import { ItemTexts } from './item-texts.ts';
+import type { BodyTools, ProviderApi, ReasoningSent } from './provider-api.ts';
 import { type Retry, RetryPlan } from './retry-plan.ts';
 import { retryingError } from './retrying-error.ts';
 
@@ -30,7 +31,8 @@ export interface ProviderModelDeps {
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
   const client = new HttpClient(deps);
   const reasoningTaken = new Map<string, ReasoningSent>();
-  return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, request, signal }) };
+  const bodyTools = { pace: new EventLoopYield(), texts: new ItemTexts() };
+  return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, bodyTools, request, signal }) };
 }
 
 interface ModelCall {
@@ -40,6 +42,7 @@ interface ModelCall {
   client: HttpClient;
   /** By model name: the reasoning settings that the model accepted last. */
   reasoningTaken: Map<string, ReasoningSent>;
+  bodyTools: BodyTools;
   request: ModelRequest;
   signal: AbortSignal;
 }
@@ -71,9 +74,9 @@ async function* stream(call: ModelCall): AsyncGenerator<ModelEvent, void, undefi
 
 async function* eventGroups(call: ModelCall): AsyncGenerator<ModelEvent[], void, undefined> {
   const { provider, deps, signal } = call;
-  if (signal.aborted) return;
   const reasoning = call.reasoningTaken.get(call.request.model) ?? 'full';
-  const options = prepare(call, reasoning);
+  const options = await prepare(call, reasoning);
+  if (signal.aborted) return;
   if ('message' in options) {
     yield [{ type: 'failed', error: options }];
     return;
@@ -110,7 +113,7 @@ async function* attemptWithFallbacks(
       call.reasoningTaken.set(call.request.model, prepared.reasoning);
       return null;
     }
-    const plainer = prepareWithLess(call, prepared, failure.retry);
+    const plainer = await prepareWithLess(call, prepared, failure.retry);
     if (plainer === null) return failure;
     Object.assign(prepared, plainer);
   }
@@ -128,11 +131,11 @@ async function* runAttempt(options: AttemptOptions): AsyncGenerator<ModelEvent[]
 }
 
 /** Returns what every attempt sends, or the error if no request can be sent. */
-function prepare({ api, provider, deps, client, request, signal }: ModelCall, reasoning: ReasoningSent): AttemptOptions | TurnError {
+async function prepare(call: ModelCall, reasoning: ReasoningSent): Promise<AttemptOptions | TurnError> {
+  const { api, provider, deps, client, request, signal } = call;
   const endpoint = resolveEndpoint(provider, api.path, deps);
   if ('message' in endpoint) return endpoint;
-  const body = bytes(api.body(request, reasoning));
-  if (body === null) return tooLarge(endpoint.label);
+  const body = await api.body(request, reasoning, call.bodyTools);
   const { url, headers } = endpoint;
   const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
   const httpRequest: HttpRequest = { method: 'POST', url, headers, body, connectMsMax, idleMsMax };
@@ -141,29 +144,20 @@ function prepare({ api, provider, deps, client, request, signal }: ModelCall, re
 }
 
 /** Returns the request with fewer reasoning settings; null if none is left that may have been refused. */
-function prepareWithLess(call: ModelCall, prepared: PreparedRequest, refused: ModelFailure['retry']): PreparedRequest | null {
+async function prepareWithLess(
+  call: ModelCall,
+  prepared: PreparedRequest,
+  refused: ModelFailure['retry'],
+): Promise<PreparedRequest | null> {
   const plainer = PLAINER[refused]?.filter((each) => REASONING_SENT.indexOf(each) > REASONING_SENT.indexOf(prepared.reasoning)) ?? [];
   for (const reasoning of plainer) {
-    const options = prepare(call, reasoning);
+    const options = await prepare(call, reasoning);
     if ('message' in options) return null;
-    if (options.httpRequest.body.equals(prepared.options.httpRequest.body)) continue;
+    const before = prepared.options.httpRequest.body;
+    if (before !== null && options.httpRequest.body?.equals(before)) continue;
     return { options, reasoning };
   }
   return null;
-}
-
-/** Returns the body's bytes; null if it is longer than a string can be. */
-function bytes(body: JsonObject): Buffer | null {
-  try {
-    return Buffer.from(JSON.stringify(body));
-  } catch (cause) {
-    if (cause instanceof RangeError) return null;
-    throw cause;
-  }
-}
-
-function tooLarge(label: string): TurnError {
-  return { message: `The request for ${label} is too large to send.`, codexErrorInfo: 'badRequest', additionalDetails: null };
 }
 
 function retryDetails({ delayMs, number, ofAtMost }: Retry): string {

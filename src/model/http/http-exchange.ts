@@ -9,6 +9,7 @@ import {
 } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { JsonText } from '../../base/json-text.ts';
 import { type TrustDeps, trustedContext } from './trusted-context.ts';
 
 /** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
@@ -22,7 +23,7 @@ export interface HttpRequest {
   method: 'GET' | 'POST';
   url: URL;
   headers: Record<string, string>;
-  body: Buffer;
+  body: JsonText | null;
   /** How long connecting may take, with TLS. */
   connectMsMax: number;
   /** How long the server may be silent, from connecting to the end of the response. */
@@ -104,7 +105,7 @@ export class HttpExchange {
     this.#clock = clock;
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
-    this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
+    this.#request = send(url, { method, headers: { ...headers, 'content-length': body?.length ?? 0 } });
     this.#connecting = clock.setTimer(() => this.#breakOff({ broken: 'connect' }), httpRequest.connectMsMax);
     this.#request.on('socket', (socket) => this.#awaitConnection(socket, url.protocol === 'https:' ? 'secureConnect' : 'connect'));
     this.#request.on('response', (response) => this.#receive(response));
@@ -112,7 +113,7 @@ export class HttpExchange {
     this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
     signal.addEventListener('abort', this.#abort);
     if (signal.aborted) this.#abort();
-    else this.#write(0);
+    else this.#write(body?.parts ?? [], 0);
   }
 
   /** Resolves with the response's status and headers. */
@@ -171,16 +172,22 @@ export class HttpExchange {
   readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
 
   /** Sends large bodies in chunks, so that progress can be distinguished from silence. */
-  #write(start: number): void {
-    const end = start + WRITE_BYTES_MAX;
-    if (end >= this.#httpRequest.body.length) {
-      this.#request.end(this.#httpRequest.body.subarray(start));
+  #write(parts: readonly Buffer[], start: number): void {
+    const [part, ...rest] = parts;
+    if (part === undefined) {
+      this.#request.end();
       return;
     }
-    this.#request.write(this.#httpRequest.body.subarray(start, end), (error) => {
+    const end = start + WRITE_BYTES_MAX;
+    const isPartEnd = end >= part.length;
+    if (isPartEnd && rest.length === 0) {
+      this.#request.end(part.subarray(start));
+      return;
+    }
+    this.#request.write(part.subarray(start, end), (error) => {
       if (error || this.#break !== null) return;
       this.#wake();
-      this.#write(end);
+      this.#write(isPartEnd ? rest : parts, isPartEnd ? 0 : end);
     });
   }
 

@@ -39,7 +39,7 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
     method: 'GET' as const,
     url,
     headers: { ...headers, accept: 'application/json' },
-    body: Buffer.alloc(0),
+    body: null,
     ...LIMITS,
   };
   const exchange = await new HttpClient(deps).ask(httpRequest, tooLate.signal);

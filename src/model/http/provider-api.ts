@@ -1,7 +1,9 @@
-import type { JsonObject } from '../../base/json-value.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { JsonText } from '../../base/json-text.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import type { ModelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { ItemTexts } from './item-texts.ts';
 
 /**
  * Which reasoning settings a request has: all that help clients (`full`), those that the user set (`asked`), or none. Not
@@ -9,12 +11,18 @@ import type { Endpoint } from './endpoint.ts';
  */
 export type ReasoningSent = 'full' | 'asked' | 'none';
 
+/** What the bodies of one provider's requests share. */
+export interface BodyTools {
+  pace: EventLoopYield;
+  texts: ItemTexts;
+}
+
 /** The differences between provider APIs: the path, the body of requests, and how to read responses. */
 export interface ProviderApi {
   /** The path below the provider's `base_url`. */
   path: string;
-  /** The body of a request with these reasoning settings. */
-  body(request: ModelRequest, reasoning: ReasoningSent): JsonObject;
+  /** Builds the body of a request with these reasoning settings, in parts between which other work runs. */
+  body(request: ModelRequest, reasoning: ReasoningSent, tools: BodyTools): Promise<JsonText>;
   /** Creates a translator for one response to this request. */
   translator(endpoint: Endpoint, request: ModelRequest): EventTranslator;
 }

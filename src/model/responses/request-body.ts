@@ -1,6 +1,7 @@
+import { type JsonText, JsonTextBuilder } from '../../base/json-text.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { ReasoningSent } from '../http/provider-api.ts';
+import type { BodyTools, ReasoningSent } from '../http/provider-api.ts';
 import { wireServiceTier } from '../http/wire-service-tier.ts';
 import type { ModelRequest } from '../model.ts';
 
@@ -24,7 +25,24 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
  * The body of a Responses API request. Settings without a value are left out, since some providers refuse null. The provider
  * stores nothing, so it must return reasoning in its encrypted form for the next request to include it.
  */
-export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
+export async function requestBody(request: ModelRequest, reasoningSent: ReasoningSent, { pace, texts }: BodyTools): Promise<JsonText> {
+  const body = new JsonTextBuilder(pace);
+  await body.add(bodySettings(request, reasoningSent));
+  body.reopen();
+  let separator = ',"input":[';
+  for (const item of withoutEarlierRawReasoning(request.input.filter(({ type }) => SENT_TYPES.has(type)))) {
+    const text = texts.of(item, (each) => JSON.stringify(inputItem(each)));
+    const wait = body.write(text === null ? separator : separator + text);
+    if (wait !== null) await wait;
+    if (text === null) await body.add(inputItem(item));
+    separator = ',';
+  }
+  body.write(`${separator === ',' ? '' : separator}]}`);
+  return body.end();
+}
+
+/** The body without the input. */
+function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): JsonObject {
   const reasoning = reasoningSettings(request, reasoningSent);
   const asksReasoning = reasoningSent === 'full' || Object.keys(reasoning).length > 0;
   const text = {
@@ -36,7 +54,6 @@ export function requestBody(request: ModelRequest, reasoningSent: ReasoningSent)
   return {
     model: request.model,
     instructions: request.instructions,
-    input: withoutEarlierRawReasoning(request.input.filter((item) => SENT_TYPES.has(item.type))).map(inputItem),
     tools: request.tools.map((tool) => (tool.type === 'function' ? { ...tool, strict: false } : { ...tool })),
     tool_choice: 'auto',
     parallel_tool_calls: true,

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
+import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
 import type {
   ForkPoint,
-  ItemQuery,
   LogEntry,
-  Page,
-  PageQuery,
+  ModelSlice,
   StoredItem,
   StoredTurn,
   ThreadChange,
@@ -26,7 +24,9 @@ import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
-import { readItems, readModelItems, readNamedItems } from './history/read-items.ts';
+import { measureItems } from './history/measure-items.ts';
+import { readItems, readNamedItems } from './history/read-items.ts';
+import { readModelEntries } from './history/read-model-entries.ts';
 import { readTurns } from './history/read-turns.ts';
 import { StoreConnection } from './store-connection.ts';
 import { BUSY_MS_MAX } from './store-queue.ts';
@@ -128,34 +128,50 @@ export class SqliteStore implements ThreadStore {
     return this.#read((connection) => listThreads(connection.disk.threads, query));
   }
 
-  async listTurns(threadId: string, query: PageQuery & { view: TurnItemsView }): Promise<Page<StoredTurn>> {
+  async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {
     return this.#read((connection) => {
       const { history, live } = shownHistory(connection, threadId);
       return readTurns(history, query, live);
     });
   }
 
-  async listItems(threadId: string, { turnId, fromItemId, ...query }: ItemQuery): Promise<Page<StoredItem>> {
+  async listItems(threadId: string, { turnId, fromTurnId, fromItemId, ...query }: ItemQuery): Promise<HistoryPage<StoredItem>> {
     return this.#read((connection) => {
       const { history } = shownHistory(connection, threadId);
-      const turn = turnId == null ? null : history.findTurn(turnId);
-      if (turnId != null && turn === null) throw turnNotFound(threadId, turnId);
+      const turn = turnId == null ? null : requireTurn(history, threadId, turnId);
+      const fromTurn = fromTurnId == null ? null : requireTurn(history, threadId, fromTurnId);
       const first = fromItemId == null ? null : history.findItem(fromItemId);
       if (fromItemId != null && (first === null || isOutside(history, first, turn))) throw itemNotFound(threadId, fromItemId);
-      return readItems(history, query, { turn, first });
+      return readItems(history, query, { turn, fromTurn, first });
     });
   }
 
-  async readItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }): Promise<StoredItem[]> {
+  async readItems(
+    threadId: string,
+    { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
+  ): Promise<{ items: StoredItem[]; bytes: number; rest: string[] }> {
     return this.#read((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = history.findTurn(turnId);
-      return turn === null ? [] : readNamedItems(history, turn, itemIds);
+      return turn === null ? { items: [], bytes: 0, rest: [] } : readNamedItems(history, turn, { itemIds, bytesMax: SLICE_BYTES_MAX });
     });
   }
 
-  async readModelItems(threadId: string): Promise<ResponseItem[]> {
-    return this.#read((connection) => readModelItems(loadHistory(connection, threadId).history));
+  async measureItems(
+    threadId: string,
+    { turnId, cursor = null }: { turnId?: string | null; cursor?: string | null },
+  ): Promise<{ bytes: number; nextCursor: string | null }> {
+    return this.#read((connection) => {
+      const { history } = shownHistory(connection, threadId);
+      return measureItems(history, { cursor, turn: turnId == null ? null : requireTurn(history, threadId, turnId) });
+    });
+  }
+
+  async readModelEntries(
+    threadId: string,
+    { cursor, bytesMax = SLICE_BYTES_MAX }: { cursor: string | null; bytesMax?: number },
+  ): Promise<ModelSlice> {
+    return this.#read((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
   }
 
   /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
@@ -224,6 +240,12 @@ function firstOf<T>(connection: StoreConnection, find: (database: ThreadDatabase
     if (found !== null) return found;
   }
   return null;
+}
+
+function requireTurn(history: History, threadId: string, turnId: string): HistoryPosition {
+  const turn = history.findTurn(turnId);
+  if (turn === null) throw turnNotFound(threadId, turnId);
+  return turn;
 }
 
 /** Whether a position is not within the turn that begins at `turn`. */

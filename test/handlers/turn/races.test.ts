@@ -173,10 +173,10 @@ describe('while the history is read for the first request', () => {
     await first.client.turn(idOf(1), 'one');
     const server = await first.restart({
       wrapStore: (store) => {
-        const readModelItems = store.readModelItems.bind(store);
-        store.readModelItems = async (threadId) => {
+        const readModelEntries = store.readModelEntries.bind(store);
+        store.readModelEntries = async (threadId, query) => {
           await gate.pass();
-          return readModelItems(threadId);
+          return readModelEntries(threadId, query);
         };
         return store;
       },

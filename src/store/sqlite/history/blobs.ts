@@ -7,17 +7,20 @@ const INLINE_CHARS_MAX = 8 * 1024;
 /** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
 const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
+const PLACEHOLDERS = /\\u0000blob:([0-9a-f]{64})/g;
 
 /** Encodes values as JSON, and stores each distinct long string once for the whole database. */
 export class Blobs {
   readonly #put: Statement<[string, string]>;
   readonly #use: Statement<[number, string]>;
   readonly #get: Statement<[string], { content: string }>;
+  readonly #measure: Statement<[string], number>;
 
   constructor(db: Database) {
     this.#put = db.prepare('INSERT INTO blob (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#use = db.prepare('INSERT INTO blob_use (log_id, hash) VALUES (?, ?) ON CONFLICT DO NOTHING');
     this.#get = db.prepare('SELECT content FROM blob WHERE hash = ?');
+    this.#measure = db.prepare<[string], number>('SELECT octet_length(content) FROM blob WHERE hash = ?').pluck();
   }
 
   /** Encodes a value of a log, which keeps the value's blobs as long as it exists. Call it within a transaction. */
@@ -36,6 +39,14 @@ export class Blobs {
       if (error instanceof SyntaxError) throw new Damage('a record cannot be read', { cause: error });
       throw error;
     }
+  }
+
+  /** The bytes of the strings that are stored apart from an encoded value. Does not read them. */
+  measure(text: string): number {
+    if (!text.includes(MARK_IN_JSON)) return 0;
+    let bytes = 0;
+    for (const [, hash = ''] of text.matchAll(PLACEHOLDERS)) bytes += this.#measure.get(hash) ?? 0;
+    return bytes;
   }
 
   #keep(value: string, logId: number): string {

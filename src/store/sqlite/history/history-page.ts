@@ -1,11 +1,13 @@
 import { decodeCursor, encodeCursor } from '../../encode-cursor.ts';
+import { type Page, type PageQuery, SLICE_BYTES_MAX, type SliceQuery } from '../../page-query.ts';
 import { invalidCursor } from '../../store-error.ts';
-import type { Page, PageQuery } from '../../thread-store.ts';
 import { after, type History, type HistoryPosition } from './history.ts';
-import { ALL } from './log-rows.ts';
+
+/** The most entries on a page, so that reading it takes a few milliseconds. */
+const ENTRIES_MAX = 1_000;
 
 /** The lists over a history. A cursor of one is invalid for the other. */
-export type HistoryList = 'turns' | 'items';
+export type HistoryList = 'turns' | 'items' | 'model';
 
 /** The range of a history that a page is taken from. Throws `invalid_cursor`. */
 export function pageRange(
@@ -38,13 +40,17 @@ function rangeBehind(
 }
 
 /** The number of rows to read for a page: one more than it shows, to find out whether there are more. */
-export function rowLimit({ limit }: PageQuery): number {
-  return limit === undefined ? ALL : Math.max(1, limit) + 1;
+export function rowLimit({ limit = ENTRIES_MAX }: PageQuery): number {
+  return Math.min(Math.max(1, limit), ENTRIES_MAX) + 1;
 }
 
-/** Whether there are more rows than the page shows, given those that were read with `rowLimit`. */
-export function hasMore(rows: unknown[], query: PageQuery): boolean {
-  return rows.length === rowLimit(query);
+export function bytesLimit({ bytesMax = SLICE_BYTES_MAX }: SliceQuery): number {
+  return bytesMax;
+}
+
+/** The cursor that continues after the entry at a position. */
+export function historyCursor(list: HistoryList, { logId, ordinal }: HistoryPosition): string {
+  return encodeCursor([list, logId, ordinal, 0]);
 }
 
 /** Makes a page with its cursors. `positions`: those of its rows, or of the first and last of them. */
@@ -53,11 +59,10 @@ export function historyPage<T>(
   data: T[],
   { positions, more }: { positions: HistoryPosition[]; more: boolean },
 ): Page<T> {
-  const cursor = (position: HistoryPosition | undefined, inclusive: 0 | 1) =>
-    position && encodeCursor([list, position.logId, position.ordinal, inclusive]);
+  const [first, last] = [positions[0], positions.at(-1)];
   return {
     data,
-    nextCursor: (more && cursor(positions.at(-1), 0)) || null,
-    backwardsCursor: cursor(positions[0], 1) ?? null,
+    nextCursor: more && last !== undefined ? historyCursor(list, last) : null,
+    backwardsCursor: first === undefined ? null : encodeCursor([list, first.logId, first.ordinal, 1]),
   };
 }

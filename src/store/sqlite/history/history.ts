@@ -1,3 +1,4 @@
+import { jsonWeight } from '../../../base/json-weight.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
 import { settleItem } from '../../settle-item.ts';
@@ -52,6 +53,7 @@ export class History {
       kind: entry.kind,
       type: entry.kind === 'item' ? entry.item.type : null,
       payload: '',
+      octets: 0,
       entry,
     }));
     return new History(this.#slices, this.#logsOf, { tail: rows, underWay: this.#underWay });
@@ -69,14 +71,63 @@ export class History {
       .filter(({ first, last }, index) => index >= begin && index <= end && first <= last);
   }
 
-  /** The rows of a selection. From the tail, `items` selects the items, and any other selection selects all rows. */
-  rows(from: HistoryPosition, to: HistoryPosition, { selection, direction, limit }: Reading & { selection: Selection }): LogRow[] {
-    const stored = this.#collect(this.slices(from, to), { direction, limit }, (slice, reading) =>
-      this.#logsOf(slice.logId).read(slice, selection, reading),
-    );
-    const tail = this.#tailRows(from, to).filter((row) => selection !== 'items' || row.kind === 'item');
-    const rows = direction === 'asc' ? stored.concat(tail) : tail.reverse().concat(stored);
-    return limit === ALL ? rows : rows.slice(0, limit);
+  /** The rows of a selection. */
+  rows(from: HistoryPosition, to: HistoryPosition, reading: Reading & { selection: Selection }): LogRow[] {
+    return this.slice(from, to, { ...reading, bytesMax: Number.POSITIVE_INFINITY }).rows;
+  }
+
+  /**
+   * The first rows of a selection, as many as stay within `bytesMax`, but at least one. The tail is never divided because of its
+   * bytes: its rows are not stored yet, so their positions may change.
+   */
+  slice(from: HistoryPosition, to: HistoryPosition, reading: Slicing): RowSlice {
+    const { selection, direction, limit, bytesMax } = reading;
+    const slice: RowSlice = { rows: [], bytes: 0, isCut: false };
+    const isFull = () => limit !== ALL && slice.rows.length >= limit;
+    const take = (row: LogRow) => {
+      const size = this.#size(row);
+      slice.isCut = slice.rows.length > 0 && slice.bytes + size > bytesMax;
+      if (slice.isCut) return false;
+      slice.rows.push(row);
+      slice.bytes += size;
+      return !isFull();
+    };
+    const takeTail = () => {
+      const tail = inOrder(this.#tailRows(from, to).filter(isIn(selection)), direction);
+      const bytes = tail.reduce((sum, row) => sum + this.#size(row), 0);
+      slice.isCut ||= slice.rows.length > 0 && tail.length > 0 && slice.bytes + bytes > bytesMax;
+      if (slice.isCut || isFull()) return;
+      slice.rows.push(...(limit === ALL ? tail : tail.slice(0, limit - slice.rows.length)));
+      slice.bytes += bytes;
+    };
+    if (direction === 'desc') takeTail();
+    for (const part of inOrder(this.slices(from, to), direction)) {
+      if (slice.isCut || isFull()) break;
+      const rest = limit === ALL ? ALL : limit - slice.rows.length;
+      this.#logsOf(part.logId).read(part, { selection, direction, limit: rest }, take);
+    }
+    if (direction === 'asc' && !slice.isCut) takeTail();
+    return slice;
+  }
+
+  /** Measures the first rows of a selection, at most `limit`. Returns the last of them too; null: there are none. */
+  measure(
+    from: HistoryPosition,
+    to: HistoryPosition,
+    { selection, direction, limit }: Reading & { selection: Selection },
+  ): { bytes: number; count: number; last: HistoryPosition | null } {
+    const found: { bytes: number; count: number; last: HistoryPosition | null } = { bytes: 0, count: 0, last: null };
+    for (const part of this.slices(from, to)) {
+      if (found.count >= limit) return found;
+      this.#logsOf(part.logId).read(part, { selection, direction, limit: limit - found.count }, (row) => {
+        found.bytes += this.#size(row);
+        found.count++;
+        found.last = { logId: row.logId, ordinal: row.ordinal };
+        return true;
+      });
+    }
+    if (found.count < limit) for (const row of this.#tailRows(from, to)) found.bytes += this.#size(row);
+    return found;
   }
 
   /** The entries of a selection, oldest first, with all entries of the tail. */
@@ -164,6 +215,13 @@ export class History {
     return { kind, turnId, item: settleItem(entry.item), startedAtMs, completedAtMs, partial: true };
   }
 
+  /** The size of a row's entry as `parse` returns it, approximately, in bytes of JSON. */
+  #size(row: LogRow): number {
+    if (row.entry !== undefined) return jsonWeight(row.entry);
+    const stored = this.#logsOf(row.logId).size(row);
+    return row.payload.includes('"running":true') ? stored + jsonWeight(this.parse(row)) : stored;
+  }
+
   #tailRows(from: HistoryPosition, to: HistoryPosition): LogRow[] {
     return this.#tail.filter((row) => this.compare(row, from) >= 0 && this.compare(row, to) < 0);
   }
@@ -182,6 +240,19 @@ export class History {
   }
 }
 
+export interface Slicing extends Reading {
+  selection: Selection;
+  bytesMax: number;
+}
+
+export interface RowSlice {
+  rows: LogRow[];
+  /** The size of their entries, approximately, in bytes of JSON. */
+  bytes: number;
+  /** Whether the slice ends because of its bytes. */
+  isCut: boolean;
+}
+
 /** The parts of a history that its logs do not have. */
 interface Unrecorded {
   tail?: LogRow[];
@@ -190,6 +261,22 @@ interface Unrecorded {
 
 export function after({ logId, ordinal }: HistoryPosition): HistoryPosition {
   return { logId, ordinal: ordinal + 1 };
+}
+
+/** Whether a row of the tail belongs to a selection. Selections that do not name items have all of its rows. */
+function isIn(selection: Selection): (row: LogRow) => boolean {
+  switch (selection) {
+    case 'items':
+      return ({ kind }) => kind === 'item';
+    case 'userMessages':
+      return ({ type }) => type === 'userMessage';
+    case 'agentMessages':
+      return ({ type }) => type === 'agentMessage';
+    case 'turnMarks':
+      return ({ kind }) => kind !== 'item';
+    default:
+      return () => true;
+  }
 }
 
 function inOrder<T>(list: T[], direction: SortDirection): T[] {

@@ -13,6 +13,8 @@ export interface LogRow {
   kind: string;
   type: string | null;
   payload: string;
+  /** The length of the payload in bytes. */
+  octets: number;
   entry?: HistoryEntry;
 }
 
@@ -48,16 +50,16 @@ const MARKS = "kind IN ('turnStarted', 'turnEnded')";
 /** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
 const SELECTIONS = {
   everything: 'TRUE',
-  turns: "kind IN ('turnStarted', 'turnEnded', 'item')",
-  turnSummaries: `(${MARKS} OR kind = 'item' AND type IN ('userMessage', 'agentMessage'))`,
   turnMarks: MARKS,
   items: "kind = 'item'",
+  userMessages: "kind = 'item' AND type = 'userMessage'",
+  agentMessages: "kind = 'item' AND type = 'agentMessage'",
   model: "kind IN ('model', 'deferredRead')",
   lateItems: "kind = 'lateItem'",
 };
 export type Selection = keyof typeof SELECTIONS;
 
-type RawRow = [ordinal: number, kind: string, type: string | null, payload: string];
+type RawRow = [ordinal: number, kind: string, type: string | null, payload: string, octets: number];
 
 /** The logs of one database, and the segments of the histories that are made of them. */
 export class LogRows {
@@ -121,9 +123,17 @@ export class LogRows {
     }
   }
 
-  read(slice: LogSlice, selection: Selection, { direction, limit }: Reading): LogRow[] {
-    const rows = this.#rowReader(selection, direction).all(slice.logId, slice.first, slice.last, limit);
-    return rows.map(([ordinal, kind, type, payload]) => ({ logId: slice.logId, ordinal, kind, type, payload }));
+  /** Passes the rows of a selection to `take`, until it returns false. */
+  read(slice: LogSlice, { selection, direction, limit }: Reading & { selection: Selection }, take: (row: LogRow) => boolean): void {
+    const { logId, first, last } = slice;
+    for (const [ordinal, kind, type, payload, octets] of this.#rowReader(selection, direction).iterate(logId, first, last, limit)) {
+      if (!take({ logId, ordinal, kind, type, payload, octets })) return;
+    }
+  }
+
+  /** The size of a row's entry in bytes of JSON, with the strings that are stored apart. */
+  size(row: LogRow): number {
+    return row.octets + this.#blobs.measure(row.payload);
   }
 
   /** All entries of a selection, oldest first: cheaper than their rows. */
@@ -212,7 +222,7 @@ export class LogRows {
     if (statement === undefined) {
       statement = this.#db
         .prepare<[number, number, number, number], RawRow>(
-          `SELECT ordinal, kind, type, payload FROM entry
+          `SELECT ordinal, kind, type, payload, octet_length(payload) FROM entry
            WHERE log_id = ? AND ordinal BETWEEN ? AND ? AND ${SELECTIONS[selection]}
            ORDER BY ordinal ${direction === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
         )

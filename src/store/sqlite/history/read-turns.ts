@@ -1,85 +1,80 @@
-import type { TurnItemsView } from '../../../protocol/generated/types.ts';
-import type { HistoryEntry } from '../../history-entry.ts';
-import type { Page, PageQuery, StoredTurn } from '../../thread-store.ts';
+import type { ThreadItem } from '../../../protocol/generated/types.ts';
+import type { HistoryPage, TurnQuery } from '../../page-query.ts';
+import type { StoredTurn } from '../../thread-store.ts';
 import { toTurns } from '../../to-turns.ts';
 import type { History, HistoryPosition } from './history.ts';
-import { hasMore, historyPage, pageRange, rowLimit } from './history-page.ts';
-import { ALL, type LogRow, type Selection } from './log-rows.ts';
-
-const SELECTION: Record<TurnItemsView, Selection> = { full: 'turns', summary: 'turnSummaries', notLoaded: 'turnMarks' };
-
-export type TurnQuery = PageQuery & { view: TurnItemsView };
+import { bytesLimit, historyPage, pageRange, rowLimit } from './history-page.ts';
 
 /** Reads a page of turns. Reads only its rows. `live`: whether a last turn without an end still runs. */
-export function readTurns(history: History, query: TurnQuery, live: boolean): Page<StoredTurn> {
-  const range = pageRange(history, 'turns', query);
-  const { first, last, more } = pageEnds(history, range, query);
+export function readTurns(history: History, query: TurnQuery, live: boolean): HistoryPage<StoredTurn> {
+  const { from, to } = pageRange(history, 'turns', query);
+  const limit = rowLimit(query);
+  const starts = history.turnStarts(from, to, { direction: query.direction, limit });
+  const isLong = starts.length === limit;
+  const shown = isLong ? starts.slice(0, -1) : starts;
+  const [first, last] = [shown[0], shown.at(-1)];
   if (first === undefined || last === undefined) {
-    history.assertWhole(range.from, range.to);
-    return historyPage('turns', [], { positions: [], more });
+    history.assertWhole(from, to);
+    return { ...historyPage('turns', [], { positions: [], more: false }), bytes: 0 };
   }
   const isAscending = query.direction === 'asc';
   const [oldest, newest] = isAscending ? [first, last] : [last, first];
   const end = history.nextTurn(newest);
+  const turns = turnsOfRange(history, { first: oldest, end, live: live && end === history.end });
+  const page = inPlace(isAscending ? turns : turns.reverse(), { starts: shown, end, isAscending });
+  const { bytes, count } = query.view === 'summary' ? summarize(history, page, bytesLimit(query)) : { bytes: 0, count: page.length };
+  const more = isLong || count < page.length;
+  const kept = page.slice(0, count);
+  const begins = kept.at(-1)?.start ?? first;
   const reachesStart = isAscending ? query.cursor == null : !more;
-  history.assertWhole(reachesStart ? history.start : oldest, end);
-  const turns = turnsOfRange(history, { first: oldest, end, view: query.view, live: live && end === history.end });
-  return historyPage('turns', isAscending ? turns : turns.reverse(), { positions: [first, last], more });
+  history.assertWhole(reachesStart ? history.start : isAscending ? oldest : begins, isAscending ? (kept.at(-1)?.end ?? end) : end);
+  const data = kept.map(({ turn }) => turn);
+  return { ...historyPage('turns', data, { positions: [first, begins], more }), bytes };
 }
 
-interface PageEnds {
-  first: HistoryPosition | undefined;
-  last: HistoryPosition | undefined;
-  more: boolean;
-}
-
-/** Where the page's first and last turn begin, and whether there are more turns after it. */
-function pageEnds(history: History, { from, to }: { from: HistoryPosition; to: HistoryPosition }, query: TurnQuery): PageEnds {
-  const { direction } = query;
-  const limit = rowLimit(query);
-  if (limit !== ALL) {
-    const starts = history.turnStarts(from, to, { direction, limit });
-    const more = hasMore(starts, query);
-    return { first: starts[0], last: starts.at(more ? -2 : -1), more };
-  }
-  const [first] = history.turnStarts(from, to, { direction, limit: 1 });
-  const [last] = history.turnStarts(from, to, { direction: direction === 'asc' ? 'desc' : 'asc', limit: 1 });
-  return { first, last, more: false };
-}
-
-interface TurnRange {
-  first: HistoryPosition;
+/** A turn of a page, and where it begins and ends. */
+interface TurnPlace {
+  turn: StoredTurn;
+  start: HistoryPosition;
   end: HistoryPosition;
-  view: TurnItemsView;
-  /** Whether the last turn of the range runs if it has no end. */
-  live: boolean;
 }
 
-function turnsOfRange(history: History, { first, end, view, live }: TurnRange): StoredTurn[] {
-  const entries = view === 'summary' ? summaryEntries(history, first, end) : history.entries(first, end, SELECTION[view]);
-  const turns = toTurns(entries, view);
+function inPlace(
+  turns: StoredTurn[],
+  { starts, end, isAscending }: { starts: HistoryPosition[]; end: HistoryPosition; isAscending: boolean },
+): TurnPlace[] {
+  return turns.map((turn, index) => ({
+    turn,
+    start: starts[index] ?? end,
+    end: starts[isAscending ? index + 1 : index - 1] ?? end,
+  }));
+}
+
+/** The turns of a range without their items, oldest first. `live`: whether the last one runs if it has no end. */
+function turnsOfRange(
+  history: History,
+  { first, end, live }: { first: HistoryPosition; end: HistoryPosition; live: boolean },
+): StoredTurn[] {
+  const turns = toTurns(history.entries(first, end, 'turnMarks'));
   const last = turns.at(-1);
   if (live && last?.completedAtMs === null) last.status = 'inProgress';
   return turns;
 }
 
-/** Of each turn, parses only the first user message and the last agent message. */
-function summaryEntries(history: History, first: HistoryPosition, end: HistoryPosition): HistoryEntry[] {
-  const rows = history.rows(first, end, { selection: SELECTION.summary, direction: 'asc', limit: ALL });
-  const messages = rows.filter((row) => row.kind !== 'item' || row.type === 'userMessage' || row.type === 'agentMessage');
-  const asked = firstOfTurn(messages, 'userMessage');
-  const answered = firstOfTurn(asked.reverse(), 'agentMessage').reverse();
-  return answered.map((row) => history.parse(row));
-}
-
-/** Removes all rows of a type except the first in each turn. */
-function firstOfTurn(rows: LogRow[], type: string): LogRow[] {
-  let isSeen = false;
-  return rows.filter((row) => {
-    if (row.kind === 'turnStarted') isSeen = false;
-    if (row.type !== type) return true;
-    const isFirst = !isSeen;
-    isSeen = true;
-    return isFirst;
-  });
+/** Adds the messages of the summary, to as many turns as stay within `bytesMax`, but to at least one. Returns their number. */
+function summarize(history: History, page: TurnPlace[], bytesMax: number): { bytes: number; count: number } {
+  let bytes = 0;
+  for (const [count, { turn, start, end }] of page.entries()) {
+    const asked = history.slice(start, end, { selection: 'userMessages', direction: 'asc', limit: 1, bytesMax });
+    const answered = history.slice(start, end, { selection: 'agentMessages', direction: 'desc', limit: 1, bytesMax });
+    if (count > 0 && bytes + asked.bytes + answered.bytes > bytesMax) return { bytes, count };
+    bytes += asked.bytes + answered.bytes;
+    const rows = [...asked.rows, ...answered.rows].sort((a, b) => history.compare(a, b));
+    turn.items = rows.flatMap((row): ThreadItem[] => {
+      const entry = history.parse(row);
+      return entry.kind === 'item' ? [entry.item] : [];
+    });
+    turn.itemsView = 'summary';
+  }
+  return { bytes, count: page.length };
 }

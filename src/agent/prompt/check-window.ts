@@ -1,0 +1,43 @@
+import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { Prompt } from './prompt-history.ts';
+
+interface Window {
+  model: string;
+  /** In tokens; null: unknown. */
+  contextWindow: number | null;
+  /** What the provider counted for the thread's last response; null: unknown. */
+  last: TokenUsageBreakdown | null;
+}
+
+const ADVICE =
+  'Go back to an earlier turn with thread/revert, fork the thread at one with thread/fork and lastTurnId, or start a new thread.';
+
+/** Returns the error if the prompt does not fit into the model's context window, else null. */
+export function checkWindow(prompt: Prompt, { model, contextWindow, last }: Window): TurnError | null {
+  if (contextWindow === null) return null;
+  const tokens = estimatedTokens(prompt, last);
+  if (tokens <= contextWindow) return null;
+  return exceeded(`the prompt has about ${tokens} tokens, and the context window of ${model} has ${contextWindow}`);
+}
+
+/** The error for a prompt that is larger than any that is sent. */
+export function promptTooLarge(bytesMax: number): TurnError {
+  return exceeded(`the prompt has more than ${bytesMax} bytes, which is the most that is sent`);
+}
+
+/**
+ * The last usage counts what the model had read and written by its last item, with the instructions and tools. Only what came
+ * after that is estimated.
+ */
+function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: TokenUsageBreakdown | null): number {
+  if (last === null || tokensOfModel === 0) return tokens;
+  return last.inputTokens + last.outputTokens - last.reasoningOutputTokens + tokens - tokensOfModel;
+}
+
+function exceeded(reason: string): TurnError {
+  return {
+    message: `The thread is too long for the model: ${reason}. ${ADVICE}`,
+    codexErrorInfo: 'contextWindowExceeded',
+    additionalDetails: null,
+  };
+}

@@ -1,0 +1,145 @@
+import { storedTurnViews } from '../../agent/thread-view.ts';
+import type { Threads } from '../../agent/threads.ts';
+import { ByteBudget } from '../../base/byte-budget.ts';
+import type { Turn, TurnItemsView } from '../../protocol/generated/types.ts';
+import { historyTooLarge, itemsTooLarge, turnTooLarge } from '../../protocol/rpc-error.ts';
+import type { HistoryPage, ItemQuery, Page, PageQuery } from '../../store/page-query.ts';
+import type { StoredItem, StoredTurn, ThreadStore } from '../../store/thread-store.ts';
+import type { CallContext } from '../method.ts';
+import { combinedPage } from './combined-page.ts';
+import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
+
+/** The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be as large. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** A page of a list ends before the entry with which it would exceed this. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** The most that the items have that a request names. A single one may have more. */
+const NAMED_BYTES_MAX = 16 * 1024 * 1024;
+/** The most that all answers together may have while they are made. More answers wait. */
+const ANSWERS_BYTES_MAX = ANSWER_BYTES_MAX;
+
+interface HistoryAnswersDeps {
+  store: ThreadStore;
+  threads: Threads;
+}
+
+/** How a client reads a history that is too large for an answer. */
+const PAGED = 'Read the turns in pages with thread/turns/list (params: threadId, cursor, limit, itemsView)';
+
+/** Reads what answers have of histories, in slices and within limits of bytes, and lets answers wait while others are made. */
+export class HistoryAnswers {
+  readonly #deps: HistoryAnswersDeps;
+  readonly #budget = new ByteBudget(ANSWERS_BYTES_MAX);
+  /** The requests whose answers may be made. */
+  readonly #begun = new WeakSet<CallContext>();
+
+  constructor(deps: HistoryAnswersDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * All turns of a thread, oldest first, with all their items. `without` names the param with which the request has no turns. Throws
+   * `answer_too_large` before it reads them.
+   */
+  async allTurns(threadId: string, context: CallContext, without: string): Promise<Turn[]> {
+    const bytes = await this.measure(threadId);
+    const tooLarge = (found: number) =>
+      historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice: `Set ${without}. ${PAGED}` });
+    if (bytes > ANSWER_BYTES_MAX) throw tooLarge(bytes);
+    await this.#begin(bytes, context);
+    const page = await this.#whole(threadId, { direction: 'asc' }, ANSWER_BYTES_MAX);
+    if (page.nextCursor !== null) throw tooLarge(page.bytes);
+    return this.#views(threadId, page.data);
+  }
+
+  /**
+   * All turns of a thread, oldest first: with all their items, or without any if an answer cannot have them. For a method that has
+   * changed the thread, so that refusing is no choice.
+   */
+  async turnsAsFit(threadId: string, context: CallContext): Promise<Turn[]> {
+    const bytes = await this.measure(threadId);
+    if (bytes <= ANSWER_BYTES_MAX) return this.allTurns(threadId, context, 'nothing');
+    await this.#begin(PAGE_BYTES_MAX, context);
+    const { store } = this.#deps;
+    const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });
+    return this.#views(threadId, (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data);
+  }
+
+  /** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
+  async turns(threadId: string, { view, ...query }: PageQuery & { view: TurnItemsView }, context: CallContext): Promise<Page<Turn>> {
+    await this.#begin(PAGE_BYTES_MAX, context);
+    const { store } = this.#deps;
+    const page =
+      view === 'full'
+        ? await this.#whole(threadId, query, PAGE_BYTES_MAX)
+        : await combinedPage((part) => store.listTurns(threadId, { ...part, view }), query, PAGE_BYTES_MAX);
+    return { ...withoutSize(page), data: this.#views(threadId, page.data) };
+  }
+
+  /** A page of a thread's items. */
+  async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<StoredItem>> {
+    await this.#begin(PAGE_BYTES_MAX, context);
+    const { store } = this.#deps;
+    return withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
+  }
+
+  /** The named items of a turn, in its order. Throws `answer_too_large`. */
+  async namedItems(threadId: string, { turnId, itemIds }: { turnId: string; itemIds: readonly string[] }, context: CallContext) {
+    await this.#begin(NAMED_BYTES_MAX, context);
+    const data: StoredItem[] = [];
+    let bytes = 0;
+    for (let ids = itemIds; ids.length > 0; ) {
+      const part = await this.#deps.store.readItems(threadId, { turnId, itemIds: ids });
+      data.push(...part.items);
+      bytes += part.bytes;
+      if (bytes > NAMED_BYTES_MAX && part.rest.length > 0) throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
+      ids = part.rest;
+    }
+    return data;
+  }
+
+  /** The bytes of a thread's items, or of those of a turn. */
+  async measure(threadId: string, turnId: string | null = null): Promise<number> {
+    let bytes = 0;
+    let cursor: string | null = null;
+    do {
+      const part: { bytes: number; nextCursor: string | null } = await this.#deps.store.measureItems(threadId, { turnId, cursor });
+      bytes += part.bytes;
+      cursor = part.nextCursor;
+    } while (cursor !== null);
+    return bytes;
+  }
+
+  async #whole(threadId: string, query: PageQuery, bytesMax: number): Promise<HistoryPage<StoredTurn>> {
+    try {
+      return await wholeTurns(this.#deps.store, threadId, query, { bytesMax, turnBytesMax: ANSWER_BYTES_MAX });
+    } catch (error) {
+      if (!(error instanceof TurnTooLarge)) throw error;
+      const { turnId } = error;
+      throw turnTooLarge(turnId, { bytes: await this.measure(threadId, turnId), bytesMax: ANSWER_BYTES_MAX });
+    }
+  }
+
+  #views(threadId: string, turns: readonly StoredTurn[]): Turn[] {
+    return storedTurnViews(turns, this.#deps.threads.find(threadId));
+  }
+
+  /** Waits until so many bytes may be read for an answer. A client that does not read its answers gets no more of them. */
+  async #begin(bytes: number, context: CallContext): Promise<void> {
+    // A request that waited twice could wait for itself.
+    if (this.#begun.has(context)) return;
+    this.#begun.add(context);
+    const { caller, answerInParts } = context;
+    let release = await this.#budget.take(bytes);
+    for (let backlog = caller.ready(); backlog !== null; backlog = caller.ready()) {
+      release();
+      await backlog;
+      release = await this.#budget.take(bytes);
+    }
+    answerInParts(release);
+  }
+}
+
+function withoutSize<T>({ data, nextCursor, backwardsCursor }: HistoryPage<T>): Page<T> {
+  return { data, nextCursor, backwardsCursor };
+}

@@ -1,0 +1,21 @@
+import type { ModelEntry, ModelSlice } from '../../thread-store.ts';
+import { after, type History } from './history.ts';
+import { historyCursor, pageRange } from './history-page.ts';
+
+/** How many entries one call reads, so that it takes a few milliseconds. */
+const ENTRIES_MAX = 1_000;
+
+/** Reads a part of the entries for the model that are stored, oldest first. */
+export function readModelEntries(history: History, { cursor, bytesMax }: { cursor: string | null; bytesMax: number }): ModelSlice {
+  const { from, to } = pageRange(history, 'model', { cursor, direction: 'asc' });
+  const { rows, isCut } = history.slice(from, to, { selection: 'model', direction: 'asc', limit: ENTRIES_MAX, bytesMax });
+  const last = rows.at(-1);
+  const more = isCut || rows.length === ENTRIES_MAX;
+  history.assertWhole(from, more && last !== undefined ? after(last) : to);
+  const entries = rows.map((row) => history.parse(row)).filter((entry): entry is ModelEntry => isForModel(entry.kind));
+  return { entries, cursor: last === undefined ? cursor : historyCursor('model', last), more };
+}
+
+function isForModel(kind: string): boolean {
+  return kind === 'model' || kind === 'deferredRead';
+}
