@@ -9,6 +9,7 @@ import type { Env } from './base/env.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
+import { atOnce, type Pace } from './base/pace.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
@@ -79,6 +80,16 @@ export interface AppParts {
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
+  /** Orders what happens at the same time. By default everything happens at once. */
+  pacing?: Pacing;
+}
+
+/** Decides the order of everything that happens at the same time. */
+export interface Pacing extends Pace {
+  /** Returns processes whose output and ends are heard in a fixed order. */
+  processes(inner: Processes): Processes;
+  /** Returns the store with every call counted as work. */
+  store(inner: ThreadStore): ThreadStore;
 }
 
 export interface App {
@@ -92,6 +103,8 @@ export interface App {
   readonly turnsRunning: number;
   /** The number of requests to clients that wait for an answer. */
   readonly questionsOpen: number;
+  /** The number of requests of clients that are not answered yet. */
+  readonly requestsOpen: number;
   /**
    * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
    * scripted ones. There are none if every script was followed.
@@ -102,21 +115,23 @@ export interface App {
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = createProcesses({ ...options, sandbox });
-  const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const ownProcesses = createProcesses({ ...options, sandbox });
+  const ownStore = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const processes = pacing?.processes(ownProcesses) ?? ownProcesses;
+  const store = pacing?.store(ownStore) ?? ownStore;
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, trustedFiles, modelGiven };
+  const server = { clock, ids, log, keepAlive, pace: pacing ?? atOnce, home, cwd, env, overrides, trustedFiles, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
@@ -179,6 +194,9 @@ export function createApp(options: AppParts): App {
     },
     get questionsOpen() {
       return clients.pendingCount;
+    },
+    get requestsOpen() {
+      return dispatcher.inFlight + dispatcher.queued;
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };

@@ -47,7 +47,7 @@ function createLog({ logLevel, logFile }: ServeOptions): Log {
 }
 
 interface Service {
-  server: App;
+  server: Pick<App, 'connect' | 'close'>;
   transport: Transport;
   /** Removes temporary files and closes the wire log. */
   end(): void;
@@ -103,6 +103,7 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
 /** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
 async function startDeterministic(parts: AppParts, options: ServeOptions): Promise<Service> {
   const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
+  const { FixedPace } = await import('./cli/deterministic/fixed-pace.ts');
   const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
   const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
   const { createEmbeddedModel } = await import('./model/embedded/create-embedded-model.ts');
@@ -112,17 +113,22 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
   const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir, recordsTrust: false });
-  const input = pacedInput({
-    from: process.stdin,
-    framing,
+  const pacing = new FixedPace({
     clock,
-    turnsRunning: () => server.turnsRunning,
-    questionsOpen: () => server.questionsOpen,
     activeResources: () => process.getActiveResourcesInfo(),
+    outputWaits: () => process.stdout.writableLength > 0,
   });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), storeDir, recordsTrust: false, pacing });
+  const input = pacedInput({ from: process.stdin, framing, settle: (message) => pacing.settle(server, message) });
+  input.once('end', () => void pacing.settleRequests(server));
   return {
-    server,
+    server: {
+      connect: (transport, connecting) => server.connect(transport, connecting),
+      close() {
+        pacing.release();
+        return server.close();
+      },
+    },
     transport: streamTransport({ input, output: process.stdout, framing }),
     end: () => rmSync(storeDir, { recursive: true, force: true }),
   };
