@@ -92,6 +92,9 @@ export interface Pacing extends Pace {
   store(inner: ThreadStore): ThreadStore;
 }
 
+/** Everything happens at once. */
+const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
+
 export interface App {
   /**
    * Serves a client. Resolves when the client is gone and all its requests are answered, or when this server is closed. With
@@ -99,12 +102,11 @@ export interface App {
    * no turn begins by itself.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
-  /** The number of turns that run or are being begun. */
-  readonly turnsRunning: number;
-  /** The number of requests to clients that wait for an answer. */
-  readonly questionsOpen: number;
-  /** The number of requests of clients that are not answered yet. */
-  readonly requestsOpen: number;
+  /**
+   * The number of turns that run or are being begun, of requests to clients that wait for an answer, and of requests of clients that
+   * are not answered yet.
+   */
+  open(): { turns: number; questions: number; requests: number };
   /**
    * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
    * scripted ones. There are none if every script was followed.
@@ -115,23 +117,22 @@ export interface App {
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const ownProcesses = createProcesses({ ...options, sandbox });
+  const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const ownStore = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
-  const processes = pacing?.processes(ownProcesses) ?? ownProcesses;
-  const store = pacing?.store(ownStore) ?? ownStore;
+  const store = pacing.store(ownStore);
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { clock, ids, log, keepAlive, pace: pacing ?? atOnce, home, cwd, env, overrides, trustedFiles, modelGiven };
+  const server = { clock, ids, log, keepAlive, pace: pacing, home, cwd, env, overrides, trustedFiles, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
@@ -189,14 +190,8 @@ export function createApp(options: AppParts): App {
         connection.listen();
       });
     },
-    get turnsRunning() {
-      return threads.turnsRunning;
-    },
-    get questionsOpen() {
-      return clients.pendingCount;
-    },
-    get requestsOpen() {
-      return dispatcher.inFlight + dispatcher.queued;
+    open() {
+      return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };

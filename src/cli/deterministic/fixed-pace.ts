@@ -80,7 +80,8 @@ export class FixedPace implements Pacing {
     while (!this.#released) {
       await this.#rest();
       if (this.#beginNext()) continue;
-      const timePasses = isLast ? server.turnsRunning + server.requestsOpen > 0 : server.turnsRunning > 0 && server.questionsOpen === 0;
+      const { turns, questions, requests } = server.open();
+      const timePasses = isLast ? turns + requests > 0 : turns > 0 && questions === 0;
       if (await this.#processes?.hearNext({ timePasses })) continue;
       if (!timePasses || !this.#deps.clock.advance()) return;
     }
@@ -88,7 +89,7 @@ export class FixedPace implements Pacing {
 
   /** To be called after the end of the input: goes on until all requests are answered, or `release` is called. */
   async settleRequests(server: App): Promise<void> {
-    while (!this.#released && server.requestsOpen > 0) {
+    while (!this.#released && server.open().requests > 0) {
       await this.settle(server, { isLast: true });
       await setTimeout(SLOW_ROUND_MS);
     }

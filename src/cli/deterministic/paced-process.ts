@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { OutputStream, ProcessEnd, RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import { EXIT_CODE } from '../../tools/command/sessions/exit-code.ts';
 import type { VirtualClock } from './virtual-clock.ts';
@@ -45,7 +46,9 @@ export class PacedProcess implements RunningProcess {
   #isPaused = false;
   /** How long all its processes have slept without output, in real milliseconds. */
   #sleptMs = 0;
+  /** Its processes at the last look, if all of them slept. */
   #sleepers: string | null = null;
+  #lookedMs = 0;
   #wake = () => {};
 
   constructor(options: PacedProcessOptions) {
@@ -98,6 +101,7 @@ export class PacedProcess implements RunningProcess {
   /** To be called when something may have made it work again. */
   stir(): void {
     this.#sleptMs = 0;
+    this.#sleepers = null;
   }
 
   /**
@@ -221,9 +225,14 @@ export class PacedProcess implements RunningProcess {
     });
     this.#wake = () => {};
     if (isStirred) return;
+    const before = this.#sleepers;
     const sleepers = await this.waiting();
-    if (sleepers === null || sleepers !== this.#sleepers) this.#sleptMs = 0;
-    else this.#sleptMs += LOOK_MS;
-    this.#sleepers = sleepers;
+    // What was written before the look is read in this round of the event loop. It resets `#sleepers`.
+    await setImmediate();
+    const nowMs = performance.now();
+    if (sleepers !== null && sleepers === this.#sleepers) this.#sleptMs += nowMs - this.#lookedMs;
+    else this.#sleptMs = 0;
+    if (before === this.#sleepers) this.#sleepers = sleepers;
+    this.#lookedMs = nowMs;
   }
 }
