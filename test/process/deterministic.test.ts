@@ -32,10 +32,10 @@ const BACKGROUND = { yield_time_ms: 250 };
 const answer = (number: number, decision: string) => ({ id: number, result: { decision } });
 
 /** What the user says in each turn, and the messages behind it. */
-const TURNS: { say: string[]; then?: object[] }[] = [
+const TURNS: { say: string[]; messages?: object[] }[] = [
   {
     say: [exec('echo runs; sleep 600'), exec('touch first', ESCALATED), exec('sleep 600; echo never', { yield_time_ms: 30_000 })],
-    then: [{ id: 'i1', method: 'turn/interrupt', params: { threadId: FIRST_THREAD, turnId: id(2) } }],
+    messages: [{ id: 'i1', method: 'turn/interrupt', params: { threadId: FIRST_THREAD, turnId: id(2) } }],
   },
   { say: [exec('echo here; sleep 0.1; echo there'), 'say done'] },
   { say: [exec('sleep 0.2; echo slow'), exec('echo quick'), exec('ls missing; exit 3'), 'say three'] },
@@ -47,17 +47,17 @@ const TURNS: { say: string[]; then?: object[] }[] = [
   {
     say: [patch('*** Update File: a.txt', '@@', ' one', '-two', '+2'), patch('*** Delete File: none.txt'), exec('cat a.txt; ls')],
   },
-  { say: [exec('touch second; echo outside', ESCALATED), 'say allowed'], then: [answer(1, 'accept')] },
+  { say: [exec('touch second; echo outside', ESCALATED), 'say allowed'], messages: [answer(1, 'accept')] },
   {
     say: [exec('echo three', ESCALATED), exec('sleep 0.05; echo inside'), exec('echo four', ESCALATED), exec('exit 1')],
-    then: [answer(3, 'decline'), answer(2, 'acceptForSession')],
+    messages: [answer(3, 'decline'), answer(2, 'acceptForSession')],
   },
   { say: [exec('cat', { tty: true, ...BACKGROUND }), 'say typing', poll(1020, { chars: 'words\n' }), 'say typed'] },
   { say: [exec('sleep 0.4; echo late', BACKGROUND), 'say meanwhile', poll(1021), 'say ended'] },
   { say: ['wait 5000', exec('echo five'), 'wait 100', 'say waited'] },
   {
     say: ['say killed'],
-    then: [
+    messages: [
       { id: 'l', method: 'thread/backgroundTerminals/list', params: { threadId: FIRST_THREAD } },
       { id: 't', method: 'thread/backgroundTerminals/terminate', params: { threadId: FIRST_THREAD, processId: '1012' } },
       { id: 'u', method: 'thread/shellCommand', params: { threadId: FIRST_THREAD, command: 'echo mine; sleep 0.05; exit 4' } },
@@ -71,12 +71,12 @@ const TURNS: { say: string[]; then?: object[] }[] = [
   { say: [exec('sleep 0.05; echo x; echo y >&2'), patch('*** Add File: b.txt', '+b'), exec('cat b.txt')] },
   {
     say: [...Array.from({ length: 12 }, (_, number) => exec(`sleep 0.0${number % 3}; echo ${number}`)), 'say twelve'],
-    then: [{ id: 'f', method: 'thread/fork', params: { threadId: FIRST_THREAD } }],
+    messages: [{ id: 'f', method: 'thread/fork', params: { threadId: FIRST_THREAD } }],
   },
-  { say: [exec('echo last question', ESCALATED), 'say never'], then: [answer(4, 'cancel')] },
+  { say: [exec('echo last question', ESCALATED), 'say never'], messages: [answer(4, 'cancel')] },
   {
     say: ['say the end'],
-    then: [
+    messages: [
       { id: 'r', method: 'thread/read', params: { threadId: FIRST_THREAD, includeTurns: true } },
       { id: 'n', method: 'turn/start', params: { threadId: FIRST_THREAD, input: said([exec('echo asks', ESCALATED), exec('sleep 0.1')]) } },
     ],
@@ -91,9 +91,9 @@ function script(): string {
   const messages = [
     { id: 1, method: 'initialize', params: { clientInfo: { name: 'script', version: '1' }, capabilities: { experimentalApi: true } } },
     { id: 2, method: 'thread/start', params: { approvalPolicy: 'on-request', sandbox: 'workspace-write' } },
-    ...TURNS.flatMap(({ say, then = [] }, index) => [
+    ...TURNS.flatMap(({ say, messages: more = [] }, index) => [
       { id: 10 + index, method: 'turn/start', params: { threadId: FIRST_THREAD, input: said(say) } },
-      ...then,
+      ...more,
     ]),
   ];
   return messages.map((message) => `${JSON.stringify(message)}\n`).join('');
