@@ -8,6 +8,7 @@ import type { Env } from './base/env.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
+import { atOnce, type Pace } from './base/pace.ts';
 import type { Config } from './config/config.ts';
 import { configDeprecations } from './config/config-deprecations.ts';
 import { configWarnings } from './config/config-warnings.ts';
@@ -75,7 +76,20 @@ export interface AppParts {
   partKinds?: readonly TurnPartKind[];
   /** Sees every message of every connection. */
   tap?: WireTap;
+  /** Orders what happens at the same time. By default everything happens at once. */
+  pacing?: Pacing;
 }
+
+/** Decides the order of everything that happens at the same time. */
+export interface Pacing extends Pace {
+  /** Returns processes whose output and ends are heard in a fixed order. */
+  processes(inner: Processes): Processes;
+  /** Returns the store with every call counted as work. */
+  store(inner: ThreadStore): ThreadStore;
+}
+
+/** Everything happens at once. */
+const unordered: Pacing = { ...atOnce, processes: (inner) => inner, store: (inner) => inner };
 
 export interface App {
   /**
@@ -84,10 +98,11 @@ export interface App {
    * no turn begins by itself.
    */
   connect(transport: Transport, options?: { drain?: boolean }): Promise<void>;
-  /** The number of turns that run or are being begun. */
-  readonly turnsRunning: number;
-  /** The number of requests to clients that wait for an answer. */
-  readonly questionsOpen: number;
+  /**
+   * The number of turns that run or are being begun, of requests to clients that wait for an answer, and of requests of clients that
+   * are not answered yet.
+   */
+  open(): { turns: number; questions: number; requests: number };
   /**
    * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
    * scripted ones. There are none if every script was followed.
@@ -97,13 +112,14 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, store } = options;
-  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
+  const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
   const keepAlive = new KeepAlive();
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
-  const processes = createProcesses({ ...options, sandbox });
+  const processes = pacing.processes(createProcesses({ ...options, sandbox }));
+  const store = pacing.store(options.store);
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
@@ -113,7 +129,7 @@ export function createApp(options: AppParts): App {
     void tellOfConfig(sources, connection, { clients, log });
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { ...sources, clock, ids, log, keepAlive };
+  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
@@ -171,11 +187,8 @@ export function createApp(options: AppParts): App {
         connection.listen();
       });
     },
-    get turnsRunning() {
-      return threads.turnsRunning;
-    },
-    get questionsOpen() {
-      return clients.pendingCount;
+    open() {
+      return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };

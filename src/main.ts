@@ -50,7 +50,7 @@ function createLog({ logLevel, logFile }: ServeOptions): Log {
 }
 
 interface Service {
-  server: App;
+  server: Pick<App, 'connect' | 'close'>;
   transport: Transport;
   /** Removes temporary files and closes the wire log. */
   end(): void;
@@ -114,6 +114,7 @@ async function scriptModel({ modelScript }: ServeOptions, deps: { log: Log; cloc
 /** A server with a virtual clock, counting ids and a scripted model, whose data is removed at the end. */
 async function startDeterministic(parts: CommonParts, options: ServeOptions): Promise<Service> {
   const { CountingIds } = await import('./cli/deterministic/counting-ids.ts');
+  const { FixedPace } = await import('./cli/deterministic/fixed-pace.ts');
   const { pacedInput } = await import('./cli/deterministic/paced-input.ts');
   const { VirtualClock } = await import('./cli/deterministic/virtual-clock.ts');
   const { createSqliteStore } = await import('./store/sqlite/create-sqlite-store.ts');
@@ -126,17 +127,22 @@ async function startDeterministic(parts: CommonParts, options: ServeOptions): Pr
   const { residentMemoryBytes: _, ...same } = parts;
   // In this thread, since nothing else may depend on when another thread answers.
   const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0 });
-  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false });
-  const input = pacedInput({
-    from: process.stdin,
-    framing,
+  const pacing = new FixedPace({
     clock,
-    turnsRunning: () => server.turnsRunning,
-    questionsOpen: () => server.questionsOpen,
     activeResources: () => process.getActiveResourcesInfo(),
+    outputWaits: () => process.stdout.writableLength > 0,
   });
+  const server = createApp({ ...same, pid: 0, model, clock, ids: new CountingIds(), store, storeDir, recordsTrust: false, pacing });
+  const input = pacedInput({ from: process.stdin, framing, settle: (message) => pacing.settle(server, message) });
+  input.once('end', () => void pacing.settleRequests(server));
   return {
-    server,
+    server: {
+      connect: (transport, connecting) => server.connect(transport, connecting),
+      close() {
+        pacing.release();
+        return server.close();
+      },
+    },
     transport: streamTransport({ input, output: process.stdout, framing }),
     end: () => rmSync(storeDir, { recursive: true, force: true }),
   };

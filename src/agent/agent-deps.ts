@@ -3,6 +3,7 @@ import type { Env } from '../base/env.ts';
 import type { Ids } from '../base/ids.ts';
 import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
+import type { Pace } from '../base/pace.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import type { TrustedFiles } from '../config/trust/trusted-files.ts';
 import type { InstalledModels } from '../model/http/installed-models.ts';
@@ -22,6 +23,8 @@ export interface AgentDeps {
   ids: Ids;
   log: Log;
   keepAlive: KeepAlive;
+  /** Decides when calls that the model made together begin. */
+  pace: Pace;
   processes: Processes;
   sandbox: Sandbox;
   /** Absolute: the folder of config.toml and the threads. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
+import type { Pace } from '../../base/pace.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
@@ -23,6 +24,7 @@ interface ToolCallDeps {
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
   perform: (action: Action) => Promise<ActionOutcome>;
+  pace: Pace;
   log: Log;
 }
 
@@ -37,7 +39,7 @@ export function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, sig
     calls.map((call) => {
       const isExclusive = findTool(deps.tools, call)?.isExclusive === true;
       const before = isExclusive ? Promise.all([alone, ...beside]) : alone;
-      const output = before.then(() => outputOf(call, deps, signal));
+      const output = before.then(() => deps.pace.mayBegin()).then(() => outputOf(call, deps, signal));
       if (isExclusive) [alone, beside] = [output, []];
       else beside.push(output);
       return output;
@@ -57,7 +59,7 @@ async function outputOf(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal)
   return { type, call_id: call.call_id, output: success ? output : { body: output, success } };
 }
 
-async function run(call: ToolCall, { tools, context, perform, log }: ToolCallDeps, signal: AbortSignal): Promise<ActionOutcome> {
+async function run(call: ToolCall, { tools, context, perform, pace, log }: ToolCallDeps, signal: AbortSignal): Promise<ActionOutcome> {
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
@@ -65,7 +67,7 @@ async function run(call: ToolCall, { tools, context, perform, log }: ToolCallDep
   if (args === undefined) return { output: `The arguments of ${name} are not valid JSON.`, success: false };
   try {
     if (signal.aborted) return NOT_BEGUN;
-    const prepared = await tool.prepare(args, context(call));
+    const prepared = await pace.during(tool.prepare(args, context(call)));
     return 'perform' in prepared ? await perform(prepared) : prepared;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');

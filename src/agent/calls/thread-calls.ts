@@ -3,7 +3,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
-import { UNCONFINED } from '../../tools/action.ts';
+import { type Action, UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { AgentDeps } from '../agent-deps.ts';
@@ -50,15 +50,17 @@ export class ThreadCalls {
   /** Runs calls that the model made together, and returns their outputs. Never rejects. */
   run(calls: readonly ToolCall[], tools: readonly Tool[], turn: ActiveTurn): Promise<ResponseItem[]> {
     const context = ({ call_id }: ToolCall) => this.#context(turn, call_id);
-    const { log } = this.#deps.agent;
-    return runToolCalls(calls, { tools, context, perform: (action) => performAction(action, turn, this.#actions), log }, turn.signal);
+    const { log, pace } = this.#deps.agent;
+    const perform = (action: Action) => performAction(action, turn, this.#actions);
+    return runToolCalls(calls, { tools, context, perform, pace, log }, turn.signal);
   }
 
   /** Runs a user command, and returns the message about it for the model. Rejects only with the store's error. */
   async runUserCommand(turn: ActiveTurn, command: UserCommand): Promise<ResponseItem> {
     const { prepareUserCommand } = await import('../../tools/command/user-command.ts');
     const { agent, parts } = this.#deps;
-    const action = await prepareUserCommand(command, this.#context(turn, agent.ids.next()), parts.get(BuiltInTools).commandDeps());
+    const context = this.#context(turn, agent.ids.next());
+    const action = await agent.pace.during(prepareUserCommand(command, context, parts.get(BuiltInTools).commandDeps()));
     const { output } = await performUserAction(action, UNCONFINED, turn, this.#actions);
     return contextMessage('user', [String(output)]);
   }

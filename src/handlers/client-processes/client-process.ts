@@ -104,7 +104,9 @@ export class ClientProcess {
             timedOut = true;
             void running.kill();
           }, timeoutMs);
+    const leave = running.attend(Number.POSITIVE_INFINITY);
     const { exitCode, allRead } = await running.ended;
+    leave();
     timer?.clear();
     // A process that ended by itself at the last moment keeps its own exit code.
     return { exitCode: timedOut && exitCode === EXIT_CODE.killed ? EXIT_CODE.timedOut : exitCode, output: this.#output, allRead };

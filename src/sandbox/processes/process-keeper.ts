@@ -13,6 +13,7 @@ import { startError } from './spawn-child.ts';
 import { startPiped } from './start-piped.ts';
 import type { Launch, StartedProcess } from './started-process.ts';
 import { Terminals } from './terminals.ts';
+import { waitingProcesses } from './waiting-processes.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A started process. Kept as long as it or a process that it started may be running. */
@@ -126,12 +127,12 @@ export class ProcessKeeper implements Processes {
     }
   }
 
-  async #begin(launch: Launch, { input, terminal }: ProcessSpec): Promise<StartedProcess> {
+  async #begin(launch: Launch, { input, terminal, joinsOutput = false }: ProcessSpec): Promise<StartedProcess> {
     if (this.#closed) throw new ProcessStartError(SERVER_ENDING);
     const hidden = this.#terminals.files;
     this.#watchdog.watch(hidden);
     if (terminal !== null) return this.#terminals.start(launch, terminal);
-    return startPiped(launch, { input, hidden, pipes: this.#pipes });
+    return startPiped(launch, { input, joinsOutput, hidden, pipes: this.#pipes });
   }
 
   /** Removes the starts that have ended and left no process behind. */
@@ -164,6 +165,8 @@ export class ProcessKeeper implements Processes {
       resize: started.resize,
       pause: () => started.output.pause(),
       resume: () => started.output.resume(),
+      attend: () => () => {},
+      waiting: () => waitingProcesses(started.pid, this.#processTable()),
       kill: () => this.#kill([start]),
     };
   }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { namesInProc, type ProcPath, readProc } from '../../base/files/read-proc.ts';
+import { unlessUnseen } from '../../base/paths/stat-of.ts';
 import type { ProcessMarks } from './process-mark.ts';
 
 export interface ProcessEntry {
@@ -12,6 +13,8 @@ export interface ProcessEntry {
   started: string;
   /** Returns the number of its mark, or null if it has none. */
   mark(): number | null;
+  /** Whether it runs, is ready to run, or waits for a disk. */
+  works(): boolean;
 }
 
 /** The processes of this machine. */
@@ -75,7 +78,8 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
           if (mark === undefined) mark = linuxMark(marks, pid);
           return mark;
         };
-        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce });
+        const works = () => anyThreadWorks(pid);
+        entries.push({ pid: stat.pid, parent, group, session, started: String(startTicks), mark: markOnce, works });
       }
       return entries;
     },
@@ -84,6 +88,17 @@ function linuxTable(marks: ProcessMarks): ProcessTable {
       return stat !== null && !isOver(stat) && String(stat.startTicks) === started;
     },
   };
+}
+
+/** Running, or waiting for a disk. */
+const WORKING = /^[RDU]/;
+
+function anyThreadWorks(pid: string): boolean {
+  const threads = unlessUnseen(() => namesInProc(`/proc/${pid}/task`)) ?? [];
+  return threads.some((thread) => {
+    const stat = readStat(`${pid}/task/${thread}`);
+    return stat !== null && WORKING.test(stat.state);
+  });
 }
 
 function isOver({ state }: LinuxStat): boolean {
@@ -120,7 +135,7 @@ function portableTable(marks: ProcessMarks): ProcessTable {
           /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+[\d:]+\s+\d+)\s?(.*)$/.exec(line) ?? [];
         if (pid === undefined || state.startsWith('Z') || command.startsWith('ps -A -E')) return [];
         const ids = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-        return [{ ...ids, started, mark: () => marks.inEnvironment(command) }];
+        return [{ ...ids, started, mark: () => marks.inEnvironment(command), works: () => WORKING.test(state) }];
       });
     },
     // The list is as old as the run of `ps`. No pid is reused in that time.

@@ -23,6 +23,8 @@ export interface ProcessSpec {
   input: boolean;
   /** Null: its output is read through pipes. */
   terminal: TerminalSize | null;
+  /** True: what it writes to stderr is output of `stdout` too, in the order in which it writes. Only where pipes can be made. */
+  joinsOutput?: boolean;
 }
 
 export type OutputStream = 'stdout' | 'stderr';
@@ -51,6 +53,16 @@ export interface RunningProcess {
   /** Stops reading its output until `resume`. The process blocks when the buffer of its output is full. */
   pause(): void;
   resume(): void;
+  /**
+   * Says that a caller waits for its output and its end: `waitMs` at most, and no longer than until the returned function is called.
+   * Changes nothing, unless something decides about the order in which processes are heard.
+   */
+  attend(waitMs: number): () => void;
+  /**
+   * Returns null while the program or a process below it works. If all of them wait for something, returns their names, which are
+   * other ones if a process ended or began.
+   */
+  waiting(): Promise<string | null>;
   /** Kills it and all that it started, even what left its group, session or parent. Resolves when nothing is left. Never rejects. */
   kill(): Promise<void>;
 }

@@ -9,6 +9,8 @@ import type { Launch, ProgramEnd, StartedProcess } from './started-process.ts';
 interface PipeOptions {
   /** Whether it has an input to write to. If false, its input is empty. */
   input: boolean;
+  /** Whether its stdout and stderr are one pipe. */
+  joinsOutput: boolean;
   /** File descriptors of this process that its children would inherit. */
   hidden: ReadonlySet<number>;
   pipes: Pipes;
@@ -23,6 +25,9 @@ interface PipedChild {
 }
 
 type Opening = (onBytes: (bytes: Buffer) => void) => Readable | null;
+
+const ONE_OUTPUT = ['writes'] as const;
+const TWO_OUTPUTS = ['writes', 'writes'] as const;
 
 /** Shared by all programs: the bytes of each read are passed on before the next read. */
 const buffer = Buffer.alloc(64 * 1024);
@@ -51,21 +56,22 @@ export async function startPiped(launch: Launch, options: PipeOptions): Promise<
   };
 }
 
-async function start({ argv, cwd, env, files }: Launch, { input, hidden, pipes }: PipeOptions): Promise<PipedChild> {
-  const ends = await pipes.take(input ? ['writes', 'writes', 'reads'] : ['writes', 'writes']);
-  const [stdout, stderr, stdin] = ends ?? [];
+async function start({ argv, cwd, env, files }: Launch, { input, joinsOutput, hidden, pipes }: PipeOptions): Promise<PipedChild> {
+  const taken = await pipes.take([...(input ? (['reads'] as const) : []), ...(joinsOutput ? ONE_OUTPUT : TWO_OUTPUTS)]);
+  const ends = taken ?? [];
+  const [stdin, stdout, stderr] = input ? ends : [undefined, ...ends];
   const inputFile = input ? (stdin?.programs ?? 'pipe') : 'ignore';
-  const stdio = [inputFile, stdout?.programs ?? 'pipe', stderr?.programs ?? 'pipe', ...files] as const;
+  const stdio = [inputFile, stdout?.programs ?? 'pipe', (stderr ?? stdout)?.programs ?? 'pipe', ...files] as const;
   try {
     const { child, exited } = await spawnChild({ argv, cwd, env, stdio, hidden });
     const { pid = 0 } = child;
-    if (ends === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
+    if (taken === null) return { pid, exited, stdin: child.stdin, stdout: reading(child.stdout), stderr: reading(child.stderr) };
     return { pid, exited, stdin: writer(stdin), stdout: reader(stdout), stderr: reader(stderr) };
   } catch (error) {
-    for (const end of ends ?? []) closeSync(end.own);
+    for (const end of ends) closeSync(end.own);
     throw error;
   } finally {
-    for (const end of ends ?? []) closeSync(end.programs);
+    for (const end of ends) closeSync(end.programs);
   }
 }
 

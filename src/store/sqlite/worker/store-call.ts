@@ -20,7 +20,8 @@ export const STORE_METHODS: Record<keyof ThreadStore, 'data' | 'writer'> = {
   listTurns: 'data',
   listItems: 'data',
   readItems: 'data',
-  readModelItems: 'data',
+  measureItems: 'data',
+  readModelEntries: 'data',
   close: 'data',
 };
 

@@ -74,7 +74,9 @@ export class CommandSession {
     const stop = () => over.abort();
     void this.ended.then(stop);
     signal.addEventListener('abort', stop);
+    const leave = this.program.attend(ms);
     if (!signal.aborted) await sleep(this.#clock, ms, over.signal);
+    leave();
     signal.removeEventListener('abort', stop);
   }
 
