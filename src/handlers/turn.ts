@@ -8,12 +8,10 @@ export function turnMethods({ threads }: ThreadDeps) {
   return {
     'turn/start': {
       queue: perThread,
-      async handle(params, { after }) {
+      async handle(params, { after, effective }) {
         checkRequestedSandbox(params, 'sandboxPolicy');
-        const { turn, afterAnswer } = await threads.require(params.threadId).startTurn({
-          ...params,
-          model: requestedModel(params),
-        });
+        const thread = threads.require(params.threadId);
+        const { turn, afterAnswer } = await thread.startTurn({ ...params, model: requestedModel(params) }, effective);
         after(afterAnswer);
         return { turn };
       },
@@ -21,8 +19,8 @@ export function turnMethods({ threads }: ThreadDeps) {
 
     'turn/steer': {
       queue: perThread,
-      async handle(params, { after }) {
-        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params);
+      async handle(params, { after, effective }) {
+        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params, effective);
         after(afterAnswer);
         return { turnId: turn.id };
       },
@@ -39,7 +37,7 @@ export function turnMethods({ threads }: ThreadDeps) {
       },
     },
 
-    // No queue: an interrupt must not wait behind other requests for the thread.
+    // No queue: an interrupt must not wait behind requests of other clients for the thread.
     'turn/interrupt': {
       queue: null,
       handle({ threadId, turnId }, { after }) {

@@ -1,3 +1,4 @@
+import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -17,6 +18,21 @@ import {
   unknownMethod,
 } from '../protocol/rpc-error.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { ClientAnswer } from './clients.ts';
+import { MessageOrder } from './message-order.ts';
+
+/** A request whose params are valid. */
+interface Call {
+  row: AnyMethod;
+  caller: Caller;
+  params: never;
+}
+
+interface Outcome {
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  effective: () => void;
+}
 
 /**
  * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params valid.
@@ -26,6 +42,7 @@ export class Dispatcher {
   readonly #rows: MethodTable;
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
+  readonly #order = new MessageOrder();
   #queued = 0;
   #inFlight = 0;
 
@@ -62,30 +79,58 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Resolves with the handler's result. If the handler registered effects, the next request in the queue waits until they have
-   * run, one turn of the event loop later: by then vscode-jsonrpc has written the response. (A notification sent inside a
-   * handler, or in a microtask after it, would be written before the response.)
-   */
-  #call({ row, caller, params }: { row: AnyMethod; caller: Caller; params: never }): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+  /** Takes a client's answer in its order with the client's other messages. Never rejects. */
+  answer(caller: Caller, { threadId, take }: ClientAnswer): Promise<void> {
+    const failed = (error: unknown) => this.#log.error({ err: error }, "a client's answer could not be taken");
+    return new Promise((resolve) => {
       const run = async () => {
-        const effects: (() => void)[] = [];
-        try {
-          const backlog = caller.ready();
-          if (backlog !== null) await backlog;
-          resolve(await this.#handle(row, params, { caller, after: (effect) => effects.push(effect) }));
-        } catch (error) {
-          reject(error);
-          return;
-        }
-        if (effects.length > 0) await new Promise((done) => setImmediate(done));
-        for (const effect of effects) effect();
+        await take().catch(failed);
+        // One turn of the event loop later, the turn that asked has taken the answer.
+        await new Promise((done) => setImmediate(done));
+        resolve();
       };
-      this.#queued++;
-      const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);
-      settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+      if (threadId === null) void run();
+      else this.#order.run(laneOf(caller, threadId), { urgent: true }, run);
     });
+  }
+
+  /**
+   * Resolves with the handler's result. A request about a thread starts when the earlier ones of its client about that thread are done;
+   * one without a queue, when they have taken effect. A client that does not read its responses keeps only its own requests waiting.
+   */
+  #call({ row, caller, params }: Call): Promise<unknown> {
+    const threadId = threadOf(params);
+    this.#queued++;
+    return new Promise((resolve, reject) => {
+      const run = async (effective: () => void) => {
+        const backlog = caller.ready();
+        if (backlog !== null) await backlog;
+        const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
+        const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
+        await settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+      };
+      if (threadId === null) void run(() => {});
+      else this.#order.run(laneOf(caller, threadId), { urgent: row.queue === null, reads: row.reads === true }, run);
+    });
+  }
+
+  /**
+   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then vscode-jsonrpc has written the
+   * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
+   */
+  async #run({ row, caller, params }: Call, { resolve, reject, effective }: Outcome): Promise<void> {
+    const effects: (() => void)[] = [];
+    try {
+      const handled = this.#handle(row, params, { caller, after: (effect) => effects.push(effect), effective });
+      // What a request without a queue waits for is no effect of it, except what it has registered by now.
+      if (row.queue === null && effects.length === 0) effective();
+      resolve(await handled);
+    } catch (error) {
+      reject(error);
+      return;
+    }
+    if (effects.length > 0) await new Promise((done) => setImmediate(done));
+    for (const effect of effects) effect();
   }
 
   async #handle(row: AnyMethod, params: never, context: CallContext): Promise<unknown> {
@@ -109,4 +154,13 @@ export class Dispatcher {
 
 function isServed(rows: MethodTable, method: string): method is keyof ClientRequests {
   return Object.hasOwn(rows, method);
+}
+
+/** The thread that params name; null if they name none. */
+function threadOf(params: unknown): string | null {
+  return isObject(params) && typeof params.threadId === 'string' ? params.threadId : null;
+}
+
+function laneOf({ id }: Caller, threadId: string): string {
+  return `${id} ${threadId}`;
 }

@@ -79,7 +79,10 @@ class ActionRun {
     const verdict = await this.#verdict(ask);
     if (signal.aborted) return { deny: { by: 'interrupted' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else this.#isCancelled = verdict.deny.by === 'cancelled';
+    else if (verdict.deny.by === 'cancelled') {
+      this.#isCancelled = true;
+      this.#turn.refuseInput();
+    }
     return verdict;
   }
 

@@ -12,6 +12,7 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
   return {
     'thread/items/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }): Promise<Page<StoredItem>> {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
@@ -27,6 +28,7 @@ export function itemsMethods({ store, threads }: ThreadDeps) {
 
     'thread/items/read': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId, itemIds }): Promise<{ data: StoredItem[] }> {
         if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
         await threads.record(threadId);

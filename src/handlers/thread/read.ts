@@ -7,6 +7,7 @@ export function readMethods(deps: ThreadDeps) {
   return {
     'thread/read': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, includeTurns }) {
         const record = await threads.record(threadId);
         const turns = includeTurns === true ? await allTurns(deps, threadId) : [];

@@ -22,6 +22,7 @@ export function turnsMethods(deps: ThreadDeps) {
   return {
     'thread/turns/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, cursor = null, limit, sortDirection, itemsView }) {
         await deps.threads.record(threadId);
         return turnsPage(deps, threadId, {
@@ -35,6 +36,7 @@ export function turnsMethods(deps: ThreadDeps) {
 
     'thread/turns/items/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId, cursor = null, limit, sortDirection }) {
         await deps.threads.record(threadId);
         const direction = sortDirection ?? 'asc';
