@@ -1,14 +1,15 @@
-import { notServed } from '../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { type MethodTable, perThread } from './method.ts';
 import { requestedModel } from './requested-model.ts';
 import type { ThreadDeps } from './thread-deps.ts';
+import { withEnvironment } from './with-environment.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
   return {
     'turn/start': {
       queue: perThread,
-      async handle(params, { after, effective }) {
+      async handle(given, { after, effective }) {
+        const params = withEnvironment(given);
         checkRequestedSandbox(params, 'sandboxPolicy');
         const thread = threads.require(params.threadId);
         const { turn, afterAnswer } = await thread.startTurn({ ...params, model: requestedModel(params) }, effective);
@@ -28,9 +29,8 @@ export function turnMethods({ threads }: ThreadDeps) {
 
     'turn/settings/update': {
       queue: perThread,
-      handle({ threadId, turnId, environments, ...overrides }) {
+      handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
-        if (environments?.length) throw notServed('turn/settings/update.environments');
         return {
           status: thread.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) }) ? 'applied' : 'targetUnavailable',
         };

@@ -5,7 +5,7 @@ import { ConfigError } from '../config/config-error.ts';
 import type { AnyMethod, CallContext, Caller, MethodTable } from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import type { ClientRequests } from '../protocol/generated/types.ts';
-import { experimentalField, paramsProblem } from '../protocol/params-problem.ts';
+import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
   configInvalid,
   fromStore,
@@ -72,6 +72,8 @@ export class Dispatcher {
     if (problem !== null) throw invalidParams(problem);
     const field = caller.experimentalApi ? null : experimentalField(method, params);
     if (field !== null) throw needsExperimentalApi(field);
+    const notSupported = notServedField(method, params);
+    if (notSupported !== null) throw notServed(notSupported);
     try {
       return await this.#call({ row: this.#rows[method], caller, params: params as never });
     } catch (error) {
