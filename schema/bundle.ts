@@ -27,6 +27,8 @@ export interface Schema {
   definitions?: Definitions;
   /** The field needs the experimental API. A string is the field's name in the error. */
   'x-experimental'?: boolean | string;
+  /** The server refuses the field unless it is null, false or empty. */
+  'x-not-served'?: true;
   /** Clients may send null for an absent value. The server does not. */
   'x-null-is-absent'?: boolean;
 }

@@ -1,33 +1,41 @@
 import { type Definitions, definitionName, type MethodTable, type Schema } from './bundle.ts';
 
-interface ExperimentalField {
+interface MarkedField {
   name: string;
   path: string[];
 }
+
+type Mark = 'x-experimental' | 'x-not-served';
 
 /** The runtime table of methods, as TypeScript. */
 export function generateMethods(definitions: Definitions, methods: MethodTable): string {
   const rows = Object.entries(methods.clientRequests).map(([method, row]) => {
     const served = row.result !== undefined;
-    const fields = experimentalFields(definitions, definitions[definitionName(row.params ?? '')] ?? {}, { method, path: [] });
+    const schema = definitions[definitionName(row.params ?? '')] ?? {};
     const params = row.params === null ? 'none' : 'object';
-    const list = fields.map((field) => `      ${JSON.stringify(field)},\n`).join('');
-    const experimental = list === '' ? '[]' : `[\n${list}    ]`;
-    return `  '${method}': { served: ${served}, stability: '${row.stability}', params: '${params}', experimentalFields: ${experimental} },\n`;
+    const fields = (mark: Mark) => fieldList(markedFields(definitions, schema, { mark, method, path: [] }));
+    const unserved = fields('x-not-served');
+    const facts = `served: ${served}, stability: '${row.stability}', params: '${params}', experimentalFields: ${fields('x-experimental')}`;
+    return `  '${method}': { ${facts}${unserved === '[]' ? '' : `, notServedFields: ${unserved}`} },\n`;
   });
   return `${HEAD}${rows.join('')}};\n`;
 }
 
-/** The experimental fields below a schema. Does not look inside arrays, where there are none. */
-function experimentalFields(definitions: Definitions, schema: Schema, place: { method: string; path: string[] }): ExperimentalField[] {
+function fieldList(fields: readonly MarkedField[]): string {
+  const list = fields.map((field) => `      ${JSON.stringify(field)},\n`).join('');
+  return list === '' ? '[]' : `[\n${list}    ]`;
+}
+
+/** The fields below a schema that have the mark. Does not look inside arrays, where there are none. */
+function markedFields(definitions: Definitions, schema: Schema, place: { mark: Mark; method: string; path: string[] }): MarkedField[] {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   if (schema.$ref) parts.push(definitions[definitionName(schema.$ref)] ?? {});
-  const fields = parts.flatMap((part) => experimentalFields(definitions, part, place));
+  const fields = parts.flatMap((part) => markedFields(definitions, part, place));
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const path = [...place.path, key];
-    const mark = property['x-experimental'];
+    const mark = property[place.mark];
     if (mark) fields.push({ name: typeof mark === 'string' ? mark : `${place.method}.${path.join('.')}`, path });
-    else fields.push(...experimentalFields(definitions, property, { ...place, path }));
+    else fields.push(...markedFields(definitions, property, { ...place, path }));
   }
   return fields;
 }
@@ -42,6 +50,8 @@ export interface MethodInfo {
   params: 'object' | 'none';
   /** Fields that need the experimental API: the name in the error, and the path in the params. */
   experimentalFields: readonly { name: string; path: readonly string[] }[];
+  /** Fields that this server refuses unless they are empty. Absent: none. */
+  notServedFields?: readonly { name: string; path: readonly string[] }[];
 }
 
 /** Every request of the protocol. */

@@ -28,6 +28,7 @@ function forTypeScript(node: Schema): TypeSchema {
     minimum,
     minLength,
     'x-experimental': experimental,
+    'x-not-served': notServed,
     'x-null-is-absent': lenient,
     ...schema
   } = withoutLengths(node);

@@ -124,7 +124,7 @@ function nullable(schema: Schema): Schema {
 }
 
 function withoutNotes(node: Schema): Schema {
-  const { description, 'x-experimental': experimental, 'x-null-is-absent': lenient, ...schema } = node;
+  const { description, 'x-experimental': experimental, 'x-not-served': notServed, 'x-null-is-absent': lenient, ...schema } = node;
   return schema;
 }
 

@@ -174,7 +174,7 @@ export function createApp(options: AppParts): App {
             if (drain) await Promise.all([lastTurns(threads, clients), clientProcesses.ended(connection.id)]);
           },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
-          onResponse: (response) => void clients.answer(response, connection.id),
+          onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),
           onClosed: () => {
             fileWatches.endConnection(connection.id);
             for (const threadId of clients.remove(connection)) threads.unloadWhenIdle(threadId);

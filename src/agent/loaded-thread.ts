@@ -152,14 +152,20 @@ export class LoadedThread {
     return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
   }
 
-  /** Begins a turn, or adds the input to the running one. The input is stored when this resolves. */
-  async startTurn(params: TurnStartParams): Promise<Joined> {
+  /**
+   * Begins a turn, or adds the input to the running one. The input is stored when this resolves. `onJoining` is called when it is certain
+   * that the running turn takes the input.
+   */
+  async startTurn(params: TurnStartParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: false });
     return this.#beginnings.begin(async () => {
       const settings = this.#overridden(this.settings, params);
       const { turn } = this;
       const reservation = turn?.reserveInput() ?? null;
-      if (turn !== null && reservation !== null) return this.#starter.join(turn, reservation, { params, settings });
+      if (turn !== null && reservation !== null) {
+        onJoining();
+        return this.#starter.join(turn, reservation, { params, settings });
+      }
       await turn?.finished;
       return this.#starter.begin({ params, settings });
     });
@@ -190,14 +196,15 @@ export class LoadedThread {
     void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
-  /** Adds input to the running turn, which must be the expected one. */
-  async steer(params: TurnSteerParams): Promise<Joined> {
+  /** Adds input to the running turn, which must be the expected one. `onJoining` is called when it is certain that the turn takes it. */
+  async steer(params: TurnSteerParams, onJoining: () => void): Promise<Joined> {
     checkInput(params.input, { required: true });
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
     const reservation = turn.reserveInput();
     if (reservation === null) throw noActiveTurnToSteer();
+    onJoining();
     return this.#starter.join(turn, reservation, { params, settings: this.settings });
   }
 
@@ -212,9 +219,14 @@ export class LoadedThread {
     if ((turn === null && isAny) || (turn?.id !== turnId && turnId === this.#interruptedTurnId)) return () => {};
     if (turn === null) throw noActiveTurnToInterrupt();
     if (turn.id !== turnId && !isAny) throw turnMismatch(turnId, turn.id);
+    // Until the interrupt, which follows the response, the turn does not end by itself.
+    const release = turn.hold();
     turn.refuseInput();
     this.#interruptedTurnId = turn.id;
-    return () => turn.interrupt('user');
+    return () => {
+      turn.interrupt('user');
+      release?.();
+    };
   }
 
   /** Resolves when a turn that is being begun has begun. */
@@ -281,6 +293,7 @@ export class LoadedThread {
 
   async #run(turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
     await this.#runner.run(turn, beginning);
+    if (turn.interruptCause === 'user') this.#interruptedTurnId = turn.id;
     this.#agent.onTurnEnded(this.id);
   }
 

@@ -22,6 +22,11 @@ export interface CallContext {
    * result has been sent, or if there is none.
    */
   answerInParts(sent: () => void): void;
+  /**
+   * Says that the request has taken effect in memory, though the handler still stores it. An interrupt and answers of the same client
+   * wait no longer for it. Without this call, they wait until the handler is done and its effects have run.
+   */
+  effective(): void;
 }
 
 /**
@@ -30,10 +35,13 @@ export interface CallContext {
  */
 export interface Method<Name extends keyof ClientRequests> {
   /**
-   * The key of the request's queue. Requests with the same key run one after another; if this is null, a request starts at
-   * once. A handler with a queue never waits for a model, a tool or a person.
+   * The key of the request's queue. Requests with the same key run one after another; if this is null, a request starts at once, or
+   * if it names a thread, as soon as its client's earlier messages about that thread have taken effect. A handler with a queue never
+   * waits for a model, a tool or a person.
    */
   queue: ((params: ClientRequests[Name]['params']) => string) | null;
+  /** True: the request changes nothing, so interrupts and answers do not wait for it. */
+  reads?: true;
   handle(
     params: ClientRequests[Name]['params'],
     context: CallContext,
@@ -43,6 +51,7 @@ export interface Method<Name extends keyof ClientRequests> {
 /** A row whose method is only known at run time. Its params have been validated. */
 export interface AnyMethod {
   queue: ((params: never) => string) | null;
+  reads?: true;
   handle(params: never, context: CallContext): unknown;
 }
 

@@ -1,19 +1,18 @@
-import { notServed } from '../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from './check-requested-sandbox.ts';
 import { type MethodTable, perThread } from './method.ts';
 import { requestedModel } from './requested-model.ts';
 import type { ThreadDeps } from './thread-deps.ts';
+import { withEnvironment } from './with-environment.ts';
 
 export function turnMethods({ threads }: ThreadDeps) {
   return {
     'turn/start': {
       queue: perThread,
-      async handle(params, { after }) {
+      async handle(given, { after, effective }) {
+        const params = withEnvironment(given);
         checkRequestedSandbox(params, 'sandboxPolicy');
-        const { turn, afterAnswer } = await threads.require(params.threadId).startTurn({
-          ...params,
-          model: requestedModel(params),
-        });
+        const thread = threads.require(params.threadId);
+        const { turn, afterAnswer } = await thread.startTurn({ ...params, model: requestedModel(params) }, effective);
         after(afterAnswer);
         return { turn };
       },
@@ -21,8 +20,8 @@ export function turnMethods({ threads }: ThreadDeps) {
 
     'turn/steer': {
       queue: perThread,
-      async handle(params, { after }) {
-        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params);
+      async handle(params, { after, effective }) {
+        const { turn, afterAnswer } = await threads.require(params.threadId).steer(params, effective);
         after(afterAnswer);
         return { turnId: turn.id };
       },
@@ -30,16 +29,15 @@ export function turnMethods({ threads }: ThreadDeps) {
 
     'turn/settings/update': {
       queue: perThread,
-      handle({ threadId, turnId, environments, ...overrides }) {
+      handle({ threadId, turnId, ...overrides }) {
         const thread = threads.require(threadId);
-        if (environments?.length) throw notServed('turn/settings/update.environments');
         return {
           status: thread.changeTurn(turnId, { ...overrides, model: requestedModel(overrides) }) ? 'applied' : 'targetUnavailable',
         };
       },
     },
 
-    // No queue: an interrupt must not wait behind other requests for the thread.
+    // No queue: an interrupt must not wait behind requests of other clients for the thread.
     'turn/interrupt': {
       queue: null,
       handle({ threadId, turnId }, { after }) {

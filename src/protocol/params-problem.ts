@@ -50,8 +50,26 @@ export function experimentalField(method: string, params: unknown): string | nul
   return fields.find((field) => isPresent(params, field.path))?.name ?? null;
 }
 
+/**
+ * The first field in valid params that this server does not support, as its error names it. Returns null if there is none. A field that
+ * is null, false or empty counts as absent.
+ */
+export function notServedField(method: string, params: unknown): string | null {
+  const fields = methods[method]?.notServedFields ?? [];
+  return fields.find(({ path }) => isPresent(params, path) && !isEmpty(valueAt(params, path)))?.name ?? null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
+}
+
 function isPresent(params: unknown, path: readonly string[]): boolean {
+  const value = valueAt(params, path);
+  return value !== undefined && value !== null && value !== false;
+}
+
+function valueAt(params: unknown, path: readonly string[]): unknown {
   let value = params;
   for (const key of path) value = isObject(value) ? value[key] : undefined;
-  return value !== undefined && value !== null && value !== false;
+  return value;
 }

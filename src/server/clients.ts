@@ -4,6 +4,14 @@ import type { ClientResponse } from '../transport/json-reader.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
 
+/** A client's answer to a request of the server. */
+export interface ClientAnswer {
+  /** The thread that the request is about; null if it is about none, or is not open. */
+  threadId: string | null;
+  /** Resolves when the answer counts or is ignored. */
+  take(): Promise<void>;
+}
+
 /** All connections, the threads that each follows, and the requests that were sent to them. */
 export class Clients implements ClientChannel {
   readonly #connections = new Map<number, Connection>();
@@ -97,10 +105,15 @@ export class Clients implements ClientChannel {
 
   ask: ClientChannel['ask'] = (audience, request, signal) => this.#pending.ask(audience, request, signal);
 
-  /** Takes a client's answer to a request of the server. */
-  async answer(response: ClientResponse, connectionId: number): Promise<void> {
-    const connection = this.#connections.get(connectionId);
-    if (connection !== undefined) await this.#pending.answer(response, connection);
+  /** A client's answer to a request of the server. It takes effect with `take`. */
+  answer(response: ClientResponse, connectionId: number): ClientAnswer {
+    return {
+      threadId: this.#pending.threadOf(response.id),
+      take: async () => {
+        const connection = this.#connections.get(connectionId);
+        if (connection !== undefined) await this.#pending.answer(response, connection);
+      },
+    };
   }
 
   /** From now on requests count as refused as soon as every client has closed its side. */

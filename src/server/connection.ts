@@ -4,7 +4,7 @@ import type { KeepAlive } from '../base/keep-alive.ts';
 import type { Log } from '../base/log.ts';
 import type { InitializeParams } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError } from '../protocol/rpc-error.ts';
-import { type ClientResponse, JsonReader } from '../transport/json-reader.ts';
+import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
 import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -18,8 +18,8 @@ export interface ConnectionOptions {
   tap: WireTap | null;
   /** Resolves with the result of a request, or rejects. */
   onRequest: (connection: Connection, method: string, params: unknown) => Promise<unknown>;
-  /** Takes a client's response to a request of the server. */
-  onResponse: (response: ClientResponse) => void;
+  /** Takes a client's response to a request of the server. Resolves when it has taken effect; never rejects. */
+  onResponse: (connection: Connection, response: ClientResponse) => Promise<void>;
   /**
    * Called when the client has closed its side and some of its requests are still unanswered a second later. Ends the work that
    * they wait for.
@@ -51,6 +51,8 @@ export class Connection {
   #waiting = 0;
   #muted: ReadonlySet<string> = new Set();
   #inputEnded = false;
+  /** The client's answers that have not taken effect. */
+  readonly #answers = new Set<Promise<void>>();
 
   constructor(id: number, options: ConnectionOptions) {
     this.id = id;
@@ -61,9 +63,7 @@ export class Connection {
       ids: this.#ids,
       log,
       tap,
-      onResponse: options.onResponse,
       onOverload: (idText) => this.#refuse(idText),
-      onEnd: () => void options.keepAlive.during(this.#finish()),
     });
     this.#rpc = createMessageConnection(this.#reader, this.#writer, {
       error: (text) => log.error({ text }, 'json-rpc error'),
@@ -72,8 +72,7 @@ export class Connection {
       log: (text) => log.debug({ text }, 'json-rpc'),
     });
     this.#rpc.onRequest((method: string, params: unknown) => this.#answer(method, params));
-    // `initialized` changes nothing: the handshake is complete with the response to `initialize`. There are no other notifications.
-    this.#rpc.onNotification((method: string) => log.debug({ method }, 'notification'));
+    this.#rpc.onNotification((method: string, params: unknown) => this.#take(method, params));
     this.#rpc.onError(([error]) => log.warn({ err: error }, 'connection error'));
     this.#rpc.onClose(options.onClosed);
   }
@@ -87,7 +86,7 @@ export class Connection {
     return this.#client;
   }
 
-  /** Whether the client has closed its side, and its requests have been answered or are overdue. */
+  /** Whether the client has closed its side, and its messages have been taken or are overdue. */
   get inputEnded(): boolean {
     return this.#inputEnded;
   }
@@ -141,6 +140,17 @@ export class Connection {
     return this.#gate;
   }
 
+  #take(method: string, params: unknown): void {
+    const { keepAlive, log, onResponse } = this.#options;
+    if (method === READER_NOTIFICATIONS.answer) {
+      const answer = onResponse(this, params as ClientResponse);
+      this.#answers.add(answer);
+      void keepAlive.during(answer).then(() => this.#answers.delete(answer));
+    } else if (method === READER_NOTIFICATIONS.end) void keepAlive.during(this.#finish());
+    // `initialized` changes nothing: the handshake is complete with the response to `initialize`. There are no other notifications.
+    else log.debug({ method }, 'notification');
+  }
+
   async #answer(method: string, params: unknown): Promise<unknown> {
     const { clock, keepAlive, log, onRequest } = this.#options;
     const startedMs = clock.monotonic();
@@ -167,9 +177,10 @@ export class Connection {
   }
 
   async #finish(): Promise<void> {
-    if (!(await this.#atMost(OVERDUE_MS, this.#ids.empty()))) {
+    const taken = Promise.all([this.#ids.empty(), ...this.#answers]).then(() => {});
+    if (!(await this.#atMost(OVERDUE_MS, taken))) {
       this.#options.onOverdue();
-      await this.#atMost(LAST_ANSWERS_MS_MAX - OVERDUE_MS, this.#ids.empty());
+      await this.#atMost(LAST_ANSWERS_MS_MAX - OVERDUE_MS, taken);
     }
     // One turn of the event loop later, the effects of the last requests have begun.
     await new Promise((resolve) => setImmediate(resolve));

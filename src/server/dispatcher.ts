@@ -1,12 +1,13 @@
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { jsonText } from '../base/json-text.ts';
+import { isObject } from '../base/json-value.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Log } from '../base/log.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { AnyMethod, CallContext, Caller, MethodTable } from '../handlers/method.ts';
 import { methods } from '../protocol/generated/methods.ts';
 import type { ClientRequests } from '../protocol/generated/types.ts';
-import { experimentalField, paramsProblem } from '../protocol/params-problem.ts';
+import { experimentalField, notServedField, paramsProblem } from '../protocol/params-problem.ts';
 import {
   configInvalid,
   fromStore,
@@ -19,6 +20,21 @@ import {
   unknownMethod,
 } from '../protocol/rpc-error.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { ClientAnswer } from './clients.ts';
+import { MessageOrder } from './message-order.ts';
+
+/** A request whose params are valid. */
+interface Call {
+  row: AnyMethod;
+  caller: Caller;
+  params: never;
+}
+
+interface Outcome {
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+  effective: () => void;
+}
 
 /**
  * Checks a request and passes it to its handler: the handshake must be complete, the method known and allowed, the params valid.
@@ -28,6 +44,7 @@ export class Dispatcher {
   readonly #rows: MethodTable;
   readonly #log: Log;
   readonly #queue = new KeyedQueue();
+  readonly #order = new MessageOrder();
   #queued = 0;
   #inFlight = 0;
   /** Shared by all results that are built in parts, so that together they do not take longer at a time than one. */
@@ -59,6 +76,8 @@ export class Dispatcher {
     if (problem !== null) throw invalidParams(problem);
     const field = caller.experimentalApi ? null : experimentalField(method, params);
     if (field !== null) throw needsExperimentalApi(field);
+    const notSupported = notServedField(method, params);
+    if (notSupported !== null) throw notServed(notSupported);
     try {
       return await this.#call({ row: this.#rows[method], caller, params: params as never });
     } catch (error) {
@@ -66,34 +85,62 @@ export class Dispatcher {
     }
   }
 
-  /**
-   * Resolves with the handler's result. If the handler registered effects, the next request in the queue waits until they have
-   * run, one turn of the event loop later: by then vscode-jsonrpc has written the response. (A notification sent inside a
-   * handler, or in a microtask after it, would be written before the response.)
-   */
-  #call({ row, caller, params }: { row: AnyMethod; caller: Caller; params: never }): Promise<unknown> {
-    return new Promise((resolve, reject) => {
+  /** Takes a client's answer in its order with the client's other messages. Never rejects. */
+  answer(caller: Caller, { threadId, take }: ClientAnswer): Promise<void> {
+    const failed = (error: unknown) => this.#log.error({ err: error }, "a client's answer could not be taken");
+    return new Promise((resolve) => {
       const run = async () => {
-        const effects: (() => void)[] = [];
-        const sent: (() => void)[] = [];
-        try {
-          const backlog = caller.ready();
-          if (backlog !== null) await backlog;
-          const after = (effect: () => void) => effects.push(effect);
-          const result = await this.#handle(row, params, { caller, after, answerInParts: (callback) => sent.push(callback) });
-          resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
-        } catch (error) {
-          effects.length = 0;
-          reject(error);
-        }
-        const later = [...sent, ...effects];
-        if (later.length > 0) await new Promise((done) => setImmediate(done));
-        for (const run of later) run();
+        await take().catch(failed);
+        // One turn of the event loop later, the turn that asked has taken the answer.
+        await new Promise((done) => setImmediate(done));
+        resolve();
       };
-      this.#queued++;
-      const settled = row.queue === null ? run() : this.#queue.run(row.queue(params), run);
-      settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+      if (threadId === null) void run();
+      else this.#order.run(laneOf(caller, threadId), { urgent: true }, run);
     });
+  }
+
+  /**
+   * Resolves with the handler's result. A request about a thread starts when the earlier ones of its client about that thread are done;
+   * one without a queue, when they have taken effect. A client that does not read its responses keeps only its own requests waiting.
+   */
+  #call({ row, caller, params }: Call): Promise<unknown> {
+    const threadId = threadOf(params);
+    this.#queued++;
+    return new Promise((resolve, reject) => {
+      const run = async (effective: () => void) => {
+        const backlog = caller.ready();
+        if (backlog !== null) await backlog;
+        const work = () => this.#run({ row, caller, params }, { resolve, reject, effective });
+        const settled = row.queue === null ? work() : this.#queue.run(row.queue(params), work);
+        await settled.catch((error: unknown) => this.#log.error({ err: error }, 'an effect after the response failed'));
+      };
+      if (threadId === null) void run(() => {});
+      else this.#order.run(laneOf(caller, threadId), { urgent: row.queue === null, reads: row.reads === true }, run);
+    });
+  }
+
+  /**
+   * Runs the handler. If it registered effects, they run one turn of the event loop later: by then vscode-jsonrpc has written the
+   * response. (A notification sent inside a handler, or in a microtask after it, would be written before the response.)
+   */
+  async #run({ row, caller, params }: Call, { resolve, reject, effective }: Outcome): Promise<void> {
+    const effects: (() => void)[] = [];
+    const sent: (() => void)[] = [];
+    const after = (effect: () => void) => effects.push(effect);
+    try {
+      const handled = this.#handle(row, params, { caller, after, effective, answerInParts: (callback) => sent.push(callback) });
+      // What a request without a queue waits for is no effect of it, except what it has registered by now.
+      if (row.queue === null && effects.length === 0) effective();
+      const result = await handled;
+      resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);
+    } catch (error) {
+      effects.length = 0;
+      reject(error);
+    }
+    const later = [...sent, ...effects];
+    if (later.length > 0) await new Promise((done) => setImmediate(done));
+    for (const run of later) run();
   }
 
   async #handle(row: AnyMethod, params: never, context: CallContext): Promise<unknown> {
@@ -117,4 +164,13 @@ export class Dispatcher {
 
 function isServed(rows: MethodTable, method: string): method is keyof ClientRequests {
   return Object.hasOwn(rows, method);
+}
+
+/** The thread that params name; null if they name none. */
+function threadOf(params: unknown): string | null {
+  return isObject(params) && typeof params.threadId === 'string' ? params.threadId : null;
+}
+
+function laneOf({ id }: Caller, threadId: string): string {
+  return `${id} ${threadId}`;
 }

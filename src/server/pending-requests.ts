@@ -80,6 +80,12 @@ export class PendingRequests {
     });
   };
 
+  /** The thread that an open request is about; null if there is no such request, or it is about no thread. */
+  threadOf(id: unknown): string | null {
+    const audience = typeof id === 'number' ? this.#pending.get(id)?.audience : undefined;
+    return typeof audience === 'object' && 'threadId' in audience ? audience.threadId : null;
+  }
+
   /** Shows a connection the requests of a thread that were sent before it came, under the same ids. */
   replay(threadId: string, connection: Connection): void {
     for (const pending of this.#pending.values()) {

@@ -3,7 +3,7 @@ import type { Permit } from '../policy/permissions/permit.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { FileChangeApprovalDecision, FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
-import type { ThreadSettings } from '../store/thread-store.ts';
+import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
 export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'other';
@@ -109,8 +109,11 @@ export interface OpenItem {
   update(item: ThreadItem | (() => ThreadItem), announcement?: Announcement): void;
   /** Null while clients keep up with notifications. Otherwise resolves when they have caught up. */
   drained(): Promise<void> | null;
-  /** Stores the whole item and tells clients. To be called once. If storing fails, tells clients anyway and stores as soon as possible. */
-  complete(item: ThreadItem): Promise<void>;
+  /**
+   * Stores the whole item, with these other entries, and tells clients. To be called once. If storing fails, tells clients anyway and
+   * stores as soon as possible.
+   */
+  complete(item: ThreadItem, others?: readonly LogEntry[]): Promise<void>;
 }
 
 /** An action that needs no decision and has no item. */

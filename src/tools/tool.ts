@@ -16,6 +16,8 @@ export interface CallContext {
   readonly settings: ThreadSettings;
   /** The permissions that users have granted in this thread so far. */
   readonly grants: Grants;
+  /** Aborts when the turn is interrupted. */
+  readonly signal: AbortSignal;
 }
 
 /** A tool for the model. The tool prepares an action; the agent judges it, asks about it and performs it. */

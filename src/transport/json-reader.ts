@@ -18,13 +18,16 @@ export interface JsonReaderOptions {
   ids: RequestIds;
   log: Log;
   tap: WireTap | null;
-  /** Takes responses to the server's requests, which bypass vscode-jsonrpc: their ids are unique in the server, not per connection. */
-  onResponse: (response: ClientResponse) => void;
   /** Called for each request beyond the limit, with the JSON text of its id. */
   onOverload: (idText: string) => void;
-  /** Called when the input has ended and all complete messages have been passed on. */
-  onEnd: () => void;
 }
+
+/**
+ * Notifications that the reader makes itself, so that everything passes through the one queue of vscode-jsonrpc and keeps its order.
+ * `answer`: a response to a request of the server, a ClientResponse. It cannot pass as a response, since vscode-jsonrpc knows only the
+ * ids of its own requests. `end`: the input has ended. Clients cannot send them: the reader skips their notifications that begin with $/.
+ */
+export const READER_NOTIFICATIONS = { answer: '$/answer', end: '$/end' } as const;
 
 /** The maximum number of unanswered requests of a client. Further requests are refused at once. */
 export const REQUESTS_IN_FLIGHT_MAX = 8192;
@@ -44,13 +47,13 @@ export class JsonReader extends AbstractMessageReader {
   }
 
   override listen(callback: DataCallback): Disposable {
-    const { log, onEnd } = this.#options;
+    const { log } = this.#options;
     const dispose = this.#transport.listen({
       onMessage: (text) => this.#receive(text, callback),
       onSkipped: (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
       onEnd: (error) => {
         if (error !== null) log.warn({ err: error }, 'reading from the client failed');
-        onEnd();
+        callback(wire({ method: READER_NOTIFICATIONS.end }));
       },
     });
     return { dispose };
@@ -74,7 +77,8 @@ export class JsonReader extends AbstractMessageReader {
     }
     const { method } = message;
     if (typeof method !== 'string') {
-      this.#options.onResponse({ id: message.id, result: message.result, error: message.error });
+      const params: ClientResponse = { id: message.id, result: message.result, error: message.error };
+      callback(wire({ method: READER_NOTIFICATIONS.answer, params }));
       return;
     }
     if (!('id' in message)) {

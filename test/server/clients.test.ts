@@ -35,7 +35,7 @@ async function connectedClients(
       onOverdue: () => {},
       onInputEnd: () => onInputEnd(clients),
       onRequest: async (caller, _method, params) => caller.initialize(params as InitializeParams),
-      onResponse: (answer) => void clients.answer(answer, connection.id),
+      onResponse: (from, answer) => clients.answer(answer, from.id).take(),
       onClosed: () => clients.remove(connection),
     });
     clients.add(connection);

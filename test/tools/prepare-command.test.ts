@@ -39,6 +39,7 @@ async function prepared() {
     itemId: 'call',
     settings: { ...settings, cwd: '/tmp', sandboxPolicy: { type: 'workspaceWrite' }, approvalPolicy: 'never' },
     grants: new Grants(),
+    signal: new AbortController().signal,
   };
   const home = tempFolder();
   const deps = {

@@ -26,13 +26,13 @@ export class ClientQuestions {
     return this.#deps.state.configuration.approvalTimeoutMs;
   }
 
-  /** Does the work, and shows the thread as waiting meanwhile. */
+  /** Does the work, and shows the thread as waiting meanwhile. Does not wait until clients are told of the end. */
   async whileWaiting<T>(flag: ThreadActiveFlag, work: () => Promise<T>): Promise<T> {
     await this.#wait(flag, 1);
     try {
       return await work();
     } finally {
-      await this.#wait(flag, -1);
+      void this.#wait(flag, -1);
     }
   }
 

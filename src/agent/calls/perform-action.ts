@@ -8,6 +8,7 @@ import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { Reviewer } from './reviewer.ts';
+import type { CallOutput } from './run-tool-calls.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
@@ -18,6 +19,8 @@ export interface ActionDeps {
   grants: Grants;
   items: ThreadItems;
   outbox: Outbox;
+  /** The output of the call that prepared the action. Absent: the model did not call for it. */
+  output?: CallOutput;
 }
 
 /**
@@ -79,7 +82,10 @@ class ActionRun {
     const verdict = await this.#verdict(ask);
     if (signal.aborted) return { deny: { by: 'interrupted' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else this.#isCancelled = verdict.deny.by === 'cancelled';
+    else if (verdict.deny.by === 'cancelled') {
+      this.#isCancelled = true;
+      this.#turn.refuseInput();
+    }
     return verdict;
   }
 
@@ -115,7 +121,7 @@ class ActionRun {
   async #finish(outcome: ActionOutcome, open: OpenItem | null): Promise<ActionOutcome> {
     const item = outcome.item ?? this.#action.item;
     this.#isFinished = true;
-    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item);
+    if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.output?.entries(outcome));
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
     if (this.#isCancelled) this.#turn.interrupt('user');
     return outcome;

@@ -1,7 +1,10 @@
 import type { JsonValue } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
+import { orAborted } from '../../base/or-aborted.ts';
 import type { Pace } from '../../base/pace.ts';
+import { Places } from '../../base/places.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/thread-store.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 
@@ -19,32 +22,69 @@ function toolName(call: ToolCall): string {
   return call.type === 'local_shell_call' ? 'local_shell' : call.name;
 }
 
+/** The output of one call for the model. */
+export interface CallOutput {
+  /** The log entries of the output. None if they were made before: a call has one output. */
+  entries(outcome: ActionOutcome): LogEntry[];
+}
+
 interface ToolCallDeps {
+  turnId: string;
   /** The tools that were offered with the request that the calls answer. */
   tools: readonly Tool[];
   context: (call: ToolCall) => CallContext;
-  perform: (action: Action) => Promise<ActionOutcome>;
+  /** Performs an action. If its item completes, the output is stored with it. */
+  perform: (action: Action, output: CallOutput) => Promise<ActionOutcome>;
+  store: (entries: LogEntry[]) => Promise<void>;
   pace: Pace;
   log: Log;
 }
 
+/** How many calls of one response run at a time. The others wait, in their order. */
+export const PARALLEL_CALLS_MAX = 64;
+
 /**
- * Runs calls that the model made together, and returns their outputs in the order of the calls. They run in parallel, except that a
- * call of an exclusive tool runs alone. Never rejects.
+ * Runs calls that the model made together, and stores the output of each as it ends. They run in parallel, but a call of an exclusive
+ * tool runs alone, and calls with the same id run one after another, so that their outputs are stored in that order. An interrupt ends
+ * the waiting calls at once. Rejects only with the store's error.
  */
-export function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem[]> {
+export async function runToolCalls(calls: readonly ToolCall[], deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
+  const places = new Places(PARALLEL_CALLS_MAX);
+  const sameId = new Map<string, Promise<void>>();
   let alone: Promise<unknown> = Promise.resolve();
   let beside: Promise<unknown>[] = [];
-  return Promise.all(
-    calls.map((call) => {
-      const isExclusive = findTool(deps.tools, call)?.isExclusive === true;
-      const before = isExclusive ? Promise.all([alone, ...beside]) : alone;
-      const output = before.then(() => deps.pace.mayBegin()).then(() => outputOf(call, deps, signal));
-      if (isExclusive) [alone, beside] = [output, []];
-      else beside.push(output);
-      return output;
-    }),
-  );
+  const runs = calls.map((call) => {
+    const isExclusive = findTool(deps.tools, call)?.isExclusive === true;
+    const before = isExclusive ? Promise.all([alone, ...beside]) : alone;
+    const earlier = sameId.get(call.call_id);
+    const run = orAborted(before, signal)
+      .then(() => earlier)
+      .then(() => deps.pace.mayBegin())
+      .then(() => runInPlace(places, () => runCall(call, deps, signal), signal));
+    // The calls behind it run even if its output could not be stored.
+    const ended = run.catch(() => {});
+    sameId.set(call.call_id, ended);
+    if (isExclusive) [alone, beside] = [ended, []];
+    else beside.push(ended);
+    return run;
+  });
+  await allEnded(runs);
+}
+
+/** Runs the call in one of the places, or without one if the signal has aborted: then it ends at once. */
+async function runInPlace(places: Places, run: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  const hasPlace = await places.take(signal);
+  try {
+    await run();
+  } finally {
+    if (hasPlace) places.release();
+  }
+}
+
+/** Resolves when all have ended. Rejects then if one of them has rejected. */
+async function allEnded(runs: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(runs);
+  await Promise.all(runs);
 }
 
 /** Whether all of these calls are of tools that only keep records. */
@@ -52,14 +92,32 @@ export function onlyRecord(calls: readonly ToolCall[], tools: readonly Tool[]): 
   return calls.every((call) => findTool(tools, call)?.onlyRecords === true);
 }
 
-/** Runs one call and returns the output item that goes back to the model. Never rejects. */
-async function outputOf(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<ResponseItem> {
-  const { output, success } = await run(call, deps, signal);
-  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
-  return { type, call_id: call.call_id, output: success ? output : { body: output, success } };
+/** Runs one call and stores its output, if it was not stored with its item. Rejects only with the store's error. */
+async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
+  const output = callOutput(call, deps.turnId);
+  const outcome = await outcomeOf(call, output, { deps, signal });
+  const entries = output.entries(outcome);
+  if (entries.length > 0) await deps.store(entries);
 }
 
-async function run(call: ToolCall, { tools, context, perform, pace, log }: ToolCallDeps, signal: AbortSignal): Promise<ActionOutcome> {
+function callOutput(call: ToolCall, turnId: string): CallOutput {
+  const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
+  let isMade = false;
+  return {
+    entries({ output, success }) {
+      if (isMade) return [];
+      isMade = true;
+      return [{ kind: 'model', turnId, item: { type, call_id: call.call_id, output: success ? output : { body: output, success } } }];
+    },
+  };
+}
+
+/** Never rejects: an error inside the server is an outcome, which the model reads. */
+async function outcomeOf(
+  call: ToolCall,
+  callOutput: CallOutput,
+  { deps: { tools, context, perform, pace, log }, signal }: { deps: ToolCallDeps; signal: AbortSignal },
+): Promise<ActionOutcome> {
   const name = toolName(call);
   const tool = findTool(tools, call);
   if (tool === undefined) return { output: `There is no tool named ${name}. The tools are: ${namesOf(tools).join(', ')}.`, success: false };
@@ -68,7 +126,7 @@ async function run(call: ToolCall, { tools, context, perform, pace, log }: ToolC
   try {
     if (signal.aborted) return NOT_BEGUN;
     const prepared = await pace.during(tool.prepare(args, context(call)));
-    return 'perform' in prepared ? await perform(prepared) : prepared;
+    return 'perform' in prepared ? await perform(prepared, callOutput) : prepared;
   } catch (error) {
     log.error({ err: error, tool: name }, 'a tool failed');
     return { output: `${name} failed inside the server: ${error instanceof Error ? error.message : String(error)}`, success: false };

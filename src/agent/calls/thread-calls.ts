@@ -47,12 +47,27 @@ export class ThreadCalls {
     this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox };
   }
 
-  /** Runs calls that the model made together, and returns their outputs. Never rejects. */
-  run(calls: readonly ToolCall[], tools: readonly Tool[], turn: ActiveTurn): Promise<ResponseItem[]> {
-    const context = ({ call_id }: ToolCall) => this.#context(turn, call_id);
-    const { log, pace } = this.#deps.agent;
-    const perform = (action: Action) => performAction(action, turn, this.#actions);
-    return runToolCalls(calls, { tools, context, perform, pace, log }, turn.signal);
+  /**
+   * Runs calls that the model made together, and stores the output of each as it ends, with its item. Rejects only with the store's
+   * error, when all have ended.
+   */
+  async run(calls: readonly ToolCall[], tools: readonly Tool[], turn: ActiveTurn): Promise<void> {
+    const { agent, outbox } = this.#deps;
+    await runToolCalls(
+      calls,
+      {
+        turnId: turn.id,
+        tools,
+        context: ({ call_id }) => this.#context(turn, call_id),
+        perform: (action, output) => performAction(action, turn, { ...this.#actions, output }),
+        store: (entries) => outbox.commit({ entries }),
+        pace: agent.pace,
+        log: agent.log,
+      },
+      turn.signal,
+    );
+    // An output whose item could not be stored is owed. The model is not asked without it.
+    await outbox.commit({});
   }
 
   /** Runs a user command, and returns the message about it for the model. Rejects only with the store's error. */
@@ -84,6 +99,7 @@ export class ThreadCalls {
       turnId: turn.id,
       callId,
       itemId: this.#itemId(callId),
+      signal: turn.signal,
       get settings() {
         return turn.settings;
       },

@@ -74,13 +74,13 @@ export class ThreadItems {
         if (announcement !== undefined) announce(announcement);
       },
       drained,
-      complete: async (item) => {
+      complete: async (item, others = []) => {
         timer?.clear();
         this.#begun.delete(begun);
         const completedAtMs = clock.now();
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
-          entries: [{ kind, turnId, item, startedAtMs, completedAtMs }],
+          entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others],
           announce: [{ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } }],
         });
       },

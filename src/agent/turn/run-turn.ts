@@ -120,7 +120,7 @@ async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): P
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
   if (!onlyRecord(calls, tools)) run.acted = true;
   await record(run, calls);
-  await record(run, await run.deps.calls.run(calls, tools, run.turn));
+  await run.deps.calls.run(calls, tools, run.turn);
 }
 
 /** Stores items that the model reads with its next request. */

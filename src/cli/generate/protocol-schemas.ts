@@ -58,7 +58,7 @@ function withoutExperimental(node: Schema): Schema {
 
 /** The schema without keywords that only this project knows. The description mentions the experimental API instead. */
 function published(node: Schema): Schema {
-  const { 'x-experimental': experimental, 'x-null-is-absent': nullIsAbsent, discriminator, ...schema } = node;
+  const { 'x-experimental': experimental, 'x-not-served': notServed, 'x-null-is-absent': nullIsAbsent, discriminator, ...schema } = node;
   if (!experimental) return schema;
   return { ...schema, description: ['Needs the experimental API.', schema.description ?? []].flat().join(' ') };
 }

@@ -5,10 +5,11 @@ import { invalidParams } from '../../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from '../check-requested-sandbox.ts';
 import type { Caller } from '../method.ts';
 import { requestedModel } from '../requested-model.ts';
-import { checkDynamicTools } from './check-dynamic-tools.ts';
+import { withEnvironment } from '../with-environment.ts';
 
 /** The settings that the params ask for. Throws if the params contradict each other. */
-export function threadRequest(params: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+export function threadRequest(given: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+  const params = withEnvironment(given);
   checkRequestedSandbox(params, 'sandbox');
   const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
   const named = {
@@ -31,7 +32,6 @@ export function threadRequest(params: ThreadStartParams | ThreadResumeParams | T
 /** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */
 export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
   if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
-  if ('dynamicTools' in params) checkDynamicTools(params.dynamicTools ?? []);
   return {
     ...threadRequest(params),
     ephemeral: params.ephemeral ?? false,

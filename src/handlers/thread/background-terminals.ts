@@ -9,6 +9,7 @@ export function backgroundTerminalMethods({ threads }: ThreadDeps) {
   return {
     'thread/backgroundTerminals/list': {
       queue: null,
+      reads: true,
       handle({ threadId, cursor, limit }) {
         const before = cursor == null ? Number.POSITIVE_INFINITY : numberIn(cursor);
         const rest = threads

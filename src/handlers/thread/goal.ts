@@ -14,6 +14,7 @@ export function goalMethods({ goals }: { goals: ThreadGoals }) {
 
     'thread/goal/get': {
       queue: perThread,
+      reads: true,
       async handle({ threadId }) {
         return { goal: await goals.get(threadId) };
       },

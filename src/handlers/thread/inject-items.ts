@@ -11,13 +11,16 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
   return {
     'thread/inject_items': {
       queue: perThread,
-      async handle({ threadId, items }, { after }) {
+      async handle({ threadId, items }, { after, effective }) {
         const thread = threads.require(threadId);
         if (items.length === 0) throw emptyItems();
         if (items.length > INJECTED_ITEMS_MAX) throw tooManyItems(INJECTED_ITEMS_MAX, items.length);
         const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
         const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);
-        if (known.length > 0) after(await thread.inject(known));
+        if (known.length === 0) return {};
+        const injected = thread.inject(known);
+        effective();
+        after(await injected);
         return {};
       },
     },

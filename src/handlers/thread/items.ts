@@ -13,6 +13,7 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
   return {
     'thread/items/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId = null, cursor = null, limit, sortDirection }, context): Promise<Page<StoredItem>> {
         await threads.record(threadId);
         const place = typeof cursor === 'object' && cursor !== null ? { fromItemId: cursor.itemId } : { cursor };
@@ -29,6 +30,7 @@ export function itemsMethods({ threads, answers }: ThreadDeps) {
 
     'thread/items/read': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId, itemIds }, context): Promise<{ data: StoredItem[] }> {
         if (itemIds.length === 0 || itemIds.length > ITEM_IDS_MAX) throw itemIdsOutOfRange(ITEM_IDS_MAX);
         await threads.record(threadId);

@@ -6,6 +6,7 @@ export function readMethods(deps: ThreadDeps) {
   return {
     'thread/read': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, includeTurns }, context) {
         const record = await threads.record(threadId);
         const turns = includeTurns === true ? await answers.allTurns(threadId, context, 'includeTurns to false') : [];

@@ -6,6 +6,7 @@ export function turnsMethods({ threads, answers }: ThreadDeps) {
   return {
     'thread/turns/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, cursor = null, limit, sortDirection, itemsView }, context) {
         await threads.record(threadId);
         const query = { cursor, limit: pageLimit(limit), direction: sortDirection ?? 'desc', view: itemsView ?? 'summary' } as const;
@@ -15,6 +16,7 @@ export function turnsMethods({ threads, answers }: ThreadDeps) {
 
     'thread/turns/items/list': {
       queue: perThread,
+      reads: true,
       async handle({ threadId, turnId, cursor = null, limit, sortDirection }, context) {
         await threads.record(threadId);
         const query = { turnId, cursor, limit: pageLimit(limit), direction: sortDirection ?? 'asc' } as const;

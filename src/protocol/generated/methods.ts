@@ -8,6 +8,8 @@ export interface MethodInfo {
   params: 'object' | 'none';
   /** Fields that need the experimental API: the name in the error, and the path in the params. */
   experimentalFields: readonly { name: string; path: readonly string[] }[];
+  /** Fields that this server refuses unless they are empty. Absent: none. */
+  notServedFields?: readonly { name: string; path: readonly string[] }[];
 }
 
 /** Every request of the protocol. */
@@ -151,6 +153,9 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"thread/fork.experimentalPredictionMode","path":["experimentalPredictionMode"]},
       {"name":"thread/fork.experimentalDisablePredictionMcp","path":["experimentalDisablePredictionMcp"]},
       {"name":"thread/fork.persistExtendedHistory","path":["persistExtendedHistory"]},
+    ], notServedFields: [
+      {"name":"thread/fork.attachToSource","path":["attachToSource"]},
+      {"name":"thread/fork.experimentalPredictionMode","path":["experimentalPredictionMode"]},
     ] },
   'thread/goal/clear': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/goal/get': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
@@ -212,6 +217,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/section/move': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/settings/update': { served: true, stability: 'experimental', params: 'object', experimentalFields: [
       {"name":"askForApproval.granular","path":["approvalPolicy","granular"]},
+    ], notServedFields: [
+      {"name":"thread/settings/update.environments","path":["environments"]},
     ] },
   'thread/shellCommand': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [
@@ -229,6 +236,11 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"thread/start.mockExperimentalField","path":["mockExperimentalField"]},
       {"name":"thread/start.experimentalRawEvents","path":["experimentalRawEvents"]},
       {"name":"thread/start.persistExtendedHistory","path":["persistExtendedHistory"]},
+    ], notServedFields: [
+      {"name":"thread/start.projectId","path":["projectId"]},
+      {"name":"thread/start.dynamicTools","path":["dynamicTools"]},
+      {"name":"thread/start.selectedCapabilityRoots","path":["selectedCapabilityRoots"]},
+      {"name":"thread/start.experimentalRawEvents","path":["experimentalRawEvents"]},
     ] },
   'thread/timeline/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/turns/items/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
@@ -240,7 +252,9 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'threadSection/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'threadSection/update': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'turn/interrupt': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
-  'turn/settings/update': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'turn/settings/update': { served: true, stability: 'experimental', params: 'object', experimentalFields: [], notServedFields: [
+      {"name":"turn/settings/update.environments","path":["environments"]},
+    ] },
   'turn/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"askForApproval.granular","path":["approvalPolicy","granular"]},
       {"name":"turn/start.collaborationMode","path":["collaborationMode"]},
@@ -252,6 +266,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
       {"name":"turn/start.responsesapiClientMetadata","path":["responsesapiClientMetadata"]},
       {"name":"turn/start.responsesapiClientMetadataPatch","path":["responsesapiClientMetadataPatch"]},
       {"name":"turn/start.cyberAccessProgram","path":["cyberAccessProgram"]},
+    ], notServedFields: [
+      {"name":"turn/start.toolOutput","path":["toolOutput"]},
     ] },
   'turn/steer': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"turn/steer.additionalContext","path":["additionalContext"]},

@@ -221,7 +221,7 @@ export type FsUnwatchResponse = Record<string, never>;
  */
 export type ThreadGoalStatus = 'active' | 'paused' | 'blocked' | 'usageLimited' | 'budgetLimited' | 'complete';
 /**
- * Whether a person asked for the change or the client made it automatically. Accepted and ignored.
+ * Whether a person asked for the change or the client made it automatically. Has no effect.
  */
 export type ThreadGoalMutationOrigin = 'user' | 'automatic';
 /**
@@ -1141,7 +1141,7 @@ export interface RealtimeVoicesList {
 }
 export interface GetAccountParams {
   /**
-   * Whether to renew the access token first. False if absent.
+   * Has no effect: the server uses keys, which are not renewed.
    */
   refreshToken?: boolean | null;
 }
@@ -1835,6 +1835,9 @@ export interface ThreadGoalSetParams {
    * The maximum number of tokens, more than 0. Null differs from absent: it removes the budget.
    */
   tokenBudget?: number | null;
+  /**
+   * Has no effect: the change is the same whoever asks for it.
+   */
   origin?: ThreadGoalMutationOrigin | null;
 }
 export interface ThreadGoalSetResponse {
@@ -1848,6 +1851,9 @@ export interface ThreadGoalGetResponse {
 }
 export interface ThreadGoalClearParams {
   threadId: string;
+  /**
+   * Has no effect: the change is the same whoever asks for it.
+   */
   origin?: ThreadGoalMutationOrigin | null;
 }
 export interface ThreadGoalClearResponse {
@@ -2050,7 +2056,7 @@ export interface ModelListParams {
   cursor?: string | null;
   limit?: number | null;
   /**
-   * Also lists hidden models. False if absent.
+   * Has no effect: the server hides no models.
    */
   includeHidden?: boolean | null;
   /**
@@ -2231,7 +2237,7 @@ export interface PermissionsRequestApprovalResponse {
    */
   scope?: PermissionGrantScope | null;
   /**
-   * Accepted and ignored.
+   * Has no effect: there is no automatic review.
    */
   strictAutoReview?: boolean | null;
 }
@@ -2720,11 +2726,11 @@ export interface ThreadListParams {
    */
   sectionId?: string | null;
   /**
-   * Accepted and ignored: a home folder belongs to one account.
+   * Has no effect: a home folder belongs to one account.
    */
   currentAccountOnly?: boolean | null;
   /**
-   * Accepted and ignored: the server always reads only its store.
+   * Has no effect: the server always reads only its store.
    */
   useStateDbOnly?: boolean | null;
   /**
@@ -2800,10 +2806,13 @@ export interface ThreadItemsListParams {
    * The order; oldest first if absent.
    */
   sortDirection?: SortDirection | null;
+  /**
+   * Has no effect: the response always has the whole items.
+   */
   deferOutput?: ThreadItemOutputDeferral | null;
 }
 /**
- * The kinds of items whose output the client wants to fetch later. Accepted and ignored.
+ * The kinds of items whose output the client wants to fetch later. Has no effect.
  */
 export interface ThreadItemOutputDeferral {
   commandExecution?: boolean | null;
@@ -2852,6 +2861,9 @@ export interface ThreadTurnsItemsListResponse {
 export interface ThreadStartParams {
   model?: string | null;
   modelProvider?: string | null;
+  /**
+   * Has no effect: the server never replaces the requested model.
+   */
   allowProviderModelFallback?: boolean | null;
   serviceTier?: string | null;
   cwd?: string | null;
@@ -2869,6 +2881,9 @@ export interface ThreadStartParams {
   config?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Has no effect: the server collects no usage data.
+   */
   serviceName?: string | null;
   /**
    * Replaces the model's built-in instructions.
@@ -2879,29 +2894,53 @@ export interface ThreadStartParams {
    */
   developerInstructions?: string | null;
   personality?: Personality | null;
+  /**
+   * Has no effect: the agent starts no other agents yet.
+   */
   multiAgentMode?: MultiAgentMode | null;
   /**
    * Keeps the thread only in memory. False if absent.
    */
   ephemeral?: boolean | null;
+  /**
+   * Has no effect: every history can be read whole and in pages.
+   */
   historyMode?: ThreadHistoryMode | null;
+  /**
+   * Has no effect: it is for hooks, which the server does not have yet.
+   */
   sessionStartSource?: ThreadStartSource | null;
   /**
    * The purpose of the thread, as the client describes it.
    */
   threadSource?: string | null;
+  /**
+   * There are no projects yet: must be absent or empty.
+   */
   projectId?: string | null;
+  /**
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   */
   environments?: TurnEnvironmentParams[] | null;
   /**
-   * Tools that the client provides. Their names are checked, but the model is not offered them yet.
+   * Tools that the client provides. Not supported yet: must be absent or empty.
    */
   dynamicTools?: DynamicToolSpec[] | null;
+  /**
+   * Not supported yet: must be absent or empty.
+   */
   selectedCapabilityRoots?: SelectedCapabilityRoot[] | null;
   daybreakEnabled?: boolean | null;
+  /**
+   * Has no effect: it is for tests of the experimental API.
+   */
   mockExperimentalField?: string | null;
+  /**
+   * Not supported yet: must be absent or false.
+   */
   experimentalRawEvents?: boolean | null;
   /**
-   * Accepted and ignored: the server always keeps the whole history.
+   * Has no effect: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
@@ -2973,7 +3012,7 @@ export interface ThreadResumeParams {
    */
   initialTurnsPage?: ThreadResumeInitialTurnsPageParams | null;
   /**
-   * Accepted and ignored: the server always keeps the whole history.
+   * Has no effect: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
@@ -3056,12 +3095,24 @@ export interface ThreadForkParams {
    * Leaves the thread's turns out of the response. False if absent.
    */
   excludeTurns?: boolean | null;
+  /**
+   * Not supported yet: must be absent or false.
+   */
   attachToSource?: boolean | null;
+  /**
+   * Has no effect: a fork has no goal.
+   */
   deferGoalContinuation?: boolean | null;
+  /**
+   * Not supported yet: must be absent or false.
+   */
   experimentalPredictionMode?: boolean | null;
+  /**
+   * Has no effect: there is no prediction mode.
+   */
   experimentalDisablePredictionMcp?: boolean | null;
   /**
-   * Accepted and ignored: the server always keeps the whole history.
+   * Has no effect: the server always keeps the whole history.
    */
   persistExtendedHistory?: boolean | null;
 }
@@ -3122,11 +3173,17 @@ export interface ThreadSettingsUpdateParams {
   serviceTier?: string | null;
   personality?: Personality | null;
   collaborationMode?: CollaborationMode | null;
+  /**
+   * Has no effect: the agent starts no other agents yet.
+   */
   multiAgentMode?: MultiAgentMode | null;
   /**
-   * Must be absent or empty.
+   * Not supported yet: must be absent or empty.
    */
   environments?: TurnEnvironmentParams[] | null;
+  /**
+   * Has no effect: the server has no plugins.
+   */
   disabledPluginIds?: string[] | null;
 }
 export interface ThreadSettingsUpdatedNotification {
@@ -3287,9 +3344,15 @@ export interface TurnStartParams {
    */
   outputSchema?: unknown;
   collaborationMode?: CollaborationMode | null;
+  /**
+   * Has no effect: the agent starts no other agents yet.
+   */
   multiAgentMode?: MultiAgentMode | null;
   permissions?: string | null;
   runtimeWorkspaceRoots?: AbsolutePathBuf[] | null;
+  /**
+   * At most one: `local`, the machine that the server runs on. Its folders count like `cwd` and `runtimeWorkspaceRoots`.
+   */
   environments?: TurnEnvironmentParams[] | null;
   /**
    * Additional text for the model, by name.
@@ -3297,17 +3360,41 @@ export interface TurnStartParams {
   additionalContext?: {
     [k: string]: AdditionalContextEntry;
   } | null;
+  /**
+   * Has no effect: the server sends no metadata of clients to providers.
+   */
   responsesapiClientMetadata?: {
     [k: string]: string;
   } | null;
+  /**
+   * Has no effect: the server sends no metadata of clients to providers.
+   */
   responsesapiClientMetadataPatch?: {
     [k: string]: string;
   } | null;
+  /**
+   * Has no effect: the server takes part in no access programs.
+   */
   cyberAccessProgram?: CyberAccessProgram | null;
+  /**
+   * Not supported yet: must be absent.
+   */
   toolOutput?: TurnToolOutput | null;
+  /**
+   * Has no effect: the server collects no usage data.
+   */
   parentTurnId?: string | null;
+  /**
+   * Has no effect: the server collects no usage data.
+   */
   rootTurnId?: string | null;
+  /**
+   * Has no effect: the server collects no usage data.
+   */
   turnTrigger?: string | null;
+  /**
+   * Has no effect: the server has no plugins.
+   */
   disabledPluginIds?: string[] | null;
 }
 export interface AdditionalContextEntry {
@@ -3319,7 +3406,7 @@ export interface AdditionalContextEntry {
   name?: string | null;
 }
 /**
- * A tool output for the model. Accepted and ignored.
+ * A tool output for the model.
  */
 export interface TurnToolOutput {
   name: string;
@@ -3347,9 +3434,15 @@ export interface TurnSteerParams {
   additionalContext?: {
     [k: string]: AdditionalContextEntry;
   } | null;
+  /**
+   * Has no effect: the server sends no metadata of clients to providers.
+   */
   responsesapiClientMetadata?: {
     [k: string]: string;
   } | null;
+  /**
+   * Has no effect: the server sends no metadata of clients to providers.
+   */
   responsesapiClientMetadataPatch?: {
     [k: string]: string;
   } | null;
@@ -3373,7 +3466,7 @@ export interface TurnSettingsUpdateParams {
   serviceTier?: string | null;
   approvalsReviewer?: ApprovalsReviewer | null;
   /**
-   * Must be absent or empty.
+   * Not supported yet: must be absent or empty.
    */
   environments?: TurnEnvironmentParams[] | null;
 }

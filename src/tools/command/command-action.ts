@@ -41,10 +41,10 @@ export class CommandAction implements Action {
   /** Null: the thread's limit of running commands is reached. */
   readonly #slot: CommandSlot | null;
 
-  constructor(prepared: PreparedCommand, situation: Situation) {
-    const { call, command, context, deps } = prepared;
+  constructor(prepared: PreparedCommand, situation: Situation, slot: CommandSlot | null) {
+    const { call, command, context } = prepared;
     const actions = commandActions(command, call.cwd);
-    this.#slot = deps.sessions.takeSlot();
+    this.#slot = slot;
     this.#situation = situation;
     this.#run = { ...prepared, number: this.#slot?.number ?? 0, owner: this.#slot?.owner(context.turnId) ?? [] };
     this.item = commandItem({
@@ -145,7 +145,7 @@ export class CommandAction implements Action {
   }
 }
 
-const NOT_BEGUN = 'The turn was interrupted before the command started.';
+export const NOT_BEGUN = 'The turn was interrupted before the command started.';
 const RUN_AGAIN = '\n[running again outside the sandbox]\n';
 
 function tooMany({ sessions }: CommandDeps): string {

@@ -7,15 +7,16 @@ import { trustsNames } from '../../policy/command/trusts-names.ts';
 import { hasBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import type { Action, ActionOutcome } from '../action.ts';
+import { type Action, type ActionOutcome, failed } from '../action.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
-import { CommandAction } from './command-action.ts';
+import { CommandAction, NOT_BEGUN } from './command-action.ts';
 import { permissionsBeyond, reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandProject } from './command-project.ts';
 import { CommandPin } from './outside/command-pin.ts';
 import { leavingFacts } from './outside/leaving-facts.ts';
+import type { CommandSlot } from './sessions/command-sessions.ts';
 
 /** Every program can write these folders, also where a command has no sandbox. */
 const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
@@ -27,6 +28,22 @@ const TEMPORARY: readonly string[] = ['/tmp', '/var/tmp', '/dev/shm'];
 export async function prepareCommand(asked: CommandCall, context: CallContext, deps: CommandDeps): Promise<Action | ActionOutcome> {
   const patch = await deps.preparePatch(asked, context);
   if (patch !== null) return patch;
+  const slot = await deps.sessions.takeSlot(context.signal);
+  if (slot === null && context.signal.aborted) return failed(NOT_BEGUN);
+  try {
+    return await prepareInSlot(asked, context, { deps, slot });
+  } catch (error) {
+    slot?.release();
+    throw error;
+  }
+}
+
+/** `slot` is null if the thread's limit of running commands is reached. The returned action releases it. */
+async function prepareInSlot(
+  asked: CommandCall,
+  context: CallContext,
+  { deps, slot }: { deps: CommandDeps; slot: CommandSlot | null },
+): Promise<Action> {
   const roots = reachedRoots({ context, deps });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
   const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
@@ -53,6 +70,7 @@ export async function prepareCommand(asked: CommandCall, context: CallContext, d
       hasFixedProgram: isFixed,
       project,
     },
+    slot,
   );
 }
 

@@ -71,28 +71,17 @@ test('an empty model is refused by thread/start, and ignored by turn/start', asy
   expect(model.request(1).model).toBe('test-model');
 });
 
-test('dynamic tools with invalid names, or with the same name, are refused', async () => {
+test('dynamic tools are refused by name: the model is not offered them', async () => {
   const { client } = await startServer();
-  const tool = (name: string, more: object = {}) => ({ name, description: 'd', inputSchema: { type: 'object' }, ...more });
-  const namespace = (name: string, ...names: string[]) => ({
-    type: 'namespace' as const,
-    name,
-    description: 'd',
-    tools: names.map((each) => ({ ...tool(each), type: 'function' as const })),
-  });
-  const pattern = '^[a-zA-Z0-9_-]+$';
-  const cases: [object[], string][] = [
-    [[tool('')], 'dynamic tool name must not be empty'],
-    [[tool('bad name')], `dynamic tool name must match ${pattern}: bad name`],
-    [[tool('a'.repeat(129))], `dynamic tool name must be at most 128 characters: ${'a'.repeat(128)}…`],
-    [[tool('x'), tool('x')], 'duplicate dynamic tool name: x'],
-    [[tool('x', { namespace: 'n n' })], `dynamic tool namespace must match ${pattern}: n n`],
-    [[tool('x', { namespace: 'n' }), tool('x', { namespace: 'n' })], 'duplicate dynamic tool name in namespace n: x'],
-    [[namespace('n', 'a', 'a')], 'duplicate dynamic tool name in namespace n: a'],
-    [[namespace('n', 'a'), namespace('n', 'b')], 'duplicate dynamic tool namespace: n'],
-  ];
-  for (const [dynamicTools, message] of cases) {
-    expect(await client.refusal('thread/start', { dynamicTools })).toEqual({ code: -32600, message, data: { code: 'invalid_params' } });
+  const tool = { name: 'x', description: 'd', inputSchema: { type: 'object' } };
+  const namespace = { type: 'namespace', name: 'n', description: 'd', tools: [{ ...tool, type: 'function' }] };
+  for (const dynamicTools of [[tool], [namespace], [tool, tool]]) {
+    expect(await client.refusal('thread/start', { dynamicTools })).toEqual({
+      code: -32600,
+      message: 'thread/start.dynamicTools is not supported by this server',
+      data: { code: 'not_supported' },
+    });
   }
-  await client.request('thread/start', { dynamicTools: [tool('x'), tool('x', { namespace: 'n' }), namespace('m', 'x')] });
+  expect((await client.request('thread/loaded/list', {})).data).toEqual([]);
+  await client.request('thread/start', { dynamicTools: [] });
 });

@@ -1,4 +1,3 @@
-import { notServed } from '../../../protocol/rpc-error.ts';
 import { checkRequestedSandbox } from '../../check-requested-sandbox.ts';
 import { type MethodTable, perThread } from '../../method.ts';
 import { requestedModel } from '../../requested-model.ts';
@@ -10,7 +9,6 @@ export function settingsMethods({ threads, clients }: ThreadDeps) {
       queue: perThread,
       async handle({ threadId, ...overrides }, { after }) {
         const thread = threads.require(threadId);
-        if (overrides.environments?.length) throw notServed('thread/settings/update.environments');
         checkRequestedSandbox(overrides, 'sandboxPolicy');
         const news = await thread.changeSettings({ ...overrides, model: requestedModel(overrides) });
         after(() => {

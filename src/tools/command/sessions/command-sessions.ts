@@ -26,7 +26,13 @@ export class CommandSessions {
   readonly #processes: Processes;
   readonly #threadId: string;
   #last: number;
+  /** The places that are taken by calls of the model, and those by the user's commands too. */
   #called = 0;
+  #taken = 0;
+  /** The last call that waits for a place: the calls take places one after another. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Wakes the first of them. */
+  #wake: () => void = () => {};
   /** The commands that a call waits for. */
   readonly #waitedFor = new Set<CommandSession>();
   readonly #background = new Map<number, CommandSession>();
@@ -40,21 +46,54 @@ export class CommandSessions {
     this.#last = FIRST_NUMBER_MIN + (clock.now() % FIRST_NUMBERS);
   }
 
-  /** Takes a place for one more command. Returns null if SESSIONS_MAX are taken. */
-  takeSlot(): CommandSlot | null {
-    return this.#called + this.running.length < SESSIONS_MAX ? this.takeUserSlot() : null;
+  /**
+   * Takes a place for a command of the model. While SESSIONS_MAX are taken and a call still waits for its command, waits for a place, in
+   * the order of the calls. Resolves with null if only commands in the background and of the user are left, or if the signal aborts.
+   */
+  async takeSlot(signal: AbortSignal): Promise<CommandSlot | null> {
+    const turn = this.#queue.then(async () => {
+      while (this.#isFull && this.#called > 0 && !signal.aborted) await this.#change(signal);
+      return this.#isFull || signal.aborted ? null : this.#newSlot(true);
+    });
+    this.#queue = turn;
+    return turn;
   }
 
   /** Takes a place for a command of the user. Users are never refused. */
   takeUserSlot(): CommandSlot {
-    this.#called++;
+    return this.#newSlot(false);
+  }
+
+  #newSlot(isCalled: boolean): CommandSlot {
+    const count = isCalled ? 1 : 0;
+    this.#called += count;
+    this.#taken++;
     const number = ++this.#last;
     let open = true;
     const release = () => {
-      if (open) this.#called--;
+      if (!open) return;
       open = false;
+      this.#called -= count;
+      this.#taken--;
+      this.#wake();
     };
     return { number, owner: (turnId) => [this.#threadId, turnId, String(number)], release };
+  }
+
+  get #isFull(): boolean {
+    return this.#taken + this.running.length >= SESSIONS_MAX;
+  }
+
+  /** Resolves when a place may be free, or the signal aborts. */
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener('abort', done);
+    });
   }
 
   /** To be called when a call begins to wait for a session. */
@@ -73,7 +112,10 @@ export class CommandSessions {
   yield(session: CommandSession): void {
     this.#waitedFor.delete(session);
     this.#background.set(session.number, session);
-    void session.ended.then(() => this.#forgetOldEnds());
+    void session.ended.then(() => {
+      this.#forgetOldEnds();
+      this.#wake();
+    });
   }
 
   /** To be called when the model has read the end of a session. */
