@@ -1,11 +1,11 @@
 import { arch } from 'node:os';
-import { join } from 'node:path';
 import { ThreadGoals } from './agent/goal/thread-goals.ts';
 import { Threads } from './agent/threads.ts';
 import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
+import { storeFileIn } from './base/files/own-file.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
@@ -109,7 +109,7 @@ export function createApp(options: AppParts): App {
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = createProcesses({ ...options, sandbox });
-  const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const store = options.store ?? createSqliteStore({ file: storeFileIn(storeDir), migrationsDir, tempDir, clock, log, pid });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
+import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
@@ -129,6 +130,8 @@ async function startDeterministic(parts: AppParts, options: ServeOptions): Promi
 }
 
 async function serve(options: ServeOptions): Promise<void> {
+  // Before the log, which the user could have put in its place.
+  protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number) => {

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { activeWriter, StoreError, threadNotFound } from '../store-error.ts';
 import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
@@ -243,7 +244,7 @@ function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnec
   try {
     const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);
-    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
+    return { disk, leases: new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held }) };
   } catch (error) {
     db.close();
     throw error;
