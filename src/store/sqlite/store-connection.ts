@@ -7,6 +7,7 @@ import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
+import { StoreWatch } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
@@ -24,6 +25,8 @@ export class StoreConnection {
   #opened: OpenedDatabase;
   #disk: ThreadDatabase;
   #leases: Leases;
+  /** Null: the database can only be read. */
+  #watch: StoreWatch | null;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
   /** The ids of ephemeral threads that hold logs of the file. */
@@ -34,6 +37,7 @@ export class StoreConnection {
     this.#options = options;
     this.#opened = openDatabase(options);
     ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.#watch = watchOf(this.#opened, options);
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -96,7 +100,10 @@ export class StoreConnection {
   /** Runs a write in which this process may take threads of the database. */
   writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
     // Dead processes may have held logs, which nothing needs now.
-    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) this.#idleWork.discarded();
+    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) {
+      this.#watch?.holds(this.#leases.lockFile);
+      this.#idleWork.discarded();
+    }
     return this.write(database, work);
   }
 
@@ -174,9 +181,20 @@ export class StoreConnection {
   }
 
   write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
-    const result = database.write(work, durable);
-    if (!database.inMemory) this.#idleWork.wrote();
-    return result;
+    if (database.inMemory) return database.write(work, durable);
+    const kept = () => {
+      const result = work();
+      this.#watch?.assertKept();
+      return result;
+    };
+    try {
+      const result = database.write(kept, durable);
+      this.#idleWork.wrote();
+      return result;
+    } catch (error) {
+      this.#watch?.rescue();
+      throw error;
+    }
   }
 
   /** Runs `work`. Turns errors of SQLite and the file system into StoreErrors that name the file. */
@@ -206,6 +224,7 @@ export class StoreConnection {
     const opened = openDatabase(this.#options, before);
     if (opened === before) return;
     ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
+    this.#watch = watchOf(opened, this.#options);
     this.#opened = opened;
     before.db.close();
   }
@@ -238,6 +257,10 @@ export class StoreConnection {
     const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
     return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
   }
+}
+
+function watchOf({ db, readOnly }: OpenedDatabase, options: StoreConnectionOptions): StoreWatch | null {
+  return readOnly ? null : new StoreWatch({ ...options, checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)') });
 }
 
 function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
