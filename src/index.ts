@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
+import { storeFileIn } from './base/files/own-file.ts';
 import type { Ids } from './base/ids.ts';
 import type { Log } from './base/log.ts';
 import type { Client } from './client/client.ts';
@@ -12,7 +13,6 @@ import type { ClientOptions } from './client/client-options.ts';
 import { connect } from './client/connect.ts';
 import type { Model } from './model/model.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
-import { databaseFile } from './store/sqlite/database-file.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import type { StoreThreadOptions } from './store/sqlite/worker/store-thread.ts';
 import type { ThreadStore } from './store/thread-store.ts';
@@ -76,7 +76,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
   const { home, cwd, env, log = silent, transport, ...given } = options;
   const { root, ...parts } = installed();
   const { pid } = process;
-  const files = { file: databaseFile(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
+  const files = { file: storeFileIn(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
   const server = createApp({
     ...given,
     ...parts,

@@ -3,6 +3,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
+import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { showText } from './base/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
@@ -16,7 +17,6 @@ import type { Model } from './model/model.ts';
 import { ScriptError } from './model/script/script-error.ts';
 import { PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 import type { DatabasePlaces } from './store/sqlite/database/open-database.ts';
-import { databaseFile } from './store/sqlite/database-file.ts';
 import { createWorkerStore } from './store/sqlite/worker/create-worker-store.ts';
 import { streamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
@@ -93,7 +93,7 @@ async function openWireLog(file: string): Promise<WireLog> {
 
 /** The database in a folder, as every store takes it. */
 function storeFiles(folder: string): DatabasePlaces {
-  return { file: databaseFile(folder), migrationsDir: join(__dirname, '..', 'migrations'), tempDir: tmpdir() };
+  return { file: storeFileIn(folder), migrationsDir: join(__dirname, '..', 'migrations'), tempDir: tmpdir() };
 }
 
 async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {
@@ -149,6 +149,8 @@ async function startDeterministic(parts: CommonParts, options: ServeOptions): Pr
 }
 
 async function serve(options: ServeOptions): Promise<void> {
+  // Before the log, which the user could have put in its place.
+  protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
   const { server, transport, end: clearAway } = await start(options, log);
   const endOnce = async (exitCode: number) => {

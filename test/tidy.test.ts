@@ -24,34 +24,54 @@ const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
 /** A file for each family of methods. */
 const HANDLER_FILES_MAX = 24;
-/** The functions of node:fs that every file may use. They do not open or list paths, and do not throw because of a name. */
+/**
+ * The functions of node:fs that every file may use. None of them opens, lists, replaces or removes what is at a path, or throws for
+ * its name.
+ */
 const FS_FOR_ALL =
-  'access accessSync chmodSync closeSync constants existsSync fstatSync fsyncSync ftruncateSync linkSync lstat mkdir mkdirSync ' +
-  'mkdtempSync readSync rename renameSync rm rmSync rmdir rmdirSync stat symlink unlink unlinkSync watch writeSync';
-/** The files that may use others, and why. All other files read with `src/base/files/` and look with `src/base/paths/`. */
+  'access accessSync chmodSync closeSync constants existsSync fstatSync fsyncSync ftruncateSync lstat mkdir mkdirSync ' +
+  'mkdtempSync readSync rmdir rmdirSync stat watch writeSync';
+/**
+ * The files that may use others, and why. All other files read and write with `src/base/files/`, which never opens a file of
+ * heddle's store: closing it would drop the locks of this process. They look with `src/base/paths/`.
+ */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
+  'src/base/files/list-folder.ts': { uses: 'opendir opendirSync', because: 'opens folders only' },
+  'src/base/files/open-new-file.ts': { uses: 'open openSync', because: 'creates files; compares an opened one with those of the store' },
+  'src/base/files/open-pinned.ts': { uses: 'open openSync statSync', because: 'the opener: compares with the files of the store' },
+  'src/base/files/open-regular-file.ts': { uses: 'statSync', because: 'a faster answer for nothing than an error' },
+  'src/base/files/own-file.ts': { uses: 'readdirSync statSync', because: 'knows the files of the store' },
+  'src/base/files/read-proc.ts': { uses: 'readFileSync readdirSync readlinkSync', because: 'reads what the kernel makes' },
+  'src/base/files/read-regular-file.ts': { uses: 'readlinkSync', because: 'asks where an open file lies' },
   'src/cli/generate/write-files.ts': { uses: 'writeFileSync', because: 'writes where the user says' },
-  'src/cli/log-to-file.ts': { uses: 'openSync', because: 'writes the log' },
-  'src/cli/wire-log.ts': { uses: 'openSync', because: 'writes the log of messages' },
-  'src/config/append-line.ts': { uses: 'openSync', because: 'appends to files of the home' },
-  'src/files/copy-path.ts': { uses: 'open readlink realpath', because: 'creates copies; copies links; a client reads the errors' },
+  'src/cli/wire-log.ts': { uses: 'renameSync', because: 'renames what it has opened' },
+  'src/config/append-line.ts': { uses: 'openSync', because: 'opens folders only' },
+  'src/files/copy-path.ts': { uses: 'readlink realpath symlink', because: 'copies links; a client reads the errors' },
   'src/files/file-location.ts': { uses: 'readlink realpath', because: 'the caller needs the errors' },
   'src/files/open-folder.ts': { uses: 'open readdir', because: 'opens folders only, and needs names as bytes' },
   'src/files/path-watch.ts': { uses: 'realpath', because: 'catches all errors' },
-  'src/files/replace-file.ts': { uses: 'open', because: 'writes' },
+  'src/files/remove-path.ts': { uses: 'unlink', because: 'asks first whether it is a file of the store' },
+  'src/files/replace-file.ts': { uses: 'rename rm', because: 'asks first whether it is a file of the store; removes its drafts' },
+  'src/main.ts': { uses: 'rmSync', because: 'removes a folder that it has created' },
   'src/sandbox/linux/create-bubblewrap.ts': { uses: 'openSync', because: "opens the server's own descriptors" },
-  'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync', because: 'creates a file in a new folder' },
+  'src/sandbox/linux/make-unnamed-file.ts': { uses: 'openSync unlinkSync', because: 'creates a file in a new folder' },
   'src/sandbox/places/find-nested-places.ts': { uses: 'opendir readdir', because: 'lists thousands of small folders, which is faster so' },
   'src/sandbox/places/guarded-places.ts': { uses: 'openSync', because: 'opens folders only' },
   'src/sandbox/places/open-place.ts': { uses: 'openSync', because: 'opens handles, which cannot be read' },
   'src/sandbox/processes/pipes.ts': { uses: 'openSync', because: "opens the server's own pipes" },
   'src/sandbox/processes/spawn-child.ts': { uses: 'openSync', because: 'opens /dev/null' },
   'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
-  'src/store/sqlite/database/copy-database.ts': { uses: 'copyFileSync statSync', because: "heddle's own database" },
-  'src/store/sqlite/database/leases.ts': { uses: 'openSync', because: "heddle's own lock files" },
+  'src/store/sqlite/database/copy-database.ts': { uses: 'copyFileSync rmSync statSync', because: "heddle's own database" },
+  'src/store/sqlite/database/leases.ts': { uses: 'openSync rmSync', because: "heddle's own lock files" },
   'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
-  'src/store/sqlite/database/open-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
+  'src/store/sqlite/database/open-database.ts': {
+    uses: 'copyFileSync linkSync openSync rmSync statSync',
+    because: "heddle's own database",
+  },
+  'src/store/sqlite/error-cause.ts': { uses: 'openSync rmSync', because: 'creates a file with a new name, and removes it' },
+  'src/store/sqlite/database/store-watch.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
+  'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };
 const NOT_OURS = ['node_modules', 'dist', '.git', '.cache'];
@@ -111,8 +131,8 @@ describe('the source', () => {
     expect(naming).toEqual(['src/config/trust/project-files.ts', 'src/policy/permissions/sandbox-bounds.ts']);
   });
 
-  test('opens and lists files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {
-    const open = source.filter((path) => !/^src\/base\/(files|paths)\//.test(path));
+  test('opens, lists, replaces and removes files that others wrote with base/files/ only, and looks at their names with base/paths/', () => {
+    const open = source.filter((path) => !/^src\/base\/paths\//.test(path));
     const raw = open.flatMap((path) => fsUsesOf(path).map((name) => `${path}: ${name}`));
     const allowed = Object.entries(FS_FOR_SOME).flatMap(([path, { uses }]) => uses.split(' ').map((name) => `${path}: ${name}`));
     expect(raw.sort()).toEqual(allowed.sort());

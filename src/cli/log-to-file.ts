@@ -1,5 +1,6 @@
-import { openSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { openForAppendingSync } from '../base/files/open-new-file.ts';
 import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
 
 /** The maximum number of bytes of the log that wait for their reader. */
@@ -15,7 +16,7 @@ export function logToStream(stream: Writable): (line: string) => void {
 
 /** Appends to a file that only its user can read. Throws if the file cannot be opened. Lines that cannot be written later are dropped. */
 export function logToFile(file: string): (line: string) => void {
-  const descriptor = openSync(file, 'a', 0o600);
+  const descriptor = openForAppendingSync(file, 0o600);
   makeOpenFilePrivate(descriptor);
   return (line) => {
     try {

@@ -1,3 +1,5 @@
+import { FileRefusedError } from '../base/files/file-refused-error.ts';
+
 const REASONS: Record<string, string> = {
   ENOENT: 'the folder does not exist',
   ENOTDIR: 'a part of the path is a file, not a folder',
@@ -16,8 +18,8 @@ export function openFor<T>(option: string, file: string, open: (file: string) =>
   try {
     return open(file);
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error)) throw error;
-    const reason = REASONS[String(error.code)] ?? error.message;
+    if (!(error instanceof FileRefusedError) && !(error instanceof Error && 'code' in error)) throw error;
+    const reason = 'code' in error ? (REASONS[String(error.code)] ?? error.message) : error.message;
     throw new OptionError(`${option} ${file}: the file cannot be opened: ${reason}`, { cause: error });
   }
 }

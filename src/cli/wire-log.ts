@@ -1,7 +1,8 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
+import { openForAppendingSync } from '../base/files/open-new-file.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
 import { showJsonLine } from '../base/show-text.ts';
@@ -95,7 +96,7 @@ export class WireLog implements WireTap {
 }
 
 function open(file: string): number {
-  const descriptor = openSync(file, 'a', 0o600);
+  const descriptor = openForAppendingSync(file, 0o600);
   makeOpenFilePrivate(descriptor);
   return descriptor;
 }

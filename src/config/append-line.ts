@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { openForAppendingSync } from '../base/files/open-new-file.ts';
 
 /**
  * Appends a line to a text file, or several that are joined, and waits until they are on the disk. Makes the file with mode 0600 if
@@ -8,7 +9,7 @@ import { dirname } from 'node:path';
  * because its readers would refuse it.
  */
 export function appendLine(path: string, line: string, bytesMax: number): void {
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK, 0o600);
+  const file = openForAppendingSync(path, 0o600, { reads: true });
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error(`${path} is not a regular file`);

@@ -1,5 +1,7 @@
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat, symlink } from 'node:fs/promises';
-import { type AnyPath, openRegularFile } from '../base/files/open-regular-file.ts';
+import { type FileHandle, lstat, mkdir, readlink, realpath, stat, symlink } from 'node:fs/promises';
+import type { AnyPath } from '../base/files/file-refused-error.ts';
+import { openNewFile, requireForeignName } from '../base/files/open-new-file.ts';
+import { openRegularFile } from '../base/files/open-regular-file.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 import { unlessIrregular, unlessMissing, withFile } from './file-failure.ts';
@@ -17,6 +19,7 @@ const PERMISSION_BITS = 0o777;
  * file, folder or link. Copies permissions, but not set-user-id bits. If part of a folder cannot be copied, removes the copy.
  */
 export async function copyPath(source: string, destination: string, recursive: boolean): Promise<void> {
+  requireForeignName(destination);
   const from = await withFile(source, () => lstat(source));
   if (from.isSymbolicLink()) return copyLink(source, destination);
   if (from.isFile()) return copyFile(source, destination, from.mode);
@@ -69,7 +72,7 @@ async function copyEntry(source: Buffer, destination: Buffer): Promise<void> {
   } else if (isFile) {
     const from = await openFile(source);
     try {
-      const to = await open(destination, 'wx', 0o600);
+      const to = await openNewFile(destination, 0o600);
       try {
         await pour(from, to);
         await to.chmod(mode & PERMISSION_BITS);
@@ -87,6 +90,7 @@ function kind(stats: Awaited<ReturnType<typeof lstat>>) {
 }
 
 async function copyLink(source: AnyPath, destination: AnyPath): Promise<void> {
+  requireForeignName(destination);
   await symlink(await readlink(source, { encoding: 'buffer' }), destination);
 }
 

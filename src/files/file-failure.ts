@@ -1,3 +1,4 @@
+import { OwnFileError } from '../base/files/file-refused-error.ts';
 import { IrregularFileError } from '../base/files/open-regular-file.ts';
 import { hasErrorCode, systemErrorCode } from '../base/system-error-code.ts';
 import { fileFailed, fileRefused, RpcError } from '../protocol/rpc-error.ts';
@@ -34,8 +35,9 @@ export async function withFile<T>(path: string, work: () => Promise<T>, shown = 
   }
 }
 
-/** Returns the error for clients for one of the system's. Returns any other error unchanged. */
+/** Returns the error for clients for one of the system's, and for an OwnFileError. Returns any other error unchanged. */
 export function fileFailure(error: unknown, path: string, shown = path): unknown {
+  if (error instanceof OwnFileError) return fileRefused('store_file', error.message, path);
   const code = systemErrorCode(error);
   if (error instanceof RpcError || !(error instanceof Error) || code === null) return error;
   const [word, text] = KNOWN[code] ?? ['file_failed', error.message];

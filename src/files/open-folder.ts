@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
-import type { AnyPath } from '../base/files/open-regular-file.ts';
+import type { AnyPath } from '../base/files/file-refused-error.ts';
 import { descriptorPath } from './descriptor-path.ts';
 
 /**

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { access, type FileHandle, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { openNewFile, requireForeignName } from '../base/files/open-new-file.ts';
+import { openPinned } from '../base/files/open-pinned.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
 import { writeAll } from './write-all.ts';
 
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
+/** Without waiting for a pipe. Windows does not have the second flag. */
+const OVERWRITE = constants.O_WRONLY | (constants.O_NONBLOCK ?? 0);
 const ALL_MODE_BITS = 0o7777n;
 /** The codes of a file that cannot get this owner. EINVAL: the owner does not exist in the user namespace of a container. */
 export const OWNER_REFUSED: readonly string[] = ['EPERM', 'EINVAL'];
 /** The codes of a draft that cannot be made, owned or put in place, beside a file that may be writable all the same. */
 const NO_DRAFT = [...OWNER_REFUSED, 'EACCES', 'EROFS'];
-const { O_CREAT, O_EXCL, O_WRONLY } = constants;
-// Windows has neither of these.
-const O_NOFOLLOW = constants.O_NOFOLLOW ?? 0;
-const O_NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 export interface NewContents {
   /** Writes the contents from the start of the file, and returns their length in bytes. May be called a second time. */
@@ -38,7 +38,7 @@ export class FileChangedError extends Error {
  *
  * A file with several hard links is overwritten in place instead, so that the links stay names of the same file. A file is also
  * overwritten in place if its draft cannot be created, cannot get the same owner or cannot be renamed to the file. Rejects with the
- * system's error or with a FileChangedError.
+ * system's error, with a FileChangedError, or with an OwnFileError for a file of heddle's store.
  */
 export async function replaceFile(path: string, found: BigIntStats | null, contents: NewContents): Promise<void> {
   if (found?.isFile()) await access(path, constants.W_OK);
@@ -61,7 +61,7 @@ export async function writeDraft(
   { fill, mode }: Pick<NewContents, 'fill' | 'mode'>,
 ): Promise<string> {
   const draft = join(dirname(path), `.heddle-${randomUUID()}.tmp`);
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === null ? 0o666 : 0o600);
+  const file = await openNewFile(draft, mode === null ? 0o666 : 0o600);
   try {
     try {
       if (owner !== null) await setOwner(file, owner);
@@ -77,9 +77,10 @@ export async function writeDraft(
   }
 }
 
-/** Gives a draft its name. A failure removes the draft. */
+/** Gives a draft its name. A failure removes the draft. Rejects with the system's error or with an OwnFileError. */
 export async function putInPlace(draft: string, path: string): Promise<void> {
   try {
+    requireForeignName(path);
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
@@ -98,7 +99,7 @@ async function setOwner(file: FileHandle, { uid, gid }: Pick<BigIntStats, 'uid' 
 }
 
 async function overwrite(path: string, found: BigIntStats, { fill, mode, before }: NewContents): Promise<void> {
-  const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+  const { file } = await openPinned(path, { flags: OVERWRITE, followLinks: false });
   try {
     const opened = await file.stat({ bigint: true });
     const isFound = opened.dev === found.dev && opened.ino === found.ino && opened.nlink <= found.nlink;

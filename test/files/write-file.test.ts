@@ -14,9 +14,11 @@ vi.mock('node:fs/promises', async (original) => {
     ...real,
     async open(...args: Parameters<typeof real.open>) {
       const handle = await real.open(...args);
-      if (system.changes > 0 && !String(args[0]).endsWith('.tmp')) {
+      // By its descriptor, after a look at it.
+      if (system.changes > 0 && String(args[0]).startsWith('/proc/')) {
         system.changes--;
-        handle.stat = async () => ({ ...(await real.stat(args[0], { bigint: true })), ino: 0n }) as never;
+        const stats = await handle.stat({ bigint: true });
+        handle.stat = async () => ({ ...stats, ino: 0n }) as never;
       }
       return handle;
     },

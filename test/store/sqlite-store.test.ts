@@ -248,7 +248,12 @@ describe('the file', () => {
       if (refuses) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_READ' });
       return neverCollect(new Database(file, options));
     });
-    const refused = { code: 'store_failed', message: expect.stringMatching(/heddle\.db cannot be used \(disk I\/O error\)/) };
+    const refused = {
+      code: 'store_failed',
+      message: expect.stringMatching(
+        /heddle\.db cannot be used: the disk, or the connection to it, reported an error.*\(disk I\/O error\)/,
+      ),
+    };
     await expect(store.getThread(idOf(1))).rejects.toMatchObject(refused);
     refuses = false;
     expect(await store.getThread(idOf(1))).toBeNull();

@@ -1,7 +1,8 @@
 import { closeSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { realPathOrSame } from '../paths/real-path.ts';
 import { isAbsent } from '../system-error-code.ts';
-import { FileRefusedError, FileTooLargeError, openRegularFile, openRegularFileSync } from './open-regular-file.ts';
+import { FileRefusedError } from './file-refused-error.ts';
+import { FileTooLargeError, openRegularFile, openRegularFileSync } from './open-regular-file.ts';
 
 export interface ReadOptions {
   bytesMax: number;
@@ -21,7 +22,7 @@ export interface FileContent {
 
 /**
  * Reads a regular file, off the main loop. Resolves with null if there is none. Rejects with the system's error, and with a
- * FileRefusedError if the file is not a regular one, is too large, or lies where it may not be read.
+ * FileRefusedError if the file is not a regular one, belongs to heddle's store, is too large, or lies where it may not be read.
  */
 export async function readRegularFile(path: string, options: ReadOptions): Promise<FileContent | null> {
   const opened = await openRegularFile(path, options).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { unlessUnseen } from '../paths/stat-of.ts';
-import { FileRefusedError } from './open-regular-file.ts';
+import { FileRefusedError } from './file-refused-error.ts';
 import { readRegularFileSync } from './read-regular-file.ts';
 
 /**

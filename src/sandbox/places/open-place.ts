@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs';
+import { O_PATH } from '../../base/files/o-path.ts';
 import { linkTarget } from '../../base/paths/link-target.ts';
 import { unlessUnseen } from '../../base/paths/stat-of.ts';
-import { O_PATH } from '../../files/o-path.ts';
 
 /**
  * Opens a file or folder as a handle. `path` must be a real path. Returns null if nothing is there, or if the path contains a link

@@ -1,9 +1,9 @@
 import { systemErrorCode } from '../../base/system-error-code.ts';
-import { StoreError, type StoreErrorCode } from '../store-error.ts';
+import { StoreError } from '../store-error.ts';
+import { type ErrorCause, errorCause } from './error-cause.ts';
 
-const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG'];
-const READ_ONLY = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EACCES', 'EPERM', 'EROFS'];
 const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
+const DAMAGE_ADVICE = 'is damaged: run `heddle store repair`, or restore a backup with `heddle store restore FILE`';
 
 /** The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which names the file. */
 export class Damage extends Error {
@@ -16,9 +16,9 @@ export class Damage extends Error {
  */
 export function asStoreError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || error instanceof StoreError) return error;
-  const code = storeCode(error);
-  if (code === null) return error;
-  return new StoreError(code, explain(code, file, error.message), {}, { cause: error });
+  const cause = causeOf(error, file);
+  if (cause === null) return error;
+  return new StoreError(cause.code, `${file} ${cause.text} (${error.message})`, {}, { cause: error });
 }
 
 /** Whether SQLite could not do something because another connection has a lock. Also for the StoreError of such an error. */
@@ -48,28 +48,14 @@ export function newer(file: string, version: number, known: number): StoreError 
 }
 
 export function readOnly(file: string): StoreError {
-  return new StoreError('store_read_only', explain('store_read_only', file, 'it is open for reading only'));
+  return new StoreError('store_read_only', `${file} ${errorCause('EACCES', file)?.text} (it is open for reading only)`);
 }
 
-function storeCode(error: Error & { code?: unknown }): StoreErrorCode | null {
-  if (error instanceof Damage) return 'store_damaged';
+function causeOf(error: Error & { code?: unknown }, file: string): ErrorCause | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  const oneOf = (codes: string[]) => codes.some((known) => code === known || code.startsWith(`${known}_`));
-  if (oneOf(FULL)) return 'store_full';
-  if (oneOf(READ_ONLY)) return 'store_read_only';
-  if (oneOf(DAMAGED) || /^no such (table|column)/.test(error.message)) return 'store_damaged';
-  return code.startsWith('SQLITE_') || 'syscall' in error ? 'store_failed' : null;
-}
-
-function explain(code: StoreErrorCode, file: string, reason: string): string {
-  switch (code) {
-    case 'store_full':
-      return `${file} cannot grow, because the disk is full or a size limit is reached. Nothing was written. Free some space (${reason})`;
-    case 'store_read_only':
-      return `${file} cannot be written: make the file and its folder writable (${reason})`;
-    case 'store_damaged':
-      return `${file} is damaged: restore a copy of it, or move it away to start with an empty database (${reason})`;
-    default:
-      return `${file} cannot be used (${reason})`;
-  }
+  const isDamage = error instanceof Damage || DAMAGED.some((known) => code === known || code.startsWith(`${known}_`));
+  if (isDamage || /^no such (table|column)/.test(error.message)) return { code: 'store_damaged', text: DAMAGE_ADVICE };
+  const cause = errorCause(code, file);
+  if (cause !== null) return cause;
+  return code.startsWith('SQLITE_') || 'syscall' in error ? { code: 'store_failed', text: 'cannot be used' } : null;
 }

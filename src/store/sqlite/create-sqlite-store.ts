@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import { protectStore } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
@@ -64,9 +65,11 @@ export class SqliteStore implements ThreadStore {
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
+  readonly #release: () => void;
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
+    this.#release = protectStore(options.file);
   }
 
   async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
@@ -185,6 +188,7 @@ export class SqliteStore implements ThreadStore {
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
+    this.#release();
   }
 
   /** Runs reads that must see one state of the database. */

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { activeWriter, threadNotFound } from '../store-error.ts';
 import { asStoreError, isBusy, isReadOnly, locked, readOnly } from './as-store-error.ts';
@@ -7,6 +8,7 @@ import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
+import { StoreWatch } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
@@ -30,6 +32,8 @@ export class StoreConnection {
   #opened: OpenedDatabase;
   #disk: ThreadDatabase;
   #leases: Leases;
+  /** Null: the database can only be read. */
+  #watch: StoreWatch | null;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
   /** The ids of ephemeral threads that hold logs of the file. */
@@ -47,6 +51,7 @@ export class StoreConnection {
       lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
       ...(options.waitClock && { clock: options.waitClock }),
     });
+    this.#watch = watchOf(this.#opened, options);
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -109,7 +114,10 @@ export class StoreConnection {
   /** Runs a write in which this process may take threads of the database. */
   writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
     // Dead processes may have held logs, which nothing needs now.
-    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) this.#idleWork.discarded();
+    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) {
+      this.#watch?.holds(this.#leases.lockFile);
+      this.#idleWork.discarded();
+    }
     return this.write(database, work);
   }
 
@@ -188,9 +196,20 @@ export class StoreConnection {
   }
 
   write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
-    const result = database.write(work, durable);
-    if (!database.inMemory) this.#idleWork.wrote();
-    return result;
+    if (database.inMemory) return database.write(work, durable);
+    const kept = () => {
+      const result = work();
+      this.#watch?.assertKept();
+      return result;
+    };
+    try {
+      const result = database.write(kept, durable);
+      this.#idleWork.wrote();
+      return result;
+    } catch (error) {
+      this.#watch?.rescue();
+      throw error;
+    }
   }
 
   /** Runs `work`. Turns errors of SQLite and the file system into StoreErrors that name the file. */
@@ -222,6 +241,7 @@ export class StoreConnection {
     const opened = openDatabase(this.#options, before);
     if (opened === before) return;
     ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
+    this.#watch = watchOf(opened, this.#options);
     this.#opened = opened;
     before.db.close();
   }
@@ -299,11 +319,15 @@ export class StoreConnection {
   }
 }
 
+function watchOf({ db, readOnly }: OpenedDatabase, options: StoreConnectionOptions): StoreWatch | null {
+  return readOnly ? null : new StoreWatch({ ...options, checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)') });
+}
+
 function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
   try {
     const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);
-    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
+    return { disk, leases: new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held }) };
   } catch (error) {
     db.close();
     throw error;

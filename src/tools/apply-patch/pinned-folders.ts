@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, parse, relative, sep } from 'node:path';
+import { O_PATH } from '../../base/files/o-path.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
-import { O_PATH } from '../../files/o-path.ts';
 import { PatchError } from './patch-error.ts';
 
 /** The most folders that stay open between two changes. */

@@ -1,4 +1,5 @@
-import { FileRefusedError, FileTooLargeError } from '../../base/files/open-regular-file.ts';
+import { FileRefusedError, OwnFileError } from '../../base/files/file-refused-error.ts';
+import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import type { FileLocation } from '../../files/file-location.ts';
 import { PatchError } from './patch-error.ts';
@@ -16,6 +17,7 @@ export async function readText(folders: PinnedFolders, location: FileLocation, p
   } catch (error) {
     if (error instanceof TypeError) throw new PatchError(`${path} is not UTF-8 text`, { cause: error });
     if (error instanceof FileTooLargeError) throw new PatchError(`${path} has ${error.size} bytes, and the limit is ${FILE_BYTES_MAX}`);
+    if (error instanceof OwnFileError) throw new PatchError(error.message, { cause: error });
     if (error instanceof FileRefusedError) throw new PatchError(`${path} is not a regular file`, { cause: error });
     throw error;
   }

@@ -1,6 +1,8 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { lstat, rename, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { OwnFileError } from '../../base/files/file-refused-error.ts';
+import { requireForeignName } from '../../base/files/open-new-file.ts';
 import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, pathOf } from '../../files/file-location.ts';
 import { FileChangedError, type NewContents, OWNER_REFUSED, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
@@ -88,7 +90,7 @@ class PlanWriter {
     const { entry, target, moveTo } = change;
     if (target !== null) await this.#put(change, target);
     const leaves = target === null || (moveTo !== null && !isRespelled(change));
-    if (leaves && !this.#reached.has(pathOf(entry))) await unlink(await this.#unchanged(entry));
+    if (leaves && !this.#reached.has(pathOf(entry))) await unlink(foreign(await this.#unchanged(entry)));
     if (target !== null) this.#done.add(pathOf(target));
   }
 
@@ -111,7 +113,7 @@ class PlanWriter {
       return putInPlace(await this.#folders.entry(saved), path);
     }
     if (moveTo === null) return replaceFile(path, target.found, contentsOf(change));
-    if (isRespelled(change)) await rename(await this.#folders.entry(entry), path);
+    if (isRespelled(change)) await rename(foreign(await this.#folders.entry(entry)), foreign(path));
     await putInPlace(await writeMoved(path, change), path);
   }
 
@@ -127,6 +129,12 @@ class PlanWriter {
     if (found === null ? now !== null : !isSame(found, now) || !isUntouched(found, now)) throw new PatchError(CHANGED);
     return path;
   }
+}
+
+/** Returns the path. Throws an OwnFileError if heddle's store has its files there. */
+function foreign(path: string): string {
+  requireForeignName(path);
+  return path;
 }
 
 function contentsOf({ after, mode, before }: PlannedChange): NewContents {
@@ -163,7 +171,7 @@ function kind({ mode }: BigIntStats): bigint {
 
 /** The reason of a failure in words. Returns null for errors that are neither of the patch nor of the file system. */
 function reason(error: unknown): string | null {
-  if (error instanceof PatchError) return error.message;
+  if (error instanceof PatchError || error instanceof OwnFileError) return error.message;
   if (error instanceof FileChangedError) return CHANGED;
   const code = systemErrorCode(error);
   return code === null ? null : (WORDS.get(code) ?? (isAbsent(error) ? 'its directory no longer exists' : code));

@@ -82,6 +82,11 @@ export class Leases {
     }
   }
 
+  /** The path of the file that this process keeps locked as an owner. */
+  get lockFile(): string {
+    return this.#file(this.#owner);
+  }
+
   /** Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another live owner has the thread. */
   take(threadId: string): void {
     this.#assertOwner();

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { O_PATH } from '../../../base/files/o-path.ts';
 import { followPath, resolveLinks } from '../../../base/paths/follow-path.ts';
 import { isWithin } from '../../../base/paths/is-within.ts';
 import { linkTarget } from '../../../base/paths/link-target.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { descriptorPath } from '../../../files/descriptor-path.ts';
-import { O_PATH } from '../../../files/o-path.ts';
 import { type CommandIdentity, commandIdentity, type UnresolvedCommand } from './command-identity.ts';
 
 /**

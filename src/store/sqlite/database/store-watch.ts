@@ -1,0 +1,160 @@
+import { type Stats, statSync } from 'node:fs';
+import type { Clock } from '../../../base/clock.ts';
+import { readProc } from '../../../base/files/read-proc.ts';
+import type { Log } from '../../../base/log.ts';
+import { StoreError } from '../../store-error.ts';
+
+/** The locks are looked at after this time, if the store is used. */
+const LOCKS_MS = 1_000;
+/** The system's list of locks can lack one, if others change while it is read. */
+const LOOKS_AT_LOCKS = 3;
+/** The files that a process with an open database has locked or writes to. */
+const ENDS = ['', '-wal', '-shm'];
+/** The byte that SQLite keeps locked in a -shm file while it is open, and the first one that it keeps locked in other files. */
+const SHM_BYTE = 128;
+const SHARED_BYTE = 0x40000002;
+
+export interface StoreWatchOptions {
+  /** The database file, which is open. */
+  file: string;
+  pid: number;
+  clock: Clock;
+  log: Log;
+  /** Moves the WAL that this process has open into the database. */
+  checkpoint: () => unknown;
+}
+
+/**
+ * Watches an open database: whether its files are still at their paths, and whether this process still holds its locks on them. Where
+ * they are not, what SQLite commits is lost, though SQLite does not notice.
+ */
+export class StoreWatch {
+  readonly #options: StoreWatchOptions;
+  /** The identities of the open files, by their paths. */
+  readonly #files: ReadonlyMap<string, string>;
+  /** The inodes of the files that are locked for good, by their paths. Empty where the system does not show the locks. */
+  readonly #locked = new Map<string, number>();
+  #locksSeenMs: number;
+  #told: string | null = null;
+  #mayRescue = false;
+
+  constructor(options: StoreWatchOptions) {
+    this.#options = options;
+    const { file, clock } = options;
+    const found = ENDS.map((end) => [file + end, identityAt(file + end)] as const);
+    this.#files = new Map(found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])));
+    this.#locksSeenMs = clock.monotonic();
+    this.holds(file, `${file}-shm`);
+  }
+
+  /** From now on this process has the files locked. Does nothing where the system does not show the locks. */
+  holds(...paths: readonly string[]): void {
+    const locks = this.#locks();
+    for (const path of paths) {
+      const inode = look(path)?.ino;
+      if (inode !== undefined && isLocked(locks, path, inode)) this.#locked.set(path, inode);
+    }
+  }
+
+  /** Throws `store_failed` if what is committed now would be lost, and says so in the log once. Call it within each transaction that writes. */
+  assertKept(): void {
+    const problem = this.#misplaced() ?? this.#unlocked();
+    if (problem === null) {
+      if (this.#told !== null) this.#options.log.warn({ file: this.#options.file }, 'the database is in its place again');
+      this.#told = null;
+      return;
+    }
+    const error = new StoreError('store_failed', problem);
+    if (this.#told !== problem) this.#options.log.error({ err: error }, 'nothing more is stored');
+    this.#told = problem;
+    throw error;
+  }
+
+  /** Call it after a transaction that failed. Moves the WAL into the database if the WAL was deleted and nobody has made a new one. */
+  rescue(): void {
+    if (!this.#mayRescue) return;
+    this.#mayRescue = false;
+    try {
+      this.#options.checkpoint();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'what was in the deleted WAL could not be moved into the database');
+    }
+  }
+
+  #misplaced(): string | null {
+    const { file } = this.#options;
+    for (const [path, open] of this.#files) {
+      const stats = look(path);
+      if (stats === undefined) return path === file ? gone(file) : this.#incomplete(path);
+      if (identityOf(stats) !== open) return replaced(path, file);
+      if (path === file && stats.size === 0) return emptied(file);
+    }
+    return null;
+  }
+
+  #incomplete(path: string): string {
+    const { file } = this.#options;
+    const text = `${path} was deleted while heddle had it open, so ${file} cannot be written: restart heddle`;
+    const hasNew = [...this.#files].some(([other, open]) => ![null, open].includes(identityAt(other)));
+    this.#mayRescue = this.#told !== text && !hasNew;
+    return text;
+  }
+
+  #unlocked(): string | null {
+    const { clock, file } = this.#options;
+    const nowMs = clock.monotonic();
+    if (this.#locked.size === 0 || nowMs - this.#locksSeenMs < LOCKS_MS) return null;
+    for (let looks = 0; looks < LOOKS_AT_LOCKS; looks++) {
+      const locks = this.#locks();
+      if ([...this.#locked].some(([path, inode]) => !isLocked(locks, path, inode))) continue;
+      this.#locksSeenMs = nowMs;
+      return null;
+    }
+    return `this process has lost its locks on ${file}, because something in it opened and closed the file outside of heddle: restart it`;
+  }
+
+  /** All locks of this process. Without devices: some file systems show other ones there than elsewhere. */
+  #locks(): Lock[] {
+    const own = new RegExp(`^\\d+: POSIX +\\S+ +\\S+ ${this.#options.pid} \\w+:\\w+:(\\d+) (\\d+) (\\d+|EOF)`, 'gm');
+    const found = (readProc('/proc/locks', 'latin1') ?? '').matchAll(own);
+    return [...found].map(([, inode, first, last]) => ({ inode: Number(inode), first: Number(first), last: Number(last) }));
+  }
+}
+
+interface Lock {
+  inode: number;
+  first: number;
+  /** NaN: the end of the file. */
+  last: number;
+}
+
+function isLocked(locks: readonly Lock[], path: string, inode: number): boolean {
+  const byte = path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE;
+  return locks.some((lock) => lock.inode === inode && lock.first <= byte && !(lock.last < byte));
+}
+
+function look(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function identityAt(path: string): string | null {
+  const stats = look(path);
+  return stats === undefined ? null : identityOf(stats);
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
+}
+
+function gone(file: string): string {
+  return `${file} was deleted or moved away while heddle had it open: put it back, or restart heddle to begin with an empty database`;
+}
+
+function replaced(path: string, file: string): string {
+  const what = path === file ? 'restart heddle to use the new file' : `${file} cannot be written: restart heddle`;
+  return `${path} was replaced while heddle had it open: ${what}`;
+}
+
+function emptied(file: string): string {
+  return `${file} was emptied while heddle had it open: end heddle, and restore a backup with 'heddle store restore FILE'`;
+}
