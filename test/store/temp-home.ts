@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -19,6 +19,8 @@ export class TempHome {
   readonly home = join(this.folder, 'home');
   readonly file = join(this.home, 'heddle.db');
   readonly warnings: string[] = [];
+  /** What users were told about repairs. */
+  readonly repairs: string[] = [];
   readonly #stores: ThreadStore[] = [];
 
   /** Opens a store as another process would. */
@@ -38,6 +40,7 @@ export class TempHome {
       clock,
       log,
       pid: 42,
+      onRepaired: (message) => void this.repairs.push(message),
       ...(connect && { connect }),
     });
     this.#stores.push(store);
@@ -52,6 +55,11 @@ export class TempHome {
     } finally {
       db.close();
     }
+  }
+
+  /** The names of the lock files of owners. */
+  lockFiles(): string[] {
+    return readdirSync(join(this.home, 'heddle-writers')).filter((name) => name.endsWith('.lock'));
   }
 
   count(table: string): number {

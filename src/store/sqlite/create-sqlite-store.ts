@@ -45,6 +45,8 @@ export interface SqliteStoreOptions {
   log: Log;
   /** Named in `active_writer` errors of other processes. */
   pid: number;
+  /** Called with a text for the user when a damaged database has been repaired. */
+  onRepaired?: (message: string) => void;
   /** For tests. */
   connect?: Connect;
 }
@@ -176,7 +178,7 @@ class SqliteStore implements ThreadStore {
   async #connect(): Promise<StoreConnection> {
     const connect = this.#options.connect ?? (await loadSqlite());
     try {
-      this.#connection = new StoreConnection({ ...this.#options, connect });
+      this.#connection = new StoreConnection({ onRepaired: () => {}, ...this.#options, connect });
       return this.#connection;
     } catch (error) {
       throw asStoreError(error, this.#options.file);

@@ -4,7 +4,10 @@ import type { ThreadDatabase } from './database/thread-database.ts';
 
 /** The store, as its writers use it. */
 export interface WriterDeps {
-  readonly database: ThreadDatabase;
+  /** Whether the thread is ephemeral. */
+  readonly inMemory: boolean;
+  /** The thread's database: another one after a repair. */
+  database(): ThreadDatabase;
   now(): number;
   /** Runs `work` in one transaction. Throws a StoreError. With `durable` the write survives a power failure. */
   write<T>(work: () => T, durable?: boolean): T;
@@ -27,6 +30,7 @@ export class SqliteWriter implements ThreadWriter {
   #logId: number;
   #tip: number;
   #closed = false;
+  #lostBy: string | null = null;
 
   constructor(deps: WriterDeps, { threadId, logId, tip }: LogTail) {
     this.threadId = threadId;
@@ -37,14 +41,14 @@ export class SqliteWriter implements ThreadWriter {
 
   /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
-    return this.#deps.database.inMemory;
+    return this.#deps.inMemory;
   }
 
   async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
     this.#assertOpen();
-    const { database } = this.#deps;
     const tip = this.#tip + entries.length;
     this.#deps.write(() => {
+      const database = this.#deps.database();
       this.#deps.assertHeld(this.threadId);
       if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
       database.logs.append(this.#logId, this.#tip, entries);
@@ -58,7 +62,7 @@ export class SqliteWriter implements ThreadWriter {
     this.#assertOpen();
     this.#deps.write(() => {
       this.#deps.assertHeld(this.threadId);
-      this.#deps.database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
+      this.#deps.database().partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
     });
   }
 
@@ -66,8 +70,18 @@ export class SqliteWriter implements ThreadWriter {
     this.#assertOpen();
     this.#deps.write(() => {
       this.#deps.assertHeld(this.threadId);
-      for (const itemId of itemIds) this.#deps.database.partials.remove(this.threadId, itemId);
+      for (const itemId of itemIds) this.#deps.database().partials.remove(this.threadId, itemId);
     });
+  }
+
+  get tail(): LogTail {
+    return { threadId: this.threadId, logId: this.#logId, tip: this.#tip };
+  }
+
+  /** Refuses all further writes with `store_damaged` and this reason. */
+  lose(reason: string): void {
+    this.#closed = true;
+    this.#lostBy = reason;
   }
 
   /** Continues in another log. */
@@ -88,7 +102,7 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #forgetPartials(entries: LogEntry[]): void {
-    const { partials } = this.#deps.database;
+    const { partials } = this.#deps.database();
     const running: string[] = [];
     for (const entry of entries) {
       if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
@@ -98,6 +112,7 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #assertOpen(): void {
+    if (this.#lostBy !== null) throw new StoreError('store_damaged', this.#lostBy);
     if (this.#closed) throw new StoreError('store_failed', `the writer of thread ${this.threadId} is closed`);
   }
 }

@@ -1,20 +1,18 @@
-import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
 import { activeWriter, StoreError, threadNotFound } from '../store-error.ts';
-import { asStoreError, isReadOnly, readOnly } from './as-store-error.ts';
+import { asStoreError, isFileDamage, isReadOnly, readOnly } from './as-store-error.ts';
 import { IdleWork } from './database/idle-work.ts';
-import { Leases } from './database/leases.ts';
-import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
+import type { Leases } from './database/leases.ts';
+import { LeaveRequests } from './database/leave-requests.ts';
+import { type OpenedDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
-import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
+import { fileIdentity } from './maintenance/mend-database.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
+import { type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
 
-export interface StoreConnectionOptions extends DatabaseFiles {
+export interface StoreConnectionOptions extends OpenStoreOptions {
   clock: Clock;
-  log: Log;
-  pid: number;
 }
 
 /** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
@@ -28,11 +26,14 @@ export class StoreConnection {
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
+  readonly #opener: StoreOpener;
+  readonly #leaveRequests: LeaveRequests;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
-    this.#opened = openDatabase(options);
-    ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.#opener = new StoreOpener(options);
+    ({ opened: this.#opened, disk: this.#disk, leases: this.#leases } = this.#opener.open());
+    this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.call(() => {}) });
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -54,7 +55,7 @@ export class StoreConnection {
     return this.guard(() => {
       if (this.#opened.isOutdated()) this.#reopen();
       try {
-        return work(this);
+        return this.#mending(() => work(this));
       } catch (error) {
         if (!isReadOnly(error, this.#options.file) || this.#isWriting()) throw error;
         this.#reopen();
@@ -148,10 +149,12 @@ export class StoreConnection {
 
   /** Makes the writer of a thread that this process has taken. */
   addWriter(database: ThreadDatabase, tail: LogTail): SqliteWriter {
+    const current = () => (database.inMemory ? database : this.disk);
     const deps: WriterDeps = {
-      database,
+      inMemory: database.inMemory,
+      database: current,
       now: () => this.now(),
-      write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.write(database, work, durable)),
+      write: <T>(work: () => T, durable?: boolean) => this.guard(() => this.#mending(() => this.write(current(), work, durable))),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
       release: (threadId: string) => this.#release(database, threadId),
     };
@@ -191,9 +194,10 @@ export class StoreConnection {
     for (const writer of [...this.#writers.values()]) await writer.close();
     if (this.#holding.size > 0) this.#tryRelease({}, () => this.#leases.releaseAll());
     this.#idleWork.close();
+    this.#leaveRequests.close();
     this.#leases.close();
     this.#memory?.db.close();
-    this.#opened.db.close();
+    this.#opened.close();
   }
 
   /** Keeps ephemeral threads. If it fails, the next call tries again. */
@@ -201,12 +205,53 @@ export class StoreConnection {
     const before = this.#opened;
     this.#leases.close();
     // Connections of one process share the -shm file, which the old one may have opened for reading only.
-    if (!before.readOnly) before.db.close();
-    const opened = openDatabase(this.#options, before);
-    if (opened === before) return;
-    ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
-    this.#opened = opened;
-    before.db.close();
+    if (!before.readOnly) before.close();
+    const after = this.#opener.reopen(before);
+    if (after === null) return;
+    ({ opened: this.#opened, disk: this.#disk, leases: this.#leases } = after);
+    before.close();
+  }
+
+  /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
+  #mending<T>(work: () => T): T {
+    if (this.#opened.readOnly || this.#opened.db.inTransaction) return work();
+    if (this.#leaveRequests.isNew) this.#leaveAndReturn(() => this.#opener.open());
+    try {
+      return work();
+    } catch (error) {
+      if (!isFileDamage(error)) throw error;
+      const damaged = fileIdentity(this.#options.file);
+      this.#leaveAndReturn(() => this.#opener.openRepaired(error, damaged));
+      return work();
+    }
+  }
+
+  /** Closes the file, lets `open` open it again, and takes the threads of this process's writers again. */
+  #leaveAndReturn(open: () => OpenedStore): void {
+    this.#leaveRequests.follow();
+    this.#leases.close();
+    this.#opened.close();
+    ({ opened: this.#opened, disk: this.#disk, leases: this.#leases } = open());
+    if (this.#opened.readOnly) return;
+    const writers = [...this.#writers.values()].filter((writer) => !writer.inMemory);
+    const kept = writers.filter(({ tail }) => this.#disk.threads.endsAt(tail) || this.#lose(tail.threadId));
+    if (kept.length === 0 && this.#holding.size === 0) return;
+    this.writeAsOwner(this.#disk, () => {
+      for (const { threadId } of kept) this.#leases.take(threadId);
+      for (const threadId of this.#holding) this.#leases.hold(threadId, this.#logsHeldBy(threadId));
+    });
+  }
+
+  /** Ends the writer of a thread that a repair could not save as it was. Returns false. */
+  #lose(threadId: string): false {
+    this.#writers.get(threadId)?.lose(`${this.#options.file} was damaged, and part of thread ${threadId} was lost: resume it`);
+    this.#writers.delete(threadId);
+    return false;
+  }
+
+  #logsHeldBy(threadId: string): number[] {
+    const segments = this.#memory?.logs.segments(threadId) ?? [];
+    return segments.map(({ logId }) => logId).filter((logId) => logId > 0);
   }
 
   #isWriting(): boolean {
@@ -236,16 +281,5 @@ export class StoreConnection {
   #collect(): boolean {
     const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
     return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
-  }
-}
-
-function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
-  try {
-    const disk = new ThreadDatabase(db, { inMemory: false, log });
-    const held = new HeldLogs(db, disk.discarded);
-    return { disk, leases: new Leases(db, { folder: join(dirname(file), 'heddle-writers'), pid, connect, held }) };
-  } catch (error) {
-    db.close();
-    throw error;
   }
 }

@@ -7,6 +7,7 @@ const INLINE_CHARS_MAX = 8 * 1024;
 /** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
 const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
+const MARKS = /\\u0000blob:([0-9a-f]{64})/g;
 
 /** Encodes values as JSON, and stores each distinct long string once for the whole database. */
 export class Blobs {
@@ -52,6 +53,12 @@ export class Blobs {
     if (row === undefined) throw new Damage('part of a record is missing');
     return JSON.parse(row.content);
   }
+}
+
+/** The hashes of the blobs that an encoded value names. */
+export function blobHashes(text: string): string[] {
+  if (!text.includes(MARK_IN_JSON)) return [];
+  return [...text.matchAll(MARKS)].map(([, hash = '']) => hash);
 }
 
 function isBlob(value: unknown): value is string {

@@ -143,6 +143,12 @@ export class ThreadRows {
     return this.#getTip.get(threadId) ?? null;
   }
 
+  /** Whether the thread's own log ends exactly here. */
+  endsAt({ threadId, logId, tip }: { threadId: string; logId: number; tip: number }): boolean {
+    const found = this.tip(threadId);
+    return found?.logId === logId && found.tip === tip;
+  }
+
   isArchived(threadId: string): boolean {
     return this.#isArchived.get(threadId) === 1;
   }
