@@ -101,7 +101,7 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
@@ -109,7 +109,7 @@ export function createApp(options: AppParts): App {
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = createProcesses({ ...options, sandbox });
-  const store = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
+  const store = options.store ?? createStore(join(storeDir, 'heddle.db'), { ...options, clock, clients });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
@@ -182,6 +182,12 @@ export function createApp(options: AppParts): App {
     },
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
+}
+
+/** The store of the home, which tells all clients of a repair. */
+function createStore(file: string, { clients, ...options }: AppParts & { clock: Clock; clients: Clients }): ThreadStore {
+  const onRepaired = (message: string) => clients.publish('everyone', 'warning', { message, threadId: null });
+  return createSqliteStore({ ...options, file, onRepaired });
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */

@@ -171,29 +171,33 @@ describe('a thread with a missing part is damaged, never shorter', () => {
 test.each([
   ['noise', 0xa5],
   ['zeros', 0],
-])('a damaged page of %s: everything is there, or it is told what was lost; and new threads work', async (_name, byte) => {
-  const home = await homeWithThreads();
-  const whole = readFileSync(home.file);
-  await readEverything(home.open());
-  for (let page = 1; page <= whole.length / PAGE_BYTES; page++) {
-    const damagedHome = tempHome();
-    mkdirSync(damagedHome.home);
-    writeFileSync(damagedHome.file, Buffer.from(whole).fill(byte, (page - 1) * PAGE_BYTES, page * PAGE_BYTES));
-    const store = damagedHome.open();
-    const failure = await readEverything(store).then(
-      () => null,
-      (error: unknown) => error,
-    );
-    const told = damagedHome.repairs.join();
-    // A record that SQLite can read and nobody can parse is found when its thread is read.
-    if (failure !== null && told === '') expect(failure, `page ${page}`).toMatchObject(damaged(damagedHome));
-    else if (failure !== null) expect(told, `page ${page}: ${failure}`).toMatch(/Lost: |Nothing of it could be read/);
-    await threadWithTurns(store, 9, ['t1']);
-    expect(await turnsInShort(store, idOf(9)), `page ${page}`).toEqual([wholeTurn('t1')]);
-    if (told !== '') for (const { id } of (await store.listThreads(everyThread)).data) await turnsInShort(store, id);
-    await damagedHome.dispose();
-  }
-}, 60_000);
+])(
+  'a damaged page of %s: everything is there, or it is told what was lost; and new threads work',
+  async (_name, byte) => {
+    const home = await homeWithThreads();
+    const whole = readFileSync(home.file);
+    await readEverything(home.open());
+    for (let page = 1; page <= whole.length / PAGE_BYTES; page++) {
+      const damagedHome = tempHome();
+      mkdirSync(damagedHome.home);
+      writeFileSync(damagedHome.file, Buffer.from(whole).fill(byte, (page - 1) * PAGE_BYTES, page * PAGE_BYTES));
+      const store = damagedHome.open();
+      const failure = await readEverything(store).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      const told = damagedHome.repairs.join();
+      // A record that SQLite can read and nobody can parse is found when its thread is read.
+      if (failure !== null && told === '') expect(failure, `page ${page}`).toMatchObject(damaged(damagedHome));
+      else if (failure !== null) expect(told, `page ${page}: ${failure}`).toMatch(/Lost: |Nothing of it could be read/);
+      await threadWithTurns(store, 9, ['t1']);
+      expect(await turnsInShort(store, idOf(9)), `page ${page}`).toEqual([wholeTurn('t1')]);
+      if (told !== '') for (const { id } of (await store.listThreads(everyThread)).data) await turnsInShort(store, id);
+      await damagedHome.dispose();
+    }
+  },
+  60_000,
+);
 
 function replaceDatabase(home: TempHome, fill: (db: Database.Database) => void): void {
   rmSync(home.file);

@@ -9,9 +9,10 @@ import { StoreError } from '../../store-error.ts';
 import { FileDamage, isReadOnly, newer } from '../as-store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { createDraft } from './create-draft.ts';
-import { enterGate, enterGateAlone, type Gate, inUse } from './gate.ts';
+import { databaseVersion } from './database-version.ts';
+import { enterGate, enterGateAlone, type Gate, type GateDeps, inUse } from './gate.ts';
 import type { Connect } from './load-sqlite.ts';
-import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { finishSwaps, isSwapPending } from './swap-database.ts';
 import { syncFile, syncFolder } from './sync-file.ts';
 
@@ -34,7 +35,6 @@ export interface OpenedDatabase {
   close(): void;
 }
 
-const APPLICATION_ID = 0x6865646c;
 /** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
 const SQLITE_VERSION_MIN = '3.51.3';
 const BUSY_TIMEOUT_MS = 5_000;
@@ -76,8 +76,8 @@ function openInPlace(files: DatabaseFiles): OpenedDatabase {
   }
 }
 
-/** Enters the gate, once the database is complete: a process may have died while it replaced it. */
-function enterInOrder(files: DatabaseFiles): Gate {
+/** Enters the gate, once the database is complete: a process may have died while it replaced it. Throws `store_failed`. */
+export function enterInOrder(files: GateDeps): Gate {
   const gate = enterGate(files, GATE_WAIT_MS);
   if (!isSwapPending(files.file)) return gate;
   gate.leave();
@@ -200,11 +200,4 @@ function configure(db: Database): void {
 function versionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return major * 1_000_000 + minor * 1_000 + patch;
-}
-
-function databaseVersion(db: Database): number {
-  const version = schemaVersion(db);
-  if (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
-    throw new FileDamage('it is not a heddle database');
-  return version;
 }

@@ -13,6 +13,19 @@ interface Need {
   max: number;
 }
 
+/** The logs that lack records that a history needs, and how many. */
+export function gapsOf(db: Database): (Need & { missing: number })[] {
+  const needs = db.prepare<[], Need>(`
+    SELECT need.log_id, need.last, count(entry.ordinal) AS count, coalesce(max(entry.ordinal), 0) AS max FROM
+      (SELECT log_id, max(coalesce(last_ordinal, (SELECT tip FROM thread WHERE id = thread_id))) AS last FROM segment GROUP BY log_id) AS need
+      LEFT JOIN entry ON entry.log_id = need.log_id GROUP BY need.log_id
+  `);
+  return needs.all().flatMap((need) => {
+    const missing = Math.max(need.last, need.max) - need.count;
+    return missing === 0 ? [] : [{ ...need, missing }];
+  });
+}
+
 interface EntryRow {
   ordinal: number;
   kind: string;
@@ -26,18 +39,11 @@ interface EntryRow {
  */
 export function fillGaps(db: Database): Map<string, number> {
   boundEnds(db);
-  const needs = db.prepare<[], Need>(`
-    SELECT need.log_id, need.last, count(entry.ordinal) AS count, coalesce(max(entry.ordinal), 0) AS max FROM
-      (SELECT log_id, max(coalesce(last_ordinal, (SELECT tip FROM thread WHERE id = thread_id))) AS last FROM segment GROUP BY log_id) AS need
-      LEFT JOIN entry ON entry.log_id = need.log_id GROUP BY need.log_id
-  `);
   const threadsOf = db.prepare<[number], string>('SELECT thread_id FROM segment WHERE log_id = ?').pluck();
   const lost = new Map<string, number>();
-  for (const need of needs.all()) {
-    const missing = Math.max(need.last, need.max) - need.count;
-    if (missing === 0) continue;
-    fillLog(db, need);
-    for (const id of threadsOf.all(need.log_id)) lost.set(id, (lost.get(id) ?? 0) + missing);
+  for (const gap of gapsOf(db)) {
+    fillLog(db, gap);
+    for (const id of threadsOf.all(gap.log_id)) lost.set(id, (lost.get(id) ?? 0) + gap.missing);
   }
   return lost;
 }

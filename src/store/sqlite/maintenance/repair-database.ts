@@ -47,8 +47,13 @@ export function removeDraft(draft: string): void {
 
 /** Calls `work` with the damaged database, or with null if nothing of it can be read. */
 function withReadable({ file, connect }: { file: string; connect: Connect }, work: (db: Database | null) => void): void {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return withConnection(file, connect, work);
-  if (!existsSync(`${file}-wal`)) return work(null);
+  const isEmpty = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  if (!isEmpty) withConnection(file, connect, work);
+  else if (existsSync(`${file}-wal`)) withCopyOfWal(file, connect, work);
+  else work(null);
+}
+
+function withCopyOfWal(file: string, connect: Connect, work: (db: Database | null) => void): void {
   const copy = `${file}.${randomUUID()}.new`;
   try {
     const descriptor = openSync(copy, 'wx', 0o600);

@@ -90,7 +90,10 @@ function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   const needed = new Map<unknown, number | null>();
   for (const { rowid: _, ...entry } of from.rows('entry', columns)) {
     let end = needed.get(entry.log_id);
-    if (end === undefined) needed.set(entry.log_id, (end = last.pluck().get({ log: entry.log_id }) ?? null));
+    if (end === undefined) {
+      end = last.get({ log: entry.log_id }) ?? null;
+      needed.set(entry.log_id, end);
+    }
     const isIn = end !== null && Number(entry.ordinal) >= 1 && Number(entry.ordinal) <= end + ORDINALS_BEYOND_MAX;
     if (!isIn || !isEntry(entry.payload) || !target.insert('entry', entry)) continue;
     target.noteBlobs(entry.log_id, String(entry.payload));
