@@ -122,19 +122,23 @@ function trustCommand(positionals: string[], { yes, ...others }: { yes?: boolean
 
 /** Returns null if the command line does not ask to maintain the store. */
 function storeCommand(positionals: string[], { json, ...others }: { json?: boolean; [other: string]: unknown }): Command | null {
-  const [command, name, file, ...rest] = positionals;
+  const [command, ...words] = positionals;
   if (command === 'store') {
     const [other] = Object.keys(others);
     if (other !== undefined) throw new Error(`--${other} cannot be used with store, whose only option is --json`);
-    const action = STORE_ACTIONS.find((known) => known === name);
-    if (action === undefined) throw new Error(`store ${name ?? ''}: expected ${STORE_ACTIONS.join(', ')}`);
-    const takesFile = action === 'backup' || action === 'restore';
-    if (takesFile && !file) throw new Error(`store ${action} requires the name of the backup file`);
-    if (rest.length > 0 || (!takesFile && file !== undefined)) throw new Error(`store ${action}: unexpected '${rest[0] ?? file}'`);
-    return { run: 'store', action, file: file ?? null, json: json === true };
+    return { run: 'store', ...storeAction(words), json: json === true };
   }
   if (json !== undefined) throw new Error('--json can only be used with store');
   return null;
+}
+
+function storeAction([name = '', ...files]: string[]): { action: StoreAction; file: string | null } {
+  const action = STORE_ACTIONS.find((known) => known === name);
+  if (action === undefined) throw new Error(`store ${name}: expected ${STORE_ACTIONS.join(', ')}`);
+  const wanted = action === 'backup' || action === 'restore' ? 1 : 0;
+  if (wanted === 1 && !files[0]) throw new Error(`store ${action} requires the name of the backup file`);
+  if (files.length > wanted) throw new Error(`store ${action}: unexpected '${files[wanted]}'`);
+  return { action, file: files[0] ?? null };
 }
 
 function oneOf<T extends string>(option: string, value: string, isKnown: (value: string) => value is T, known: string): T {

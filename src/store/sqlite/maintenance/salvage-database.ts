@@ -56,9 +56,7 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
   const columns = target.db.prepare<[], string>("SELECT name FROM pragma_table_info('thread')").pluck().all();
   const addSegment = target.db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
   const addLog = target.db.prepare('INSERT OR IGNORE INTO log (id) VALUES (?)');
-  const segmentsOf = unlessDamaged(() =>
-    from.db.prepare<[unknown], Segment>('SELECT position, log_id, last_ordinal FROM segment WHERE thread_id = ? ORDER BY position'),
-  );
+  const historyOf = historyReader(from.db);
   const shortened: string[] = [];
   for (const { rowid: _, ...row } of from.rows('thread', columns)) {
     const thread: Record<string, unknown> = { ...row, path: row.path ?? null };
@@ -67,12 +65,9 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
       from.damaged.add('thread');
       continue;
     }
-    const segments = segmentsOf === null ? null : unlessDamaged(() => segmentsOf.all(thread.id));
-    const whole = segments !== null && isHistory(segments, thread.log_id);
-    if (!whole) shortened.push(String(thread.id));
-    for (const { position, log_id, last_ordinal } of whole
-      ? segments
-      : [{ position: 0, log_id: Number(thread.log_id), last_ordinal: null }]) {
+    const history = historyOf(thread);
+    if (history === null) shortened.push(String(thread.id));
+    for (const { position, log_id, last_ordinal } of history ?? [{ position: 0, log_id: Number(thread.log_id), last_ordinal: null }]) {
       addLog.run(log_id);
       addSegment.run(thread.id, position, log_id, last_ordinal);
     }
@@ -81,17 +76,29 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
   return shortened;
 }
 
+/** Reads the segments of a thread. The function returns null if a part of them is lost. */
+function historyReader(db: Database): (thread: Record<string, unknown>) => Segment[] | null {
+  const segmentsOf = unlessDamaged(() =>
+    db.prepare<[unknown], Segment>('SELECT position, log_id, last_ordinal FROM segment WHERE thread_id = ? ORDER BY position'),
+  );
+  return ({ id, log_id }) => {
+    const segments = segmentsOf === null ? null : unlessDamaged(() => segmentsOf.all(id));
+    return segments !== null && isHistory(segments, log_id) ? segments : null;
+  };
+}
+
 function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   const columns = ['log_id', 'ordinal', 'kind', 'type', 'turn_id', 'item_id', 'payload'];
-  const last = target.db.prepare<{ log: unknown }, number | null>(
-    `SELECT max(CASE WHEN last_ordinal IS NULL THEN (SELECT tip FROM thread WHERE id = thread_id) ELSE last_ordinal END)
-     FROM segment WHERE log_id = @log`,
-  );
+  const last = target.db
+    .prepare<[unknown], number | null>(
+      'SELECT max(coalesce(last_ordinal, (SELECT tip FROM thread WHERE id = thread_id))) FROM segment WHERE log_id = ?',
+    )
+    .pluck();
   const needed = new Map<unknown, number | null>();
   for (const { rowid: _, ...entry } of from.rows('entry', columns)) {
     let end = needed.get(entry.log_id);
     if (end === undefined) {
-      end = last.get({ log: entry.log_id }) ?? null;
+      end = last.get(entry.log_id) ?? null;
       needed.set(entry.log_id, end);
     }
     const isIn = end !== null && Number(entry.ordinal) >= 1 && Number(entry.ordinal) <= end + ORDINALS_BEYOND_MAX;
