@@ -280,6 +280,6 @@ export class StoreConnection {
 
   #collect(): boolean {
     const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
-    return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
+    return databases.map((database) => database.write(() => database.discarded.collect() || database.freePages.giveBack())).includes(true);
   }
 }

@@ -4,6 +4,7 @@ import { Blobs } from '../history/blobs.ts';
 import { DiscardedLogs } from '../history/discarded-logs.ts';
 import { LogRows } from '../history/log-rows.ts';
 import { PartialRows } from '../history/partial-rows.ts';
+import { FreePages } from './free-pages.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
 
@@ -15,6 +16,7 @@ export class ThreadDatabase {
   readonly logs: LogRows;
   readonly partials: PartialRows;
   readonly discarded: DiscardedLogs;
+  readonly freePages: FreePages;
   readonly #log: Log;
   readonly #transaction;
 
@@ -27,6 +29,7 @@ export class ThreadDatabase {
     this.logs = new LogRows(db, blobs, inMemory);
     this.partials = new PartialRows(db);
     this.discarded = new DiscardedLogs(db);
+    this.freePages = new FreePages(db);
     this.#transaction = db.transaction((work: () => unknown) => work());
   }
 
