@@ -19,7 +19,7 @@ import {
 } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
-const PAGE_BYTES = 4096;
+const PAGE_BYTES = 1024;
 
 /** A home with a closed database: two threads with long and short items, and a fork. */
 async function homeWithThreads(): Promise<TempHome> {

@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3';
 
 /** So many free pages stay, because the next writes need them. */
-const PAGES_KEPT = 512;
+const PAGES_KEPT = 1024;
 /** The pages that one call gives back, so that it takes a few milliseconds. */
-const PAGES_AT_ONCE = 100;
+const PAGES_AT_ONCE = 200;
 const INCREMENTAL = 2;
 
 /** The free pages of a database file, which go back to the system in small parts. */

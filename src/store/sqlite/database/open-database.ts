@@ -41,8 +41,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** How long opening waits for a process that is alone with the file. */
 const GATE_WAIT_MS = 5_000;
 /** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
-const WAL_PAGES_MAX = 4_000;
-const WAL_BYTES_KEPT_MAX = 16 * 1024 * 1024;
+const WAL_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it. Returns `current` if that is
@@ -192,8 +191,9 @@ function configure(db: Database): void {
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');
   db.pragma('cell_size_check = ON');
-  db.pragma(`wal_autocheckpoint = ${WAL_PAGES_MAX}`);
-  db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT_MAX}`);
+  const pageBytes = Number(db.pragma('page_size', { simple: true }));
+  db.pragma(`wal_autocheckpoint = ${Math.ceil(WAL_BYTES_MAX / pageBytes)}`);
+  db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
 }
 
 /** 3.51.3 is 3,051,003. */

@@ -4,9 +4,9 @@ import { Blobs } from '../history/blobs.ts';
 import { DiscardedLogs } from '../history/discarded-logs.ts';
 import { LogRows } from '../history/log-rows.ts';
 import { PartialRows } from '../history/partial-rows.ts';
-import { FreePages } from './free-pages.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
+import { FreePages } from './free-pages.ts';
 
 /** A SQLite database of threads: the file, or the database in memory for ephemeral threads. Both have the same tables. */
 export class ThreadDatabase {

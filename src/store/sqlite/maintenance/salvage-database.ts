@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
+import { Damage } from '../as-store-error.ts';
+import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
 import { fillGaps } from './fill-gaps.ts';
 import type { Salvage } from './losses.ts';
 import { unlessDamaged } from './readable-rows.ts';
@@ -142,11 +144,32 @@ function lostThreads(from: SalvageSource, target: SalvageTarget): number {
 function copyPartials(from: SalvageSource, target: SalvageTarget): number {
   const has = target.db.prepare<[unknown], number>('SELECT 1 FROM thread WHERE id = ?').pluck();
   let lost = 0;
-  for (const { rowid: _, ...partial } of from.rows('partial', ['thread_id', 'item_id', 'saved_at', 'payload'])) {
+  const changesOf = changeReader(from.db);
+  for (const { rowid, ...partial } of from.rows('partial', ['thread_id', 'item_id', 'saved_at', 'payload'])) {
     if (has.get(partial.thread_id) === undefined) continue;
-    if (!isPartial(partial.payload) || !target.insert('partial', partial)) lost++;
+    const changed = changesOf(rowid, partial);
+    if (changed === null) lost++;
+    if (isPartial(partial.payload)) target.insert('partial', changed ?? partial);
   }
   return Math.max(lost, from.damaged.has('partial') ? 1 : 0);
+}
+
+/** Brings an unfinished item up to date. The function returns null if a part of it is lost. */
+function changeReader(db: Database): (number: number, partial: Record<string, unknown>) => Record<string, unknown> | null {
+  const changes = unlessDamaged(() =>
+    db.prepare<[number, number], PartialChange>('SELECT saved_at, change FROM partial_change WHERE id BETWEEN ? AND ? ORDER BY id'),
+  );
+  return (number, partial) => {
+    const found = changes === null ? [] : unlessDamaged(() => changes.all(...changeIds(number)));
+    if (found === null || typeof partial.payload !== 'string') return null;
+    try {
+      const payload = withChanges(partial.payload, found);
+      return isPartial(payload) ? { ...partial, payload, saved_at: found.at(-1)?.saved_at ?? partial.saved_at } : null;
+    } catch (error) {
+      if (error instanceof Damage) return null;
+      throw error;
+    }
+  };
 }
 
 /** Numbers of logs are never used twice, because a cursor may have that of a log that was removed. */

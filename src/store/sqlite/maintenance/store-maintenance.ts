@@ -5,6 +5,7 @@ import type { Database } from 'better-sqlite3';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import { asStoreError, isFileDamage } from '../as-store-error.ts';
+import { FILE_FORMAT } from '../database/create-draft.ts';
 import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
 import { type Connect, loadSqlite } from '../database/load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
@@ -104,20 +105,21 @@ export class StoreMaintenance {
     });
   }
 
-  /** Gives all free space back to the system, and lets later versions of the file do so by themselves. Refused while a server runs. */
+  /** Writes the database anew without its free space, in the current format of files. Refused while a server runs. */
   async vacuum(): Promise<{ bytesBefore: number; bytesAfter: number }> {
     return this.#alone(async (connect) => {
       const file = this.#existing();
-      const db = connect(file, { fileMustExist: true });
+      const draft = `${file}.${randomUUID()}.new`;
       try {
-        checkVersion(db, file);
-        db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-        const bytesBefore = statSync(file).size;
-        this.#options.onProgress('compacting');
-        db.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+        closeSync(openSync(draft, 'wx', 0o600));
+        const bytesBefore = this.#compactInto(draft, connect);
+        this.#options.onProgress('checking the copy');
+        sealed(draft, { connect, mode: 'WAL', ...this.#options });
+        const old = swapDatabase(file, draft, 'replaced');
+        if (old !== null) removeDraft(old);
         return { bytesBefore, bytesAfter: statSync(file).size };
       } finally {
-        db.close();
+        removeDraft(draft);
       }
     });
   }
@@ -134,6 +136,21 @@ export class StoreMaintenance {
           return PAGES_AT_ONCE;
         },
       });
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Returns the size of the database without its WAL. */
+  #compactInto(draft: string, connect: Connect): number {
+    const file = this.#existing();
+    const db = connect(file, { fileMustExist: true });
+    try {
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.#options.onProgress('compacting');
+      db.exec(FILE_FORMAT);
+      db.prepare('VACUUM INTO ?').run(draft);
+      return statSync(file).size;
     } finally {
       db.close();
     }
@@ -223,11 +240,6 @@ function damageText(file: string, reason: string): string {
   return file.endsWith('.part')
     ? `the database is damaged, so no backup was made: run 'heddle store repair' (${reason})`
     : `${file} is damaged, so it was not restored (${reason})`;
-}
-
-function checkVersion(db: Database, file: string): void {
-  const first = String(db.pragma('quick_check(1)', { simple: true }));
-  if (first !== 'ok') throw new StoreError('store_damaged', `${file} is damaged: run 'heddle store repair' (${first})`);
 }
 
 function assertFree(target: string): void {

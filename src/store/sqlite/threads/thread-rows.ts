@@ -192,7 +192,9 @@ export class ThreadRows {
 
   patch(threadId: string, patch: ThreadPatch, logId: number): void {
     const changes = this.#changes(patch, logId);
-    const columns = Object.keys(changes);
+    const row = this.#get.get(threadId);
+    // SQLite writes the index of a column that is set, even if its value stays.
+    const columns = (Object.keys(changes) as (keyof Changes)[]).filter((column) => row === undefined || changes[column] !== row[column]);
     if (columns.length === 0) return;
     const key = columns.join();
     let statement = this.#updates.get(key);
