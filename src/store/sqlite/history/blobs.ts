@@ -31,6 +31,8 @@ export class Blobs {
   /** Returns the encoded value. Throws Damage if part of it is lost. */
   decode(text: string): unknown {
     try {
+      // Columns are strict, so SQLite returns another type for a damaged record only.
+      if (typeof text !== 'string') throw new SyntaxError('not a text');
       if (!text.includes(MARK_IN_JSON)) return JSON.parse(text);
       return JSON.parse(text, (_key, part: unknown) => (isMark(part) ? this.#find(part.slice(MARK.length)) : part));
     } catch (error) {

@@ -62,14 +62,19 @@ function boundEnds(db: Database): void {
 function fillLog(db: Database, { log_id, last, max }: Need): void {
   const rows = db.prepare<[number], EntryRow>('SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal').all(log_id);
   const payloadOf = db.prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?').pluck();
-  const startOf = db.prepare<[string | null], number>("SELECT 1 FROM entry WHERE kind = 'turnStarted' AND turn_id = ? LIMIT 1").pluck();
+  const startOf = db
+    .prepare<[number, string | null], number>(
+      `SELECT 1 FROM segment AS own JOIN segment AS other USING (thread_id) JOIN entry ON entry.log_id = other.log_id
+       WHERE own.log_id = ? AND kind = 'turnStarted' AND turn_id = ? LIMIT 1`,
+    )
+    .pluck();
   const insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)');
   const end = Math.max(last, max);
   let ordinal = 1;
   for (const row of [...rows, null]) {
     const next = row?.ordinal ?? end + 1;
     for (; ordinal < next; ordinal++) {
-      const isStart = row !== null && ordinal === next - 1 && needsStart(row) && startOf.get(row.turn_id) === undefined;
+      const isStart = row !== null && ordinal === next - 1 && needsStart(row) && startOf.get(log_id, row.turn_id) === undefined;
       if (isStart) insert.run(log_id, ordinal, 'turnStarted', row.turn_id, turnStart(row.turn_id, payloadOf.get(log_id, next)));
       else insert.run(log_id, ordinal, 'lost', null, LOST);
     }

@@ -70,7 +70,8 @@ function withCopyOfWal(file: string, connect: Connect, work: (db: Database | nul
 function withConnection(path: string, connect: Connect, work: (db: Database | null) => void): void {
   const db = connect(path, { readonly: true, fileMustExist: true });
   try {
-    // SQLite then reads a file that is shorter than its header says, too.
+    // With a writable schema, SQLite reads a file that is shorter than its header says, too.
+    db.unsafeMode(true);
     const isReadable = unlessDamaged(() =>
       db.exec('PRAGMA writable_schema = ON; PRAGMA cell_size_check = ON; SELECT 1 FROM sqlite_master'),
     );

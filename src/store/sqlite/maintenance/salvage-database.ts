@@ -11,6 +11,8 @@ import { SalvageTarget } from './salvage-target.ts';
 
 /** The columns of `thread` that are JSON. */
 const THREAD_JSON = ['origin', 'git_info', 'settings', 'token_usage', 'told', 'goal'] as const;
+/** Those of them that may be null. */
+const DISPENSABLE = ['git_info', 'token_usage', 'told', 'goal'] as const;
 /** A log is no longer than this beyond what its histories need: a larger ordinal is a damaged number. */
 const ORDINALS_BEYOND_MAX = 10_000;
 
@@ -53,7 +55,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
   return { threads, losses };
 }
 
-/** Returns the ids of the threads whose histories may have lost their beginnings. */
+/** Returns the ids of the threads that lost a part of their row or the list of their logs. */
 function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
   const columns = target.db.prepare<[], string>("SELECT name FROM pragma_table_info('thread')").pluck().all();
   const addSegment = target.db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
@@ -63,12 +65,13 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
   for (const { rowid: _, ...row } of from.rows('thread', columns)) {
     const thread: Record<string, unknown> = { ...row, path: row.path ?? null };
     if (thread.originator === undefined) thread.originator = originatorOf(thread.origin);
+    const isWhole = dropUnreadable(thread);
     if (!isThread(thread) || !target.insert('thread', thread)) {
       from.damaged.add('thread');
       continue;
     }
     const history = historyOf(thread);
-    if (history === null) shortened.push(String(thread.id));
+    if (history === null || !isWhole) shortened.push(String(thread.id));
     for (const { position, log_id, last_ordinal } of history ?? [{ position: 0, log_id: Number(thread.log_id), last_ordinal: null }]) {
       addLog.run(log_id);
       addSegment.run(thread.id, position, log_id, last_ordinal);
@@ -179,6 +182,13 @@ function keepLogNumbers(from: SalvageSource, target: SalvageTarget): void {
   if (typeof last !== 'number' || !Number.isSafeInteger(last) || last <= used) return;
   target.db.prepare('INSERT INTO log (id) VALUES (?)').run(last);
   target.db.prepare('DELETE FROM log WHERE id = ?').run(last);
+}
+
+/** Empties what a thread can do without and cannot be read. Returns false if there was any. */
+function dropUnreadable(thread: Record<string, unknown>): boolean {
+  const unreadable = DISPENSABLE.filter((column) => thread[column] !== undefined && !isJson(thread[column]));
+  for (const column of unreadable) thread[column] = 'null';
+  return unreadable.length === 0;
 }
 
 /** Whether a row can be a thread: the database holds its types, and this its JSON. */
