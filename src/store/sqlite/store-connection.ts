@@ -53,7 +53,7 @@ export class StoreConnection {
    */
   call<T>(work: (connection: StoreConnection) => T): T {
     return this.guard(() => {
-      if (this.#opened.isOutdated()) this.#reopen();
+      if (this.#opened.readOnly && this.#opened.isOutdated()) this.#reopen();
       try {
         return this.#mending(() => work(this));
       } catch (error) {
@@ -215,7 +215,8 @@ export class StoreConnection {
   /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
   #mending<T>(work: () => T): T {
     if (this.#opened.readOnly || this.#opened.db.inTransaction) return work();
-    if (this.#leaveRequests.isNew) this.#leaveAndReturn(() => this.#opener.open());
+    // Closed: an earlier attempt to open it again has failed.
+    if (this.#leaveRequests.isNew || !this.#opened.db.open) this.#leaveAndReturn(() => this.#opener.open());
     try {
       return work();
     } catch (error) {

@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
-import { enterGateAlone, inUse, whileOthersLeave } from '../database/gate.ts';
+import { enterGateAlone, type Gate, inUse, whileOthersLeave } from '../database/gate.ts';
 import type { Connect } from '../database/load-sqlite.ts';
 import { finishSwaps } from '../database/swap-database.ts';
 import type { Repair } from './losses.ts';
 import { repairDatabase } from './repair-database.ts';
 
-/** How long others may take to leave the file. They do so before their next call. */
-const LEAVE_MS_MAX = 3_000;
+/** How long others may take to leave the file, in tries of this length. They are asked anew at each of them. */
+const TRY_MS = 200;
+const TRIES_MAX = 15;
 
 export interface MendDeps {
   file: string;
@@ -27,8 +28,13 @@ export function fileIdentity(file: string): string | null {
  * the file system.
  */
 export function mendDatabase({ file, ...deps }: MendDeps, damaged: string | null): Repair | null {
-  const alone = whileOthersLeave(file, () => enterGateAlone({ file, ...deps }, LEAVE_MS_MAX));
-  if (alone === null) throw new StoreError('store_damaged', `${file} is damaged and cannot be repaired now: ${inUse(file).message}`);
+  let alone: Gate | null = null;
+  // Others may want to repair it, too, so each try looks whether one of them has done so.
+  for (let tries = 0; alone === null; tries++) {
+    if (tries === TRIES_MAX) throw new StoreError('store_damaged', `${file} is damaged and cannot be repaired now: ${inUse(file).message}`);
+    alone = whileOthersLeave(file, () => enterGateAlone({ file, ...deps }, TRY_MS));
+    if (alone === null && fileIdentity(file) !== damaged) return null;
+  }
   try {
     finishSwaps(file);
     return fileIdentity(file) === damaged ? repairDatabase({ file, ...deps, onProgress: () => {} }) : null;
