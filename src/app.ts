@@ -103,6 +103,8 @@ export interface App {
    * are not answered yet.
    */
   open(): { turns: number; questions: number; requests: number };
+  /** Sends a text for the user to all clients. */
+  warn(message: string): void;
   /**
    * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
    * scripted ones. There are none if every script was followed.
@@ -190,6 +192,7 @@ export function createApp(options: AppParts): App {
     open() {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
+    warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
   };
 }

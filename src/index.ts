@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { type AppParts, createApp } from './app.ts';
+import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { storeFileIn } from './base/files/own-file.ts';
 import type { Ids } from './base/ids.ts';
@@ -77,7 +77,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
   const { root, ...parts } = installed();
   const { pid } = process;
   const files = { file: storeFileIn(resolve(home)), migrationsDir: join(root, 'migrations'), tempDir: tmpdir() };
-  const server = createApp({
+  const server: App = createApp({
     ...given,
     ...parts,
     home: resolve(home),
@@ -87,7 +87,14 @@ export function createAppServer(options: AppServerOptions): AppServer {
     platform: process.platform,
     pid,
     sendSignal: (to, signal) => process.kill(to, signal),
-    store: createStore({ ...files, script: join(root, 'dist', 'store-worker.cjs'), clock: given.clock ?? systemClock, log, pid }),
+    store: createStore({
+      ...files,
+      script: join(root, 'dist', 'store-worker.cjs'),
+      clock: given.clock ?? systemClock,
+      log,
+      pid,
+      onRepaired: (message) => server.warn(message),
+    }),
   });
   let closing: Promise<string[]> | null = null;
   const serve = async (client: StreamPair | Transport) => {

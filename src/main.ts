@@ -29,6 +29,8 @@ const CLOSE_MS_MAX = 5000;
 
 const STDOUT = 1;
 
+const MIGRATIONS = join(__dirname, '..', 'migrations');
+
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 const GENERATORS: Record<Generator, () => Promise<(options: { schemaDir: string; outDir: string; experimental: boolean }) => void>> = {
@@ -99,8 +101,15 @@ function storeFiles(folder: string): DatabasePlaces {
 async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {
   const { home, log, pid } = parts;
   const model = await scriptModel(options, { log, clock: systemClock });
-  const store = createWorkerStore({ ...storeFiles(home), script: join(__dirname, 'store-worker.cjs'), clock: systemClock, log, pid });
-  const server = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
+  const store = createWorkerStore({
+    ...storeFiles(home),
+    script: join(__dirname, 'store-worker.cjs'),
+    clock: systemClock,
+    log,
+    pid,
+    onRepaired: (message) => server.warn(message),
+  });
+  const server: App = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
   return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }
 
@@ -201,6 +210,19 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
   if (isDone) process.exitCode = 0;
 }
 
+async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
+  const { maintainStore } = await import('./cli/maintain-store.ts');
+  const isWell = await maintainStore(
+    { action, json, target: file === null ? null : resolve(file), file: join(homeFolder(), 'heddle.db'), migrationsDir: MIGRATIONS },
+    {
+      print: (text) => process.stdout.write(text),
+      complain: (text) => process.stderr.write(text),
+      progress: process.stderr.isTTY && !json ? (text) => process.stderr.write(text) : null,
+    },
+  );
+  process.exitCode = isWell ? 0 : 1;
+}
+
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -221,6 +243,9 @@ function run(command: Command): void {
       return;
     case 'trust':
       trust(command).catch((error: unknown) => fail(error, error instanceof OptionError ? 2 : 1));
+      return;
+    case 'store':
+      store(command).catch((error: unknown) => fail(error, 1));
       return;
     case 'generate':
       generate(command).catch((error: unknown) => fail(error, 1));

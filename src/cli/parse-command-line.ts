@@ -21,11 +21,16 @@ const GENERATORS = ['generate-json-schema', 'generate-ts'] as const;
 
 export type Generator = (typeof GENERATORS)[number];
 
+const STORE_ACTIONS = ['backup', 'restore', 'check', 'repair', 'vacuum'] as const;
+
+export type StoreAction = (typeof STORE_ACTIONS)[number];
+
 /** The command that a command line asks for. */
 export type Command =
   | { run: 'help' }
   | { run: 'version' }
   | { run: 'trust'; folder: string; yes: boolean }
+  | { run: 'store'; action: StoreAction; file: string | null; json: boolean }
   | { run: 'generate'; generator: Generator; out: string; experimental: boolean }
   | { run: 'serve'; options: ServeOptions };
 
@@ -50,6 +55,7 @@ export function parseCommandLine(argv: string[]): Command {
       out: { type: 'string', short: 'o' },
       experimental: { type: 'boolean' },
       yes: { type: 'boolean' },
+      json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'V' },
     },
@@ -60,6 +66,8 @@ export function parseCommandLine(argv: string[]): Command {
   if (generate !== null) return generate;
   const trust = trustCommand(positionals, values);
   if (trust !== null) return trust;
+  const store = storeCommand(positionals, values);
+  if (store !== null) return store;
   const [command = 'app-server', ...rest] = positionals;
   if (command !== 'app-server' || rest.length > 0) throw new Error(`unknown command '${positionals.join(' ')}'`);
   if (values.listen !== undefined && values.listen !== 'stdio://') throw new Error(`--listen ${values.listen}: expected stdio://`);
@@ -110,6 +118,27 @@ function trustCommand(positionals: string[], { yes, ...others }: { yes?: boolean
   }
   if (yes !== undefined) throw new Error('--yes can only be used with trust');
   return null;
+}
+
+/** Returns null if the command line does not ask to maintain the store. */
+function storeCommand(positionals: string[], { json, ...others }: { json?: boolean; [other: string]: unknown }): Command | null {
+  const [command, ...words] = positionals;
+  if (command === 'store') {
+    const [other] = Object.keys(others);
+    if (other !== undefined) throw new Error(`--${other} cannot be used with store, whose only option is --json`);
+    return { run: 'store', ...storeAction(words), json: json === true };
+  }
+  if (json !== undefined) throw new Error('--json can only be used with store');
+  return null;
+}
+
+function storeAction([name = '', ...files]: string[]): { action: StoreAction; file: string | null } {
+  const action = STORE_ACTIONS.find((known) => known === name);
+  if (action === undefined) throw new Error(`store ${name}: expected ${STORE_ACTIONS.join(', ')}`);
+  const wanted = action === 'backup' || action === 'restore' ? 1 : 0;
+  if (wanted === 1 && !files[0]) throw new Error(`store ${action} requires the name of the backup file`);
+  if (files.length > wanted) throw new Error(`store ${action}: unexpected '${files[wanted]}'`);
+  return { action, file: files[0] ?? null };
 }
 
 function oneOf<T extends string>(option: string, value: string, isKnown: (value: string) => value is T, known: string): T {

@@ -1,6 +1,7 @@
 /** The text of `--help`, which also follows the error message for an invalid command line. */
 export const USAGE = `usage: heddle [app-server] [options]
        heddle trust [FOLDER] [--yes]
+       heddle store backup FILE | restore FILE | check | repair | vacuum [--json]
        heddle generate-json-schema --out DIR [--experimental]
        heddle generate-ts --out DIR [--experimental]
 
@@ -27,6 +28,15 @@ trust shows the files of the project in FOLDER (by default the current folder) t
 whether to trust them. Until then they have no effect. The project itself must be trusted in config.toml.
 
       --yes                trust them without asking
+
+store keeps the database of threads in order. The exit code is 0 if all is well, 1 if not.
+
+  backup FILE              write a complete copy to a new file; servers may run
+  restore FILE             replace the database by a backup; the old one is kept beside it under its date
+  check                    look for damage; servers may run
+  repair                   copy all that can be read of a damaged database into a new one; the old one is kept
+  vacuum                   give free space back to the system
+      --json               print the result as one line of JSON
 
 For authors of clients: generate-json-schema writes the protocol as JSON Schema and as an OpenRPC document, generate-ts
 writes it as TypeScript types.

@@ -157,7 +157,7 @@ test('the refusal names the file, and says how to read threads and to make a cop
   const { heddle, where, threadId } = server;
   const file = join(where.home, 'heddle.db');
   const path = linkTo(linkSync)(file, where);
-  const message = `${path} is ${file}, which belongs to heddle's own store, and nothing else may use it: read threads with thread/list and thread/read, and make a copy with \`heddle store backup FILE\``;
+  const message = `${path} is ${file}, which belongs to heddle's own store, and nothing else may use it: read threads with thread/list and thread/read, and make a copy with 'heddle store backup FILE'`;
   const refusal = { code: -32600, message, data: { code: 'store_file', path } };
   expect(await heddle.refusal('fs/readFile', { path })).toEqual(refusal);
   expect(await heddle.refusal('fs/writeFile', { path, dataBase64: '' })).toEqual(refusal);

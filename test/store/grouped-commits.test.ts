@@ -74,7 +74,7 @@ test('if the disk is too full for one of them, the others are written', async ()
   });
   const [a, b, c] = (await writers(store, [1, 2, 3])) as [ThreadWriter, ThreadWriter, ThreadWriter];
   const db = open as unknown as Database.Database;
-  db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + 2}`);
+  db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + 6}`);
   const big = [turnStarted('t1'), itemEntry('t1', agentMessage('a', 'x'.repeat(50_000))), turnEnded('t1')];
   const outcomes = await Promise.allSettled([a.append(turnEntries('t1')), b.append(big), c.append(turnEntries('t1'))]);
   expect(outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'done'))).toEqual(['done', 'store_full', 'done']);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -37,10 +37,10 @@ test.each(['opening', 'locking'] as const)(
     const { connect, connections } = failOnce('.lock', at);
     const store = home.open(connect);
     await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
-    expect(readdirSync(join(home.home, 'heddle-writers'))).toEqual([]);
-    expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([home.file]);
+    expect(home.lockFiles()).toEqual([]);
+    expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([`${home.home}/heddle-writers/gate`, home.file]);
     await threadWithTurns(store, 1, ['t1']);
-    expect(readdirSync(join(home.home, 'heddle-writers'))).toHaveLength(1);
+    expect(home.lockFiles()).toHaveLength(1);
     await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
   },
 );
@@ -51,14 +51,13 @@ test("a writer that failed to read a dead writer's lock file can be opened again
   const store = home.open(connect);
   await store.getThread(idOf(1));
   const writers = join(home.home, 'heddle-writers');
-  mkdirSync(writers);
   writeFileSync(join(writers, 'dead.lock'), '');
   home.sql((db) => db.exec("INSERT INTO lease (thread_id, owner, pid) VALUES ('gone', 'dead', 77)"));
   await expect(store.createThread(threadRecord(1))).rejects.toMatchObject(failed);
-  expect(readdirSync(writers)).toEqual(['dead.lock']);
-  expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([home.file]);
+  expect(home.lockFiles()).toEqual(['dead.lock']);
+  expect(connections.filter((db) => db.open).map((db) => db.name)).toEqual([`${home.home}/heddle-writers/gate`, home.file]);
   await threadWithTurns(store, 1, ['t1']);
-  expect(readdirSync(writers)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
+  expect(home.lockFiles()).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
 });
 
 test('the leases of a dead process are removed even if the thread that is opened is then refused', async () => {

@@ -88,7 +88,8 @@ describe('a full disk', () => {
       return db;
     });
     await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_full', message: expect.stringContaining(home.file) });
-    expect(readdirSync(home.home)).toEqual([]);
+    expect(readdirSync(home.home)).toEqual(['heddle-writers']);
+    expect(readdirSync(`${home.home}/heddle-writers`)).toEqual(['gate']);
     pages = 1_000_000;
     await threadWithTurns(store, 1, ['t1']);
   });
@@ -197,8 +198,9 @@ describe('the file', () => {
     expect(existsSync(home.home)).toBe(false);
     await store.listThreads(everyThread);
     expect(statSync(home.home).mode & 0o777).toBe(0o700);
-    expect(readdirSync(home.home).sort()).toEqual(['heddle.db', 'heddle.db-shm', 'heddle.db-wal']);
-    for (const name of readdirSync(home.home)) expect(statSync(`${home.home}/${name}`).mode & 0o777).toBe(0o600);
+    const files = ['heddle-writers/gate', 'heddle.db', 'heddle.db-shm', 'heddle.db-wal'];
+    expect(readdirSync(home.home).sort()).toEqual(['heddle-writers', ...files.slice(1)]);
+    for (const name of files) expect(statSync(`${home.home}/${name}`).mode & 0o777).toBe(0o600);
   });
 
   test('is the only one that a closed store leaves, and has no lease of a thread', async () => {
@@ -207,10 +209,10 @@ describe('the file', () => {
     const writer = await threadWithTurns(store, 1, ['t1']);
     await store.createThread(threadRecord(2));
     await writer.append(turnEntries('t2'));
-    expect(readdirSync(`${home.home}/heddle-writers`)).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
+    expect(home.lockFiles()).toEqual([expect.stringMatching(/^[0-9a-f-]{36}\.lock$/)]);
     await store.close();
     expect(readdirSync(home.home).sort()).toEqual(['heddle-writers', 'heddle.db']);
-    expect(readdirSync(`${home.home}/heddle-writers`)).toEqual([]);
+    expect(home.lockFiles()).toEqual([]);
     expect(home.count('lease')).toBe(0);
   });
 
@@ -238,7 +240,7 @@ describe('the file', () => {
     });
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
     await store.close();
-    expect(readdirSync(home.home)).toEqual(['heddle.db']);
+    expect(readdirSync(home.home)).toEqual(['heddle-writers', 'heddle.db']);
   });
 
   test('is opened again by the next call if it could not be opened', async () => {

@@ -23,7 +23,8 @@ import {
 const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
 const ignore = () => {};
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-const store = createSqliteStore({ file, migrationsDir, tempDir: '/nowhere', clock: systemClock, log, pid: process.pid });
+const onRepaired = () => say('repaired');
+const store = createSqliteStore({ file, migrationsDir, tempDir: '/nowhere', clock: systemClock, log, pid: process.pid, onRepaired });
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 process.stdin.resume();
@@ -55,6 +56,20 @@ switch (job) {
     }
     say('ready');
     break;
+  case 'goes on': {
+    const thread = Number(number);
+    const writer = await store.createThread(threadRecord(thread), turnEntries('t1'));
+    say('ready');
+    let turn = 2;
+    process.stdin.on('data', async () => {
+      const done = await writer
+        .append(turnEntries(`t${turn++}`))
+        .then(() => store.listThreads(everyThread))
+        .catch((error: unknown) => error);
+      say(done instanceof Error ? String(done) : 'appended');
+    });
+    break;
+  }
   case 'deletes': {
     const entries = Array.from({ length: 200 }, (_, index) => turnEntries(`t${index}`)).flat();
     const writer = await store.createThread(threadRecord(1), [

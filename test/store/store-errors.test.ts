@@ -27,7 +27,7 @@ describe('an error says what happened and what to do', () => {
     [
       'SQLITE_CORRUPT_INDEX',
       'store_damaged',
-      /is damaged: run `heddle store repair`, or restore a backup with `heddle store restore FILE`/,
+      /is damaged: run 'heddle store repair', or restore a backup with 'heddle store restore FILE'/,
     ],
     ['SQLITE_ERROR', 'store_failed', /cannot be used \(/],
   ])('%s', (code, storeCode, text) => {

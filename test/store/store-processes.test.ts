@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -56,7 +55,35 @@ test('a thread has one writer in all processes, until that process is killed; it
   const writer = await store.openWriter(idOf(1));
   await writer.append(turnEntries('t3'));
   expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), 't2 interrupted: u, c, a', wholeTurn('t3')]);
-  expect(readdirSync(join(home.home, 'heddle-writers')), 'the dead owner is cleared away').toHaveLength(1);
+  expect(home.lockFiles(), 'the dead owner is cleared away').toHaveLength(1);
+});
+
+test('of several processes that find a damaged page, one repairs the database, the others follow, and all go on with their threads', async () => {
+  const home = tempHome();
+  const children = [1, 2, 3].map((number) => start(home, 'goes on', number));
+  for (const { line } of children) expect(await line()).toBe('ready');
+  const [root, bytes] = home.sql((db) => {
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    const page = Number(db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'thread_by_creation'").pluck().get());
+    return [page, Number(db.pragma('page_size', { simple: true }))];
+  });
+  const descriptor = openSync(home.file, 'r+');
+  writeSync(descriptor, Buffer.alloc(bytes, 0xa5), 0, bytes, (root - 1) * bytes);
+  closeSync(descriptor);
+  const said: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    for (const { child } of children) child.stdin?.write('go on\n');
+    for (const { line } of children) {
+      let text = await line();
+      for (; text === 'repaired'; text = await line()) said.push(text);
+      said.push(text);
+    }
+  }
+  expect(said.filter((text) => text !== 'appended')).toEqual(['repaired']);
+  for (const { child } of children) await endInput(child);
+  const store = home.open();
+  for (const number of [1, 2, 3]) expect(await turnsInShort(store, idOf(number))).toEqual(['t1', 't2', 't3'].map(wholeTurn));
+  expect(readdirSync(home.home).filter((name) => name.startsWith('heddle.db.damaged-'))).toHaveLength(1);
 });
 
 test('an append that has resolved survives kill -9', async () => {
@@ -79,7 +106,7 @@ test('processes that start at once in a new home share one database and lose not
   for (const { line } of children) expect(await line()).toBe('ready');
   for (const { child } of children) await endInput(child);
   expect(readdirSync(home.home).sort()).toEqual(['heddle-writers', 'heddle.db']);
-  expect(readdirSync(join(home.home, 'heddle-writers'))).toEqual([]);
+  expect(home.lockFiles()).toEqual([]);
   const store = home.open();
   const { data } = await store.listThreads(everyThread);
   expect(data).toHaveLength(60);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -20,6 +20,8 @@ export class TempHome {
   readonly home = join(this.folder, 'home');
   readonly file = join(this.home, 'heddle.db');
   readonly warnings: string[] = [];
+  /** What users were told about repairs. */
+  readonly repairs: string[] = [];
   readonly #stores: { close(): Promise<void> }[] = [];
 
   /** Opens a store as another process would. */
@@ -30,7 +32,11 @@ export class TempHome {
   /** Opens a store as another process would, below its interface, which is asynchronous. */
   connect(): StoreConnection {
     return this.closeAtEnd(
-      new StoreConnection({ ...this.options(), connect: (file, options) => neverCollect(new Database(file, { timeout: 0, ...options })) }),
+      new StoreConnection({
+        onRepaired: () => {},
+        ...this.options(),
+        connect: (file, options) => neverCollect(new Database(file, { timeout: 0, ...options })),
+      }),
     );
   }
 
@@ -48,7 +54,8 @@ export class TempHome {
       warn: (_fields: unknown, text?: string) => void this.warnings.push(text ?? ''),
     };
     const { file, clock, folder } = this;
-    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42 };
+    const onRepaired = (message: string) => void this.repairs.push(message);
+    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42, onRepaired };
   }
 
   /** Reads or changes the database without the store. */
@@ -59,6 +66,11 @@ export class TempHome {
     } finally {
       db.close();
     }
+  }
+
+  /** The names of the lock files of owners. */
+  lockFiles(): string[] {
+    return readdirSync(join(this.home, 'heddle-writers')).filter((name) => name.endsWith('.lock'));
   }
 
   count(table: string): number {

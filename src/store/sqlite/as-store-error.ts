@@ -3,12 +3,16 @@ import { StoreError } from '../store-error.ts';
 import { type ErrorCause, errorCause } from './error-cause.ts';
 
 const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
-const DAMAGE_ADVICE = 'is damaged: run `heddle store repair`, or restore a backup with `heddle store restore FILE`';
+const LOST_TABLE = /^no such (table|column)/;
+const DAMAGE_ADVICE = "is damaged: run 'heddle store repair', or restore a backup with 'heddle store restore FILE'";
 
 /** The stored data contradicts itself. The store turns it into a StoreError `store_damaged`, which names the file. */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
+
+/** The whole file is not a database of heddle. */
+export class FileDamage extends Damage {}
 
 /**
  * Returns the StoreError for an error of SQLite or the file system. Its message names the file, the cause and, if there is one,
@@ -34,6 +38,16 @@ export function locked(file: string, ms: number, pid: number | null): StoreError
   return new StoreError('store_failed', text, pid === null ? {} : { pid });
 }
 
+/** Whether SQLite, or the opening of the database, found the file itself damaged, and not only one thread in it. */
+export function isFileDamage(error: unknown): boolean {
+  const code = systemErrorCode(error) ?? '';
+  return (
+    error instanceof FileDamage ||
+    DAMAGED.some((known) => code.startsWith(known)) ||
+    (error instanceof Error && LOST_TABLE.test(error.message))
+  );
+}
+
 /** Whether the error becomes `store_read_only`. */
 export function isReadOnly(error: unknown, file: string): boolean {
   const reason = asStoreError(error, file);
@@ -54,7 +68,7 @@ export function readOnly(file: string): StoreError {
 function causeOf(error: Error & { code?: unknown }, file: string): ErrorCause | null {
   const code = typeof error.code === 'string' ? error.code : '';
   const isDamage = error instanceof Damage || DAMAGED.some((known) => code === known || code.startsWith(`${known}_`));
-  if (isDamage || /^no such (table|column)/.test(error.message)) return { code: 'store_damaged', text: DAMAGE_ADVICE };
+  if (isDamage || LOST_TABLE.test(error.message)) return { code: 'store_damaged', text: DAMAGE_ADVICE };
   const cause = errorCause(code, file);
   if (cause !== null) return cause;
   return code.startsWith('SQLITE_') || 'syscall' in error ? { code: 'store_failed', text: 'cannot be used' } : null;

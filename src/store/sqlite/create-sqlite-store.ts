@@ -45,6 +45,8 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   log: Log;
   /** Named in `active_writer` errors of other processes. */
   pid: number;
+  /** Called with a text for the user when a damaged database has been repaired. */
+  onRepaired?: (message: string) => void;
   /** For tests. */
   connect?: Connect;
   /** For tests: measures the waiting for locks of other processes. */
@@ -225,7 +227,7 @@ export class SqliteStore implements ThreadStore {
     const startMs = waitClock.monotonic();
     for (;;) {
       try {
-        this.#connection = new StoreConnection({ ...this.#options, connect });
+        this.#connection = new StoreConnection({ onRepaired: () => {}, ...this.#options, connect });
         return this.#connection;
       } catch (error) {
         // Another process makes or migrates the database.

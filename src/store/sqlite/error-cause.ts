@@ -21,7 +21,7 @@ const failed = (why: string): ErrorCause => ({ code: 'store_failed', text: `cann
 
 const NO_SPACE = full('the disk is full', 'Free some space');
 const NO_PERMISSION = readOnly('make the file and its folder writable');
-const BROKEN = failed('the disk, or the connection to it, reported an error: check it, then restart heddle and run `heddle store check`');
+const BROKEN = failed("the disk, or the connection to it, reported an error: check it, then restart heddle and run 'heddle store check'");
 const NO_LOCKS = failed("the file system does not support locks: put heddle's home on a local disk");
 const NO_MEMORY = failed('there is not enough memory: end some processes');
 

@@ -1,11 +1,14 @@
-import { activeWriter, writerClosed } from '../store-error.ts';
+import { activeWriter, StoreError, writerClosed } from '../store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
 /** The store, as its writers use it. */
 export interface WriterDeps {
-  readonly database: ThreadDatabase;
+  /** Whether the thread is ephemeral. */
+  readonly inMemory: boolean;
+  /** The thread's database: another one after a repair. */
+  database(): ThreadDatabase;
   now(): number;
   /** Commits the write, maybe together with others. Rejects with a StoreError. */
   write(write: JoinedWrite): Promise<void>;
@@ -28,6 +31,7 @@ export class SqliteWriter implements ThreadWriter {
   #logId: number;
   #tip: number;
   #closed = false;
+  #lostBy: string | null = null;
 
   constructor(deps: WriterDeps, { threadId, logId, tip }: LogTail) {
     this.threadId = threadId;
@@ -43,12 +47,12 @@ export class SqliteWriter implements ThreadWriter {
 
   /** Whether the thread is ephemeral. */
   get inMemory(): boolean {
-    return this.#deps.database.inMemory;
+    return this.#deps.inMemory;
   }
 
   async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
-    const { database } = this.#deps;
     const append = () => {
+      const database = this.#deps.database();
       const [before, tip] = [this.#tip, this.#tip + entries.length];
       if (!database.threads.advance(this.threadId, before, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
       database.logs.append(this.#logId, before, entries);
@@ -62,13 +66,23 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   savePartial(item: StoredItem): Promise<void> {
-    return this.#write(() => this.#deps.database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }));
+    return this.#write(() => this.#deps.database().partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }));
   }
 
   dropPartials(itemIds: readonly string[]): Promise<void> {
     return this.#write(() => {
-      for (const itemId of itemIds) this.#deps.database.partials.remove(this.threadId, itemId);
+      for (const itemId of itemIds) this.#deps.database().partials.remove(this.threadId, itemId);
     });
+  }
+
+  get tail(): LogTail {
+    return { threadId: this.threadId, logId: this.#logId, tip: this.#tip };
+  }
+
+  /** Refuses all further writes with `store_damaged` and this reason. */
+  lose(reason: string): void {
+    this.#closed = true;
+    this.#lostBy = reason;
   }
 
   /** Continues in another log. */
@@ -95,7 +109,7 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #forgetPartials(entries: LogEntry[]): void {
-    const { partials } = this.#deps.database;
+    const { partials } = this.#deps.database();
     const running: string[] = [];
     for (const entry of entries) {
       if (entry.kind === 'item' && entry.running) running.push(entry.item.id);
@@ -105,6 +119,7 @@ export class SqliteWriter implements ThreadWriter {
   }
 
   #assertOpen(): void {
+    if (this.#lostBy !== null) throw new StoreError('store_damaged', this.#lostBy);
     if (this.#closed) throw writerClosed(this.threadId);
   }
 }

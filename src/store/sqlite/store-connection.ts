@@ -1,27 +1,22 @@
-import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
-import type { Log } from '../../base/log.ts';
 import { activeWriter, threadNotFound } from '../store-error.ts';
-import { asStoreError, isBusy, isReadOnly, locked, readOnly } from './as-store-error.ts';
+import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
+import { commitTogether } from './commit-together.ts';
 import { IdleWork } from './database/idle-work.ts';
-import { Leases } from './database/leases.ts';
+import { LeaveRequests } from './database/leave-requests.ts';
 import { lockHolder } from './database/lock-holder.ts';
-import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
-import { StoreWatch } from './database/store-watch.ts';
+import { openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
-import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
+import { fileIdentity } from './maintenance/mend-database.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
+import { type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
 import { type JoinedWrite, StoreQueue } from './store-queue.ts';
 import { isIndexDamage } from './threads/rebuild-index.ts';
 
-export interface StoreConnectionOptions extends DatabaseFiles {
+export interface StoreConnectionOptions extends OpenStoreOptions {
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
-  clock: Clock;
-  log: Log;
-  pid: number;
 }
 
 /** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
@@ -29,11 +24,7 @@ export class StoreConnection {
   /** Every call goes through it. */
   readonly queue: StoreQueue;
   readonly #options: StoreConnectionOptions;
-  #opened: OpenedDatabase;
-  #disk: ThreadDatabase;
-  #leases: Leases;
-  /** Null: the database can only be read. */
-  #watch: StoreWatch | null;
+  #store: OpenedStore;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
   /** The ids of ephemeral threads that hold logs of the file. */
@@ -41,17 +32,24 @@ export class StoreConnection {
   #memory: ThreadDatabase | null = null;
   /** The release of closed writers that is about to run. */
   #releasing: Promise<void> | null = null;
+  readonly #opener: StoreOpener;
+  readonly #leaveRequests: LeaveRequests;
+  /** The file was opened again, and this process's threads are not taken in it yet. */
+  #isReturning = false;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
-    this.#opened = openDatabase(options);
-    ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
+    this.#opener = new StoreOpener(options);
+    this.#store = this.#opener.open();
     this.queue = new StoreQueue({
       commit: (writes) => this.#commit(writes),
       lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
       ...(options.waitClock && { clock: options.waitClock }),
     });
-    this.#watch = watchOf(this.#opened, options);
+    this.#leaveRequests = new LeaveRequests({
+      ...options,
+      onRequest: () => void this.queue.read(() => this.call(() => {})).catch(() => {}),
+    });
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -62,7 +60,7 @@ export class StoreConnection {
 
   /** The database of the file, or a copy of it if the file can only be read. */
   get disk(): ThreadDatabase {
-    return this.#disk;
+    return this.#store.disk;
   }
 
   /**
@@ -71,9 +69,9 @@ export class StoreConnection {
    */
   call<T>(work: (connection: StoreConnection) => T): T {
     return this.guard(() => {
-      if (this.#opened.isOutdated()) this.#reopen();
+      if (this.#store.opened.readOnly && this.#store.opened.isOutdated()) this.#reopen();
       try {
-        return work(this);
+        return this.#mending(() => work(this));
       } catch (error) {
         if (!isReadOnly(error, this.#options.file) || this.#isWriting()) throw error;
         this.#reopen();
@@ -107,15 +105,15 @@ export class StoreConnection {
 
   /** Returns the database, or throws `store_read_only` if it can only be read. */
   writable(database: ThreadDatabase): ThreadDatabase {
-    if (this.#opened.readOnly && !database.inMemory) throw readOnly(this.#options.file);
+    if (this.#store.opened.readOnly && !database.inMemory) throw readOnly(this.#options.file);
     return database;
   }
 
   /** Runs a write in which this process may take threads of the database. */
   writeAsOwner<T>(database: ThreadDatabase, work: () => T): T {
     // Dead processes may have held logs, which nothing needs now.
-    if (!database.inMemory && this.#leases.becomeOwner((clear) => database.write(clear))) {
-      this.#watch?.holds(this.#leases.lockFile);
+    if (!database.inMemory && this.#store.leases.becomeOwner((clear) => database.write(clear))) {
+      this.#store.watch?.holds(this.#store.leases.lockFile);
       this.#idleWork.discarded();
     }
     return this.write(database, work);
@@ -124,17 +122,17 @@ export class StoreConnection {
   /** Gives this process the lease of a thread. Call it within `writeAsOwner`. Throws `active_writer`. */
   takeThread(database: ThreadDatabase, threadId: string): void {
     if (this.#writers.has(threadId)) throw activeWriter(threadId, this.#options.pid);
-    if (!database.inMemory) this.#leases.take(threadId);
+    if (!database.inMemory) this.#store.leases.take(threadId);
   }
 
   /** Throws `active_writer` while another process has the thread. */
   assertNotHeldElsewhere(threadId: string): void {
-    this.#leases.assertNotElsewhere(threadId);
+    this.#store.leases.assertNotElsewhere(threadId);
   }
 
   /** Removes the lease of a deleted thread. Call it within a transaction. */
   forgetLease(threadId: string): void {
-    this.#leases.forget(threadId);
+    this.#store.leases.forget(threadId);
   }
 
   /**
@@ -148,7 +146,7 @@ export class StoreConnection {
         const found = cut();
         const logIds = found.segments.map(({ logId }) => logId).filter((logId) => logId > 0);
         if (logIds.length === 0) return found;
-        this.#leases.hold(threadId, logIds);
+        this.#store.leases.hold(threadId, logIds);
         this.#holding.add(threadId);
         return found;
       });
@@ -159,23 +157,25 @@ export class StoreConnection {
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
-    void this.#release({ threadId }, () => this.#leases.hold(threadId, kept));
+    void this.#release({ threadId }, () => this.#store.leases.hold(threadId, kept));
     if (kept.length === 0) this.#holding.delete(threadId);
   }
 
   /** Whether a writer has the thread, in this process or another. */
   isLive(threadId: string): boolean {
-    return this.#writers.has(threadId) || this.#leases.isHeldElsewhere(threadId);
+    return this.#writers.has(threadId) || this.#store.leases.isHeldElsewhere(threadId);
   }
 
   /** Makes the writer of a thread that this process has taken. */
   addWriter(database: ThreadDatabase, tail: LogTail): SqliteWriter {
+    const current = () => (database.inMemory ? database : this.disk);
     const deps: WriterDeps = {
-      database,
+      inMemory: database.inMemory,
+      database: current,
       now: () => this.now(),
       // Nothing else can lock the database in memory.
       write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
-      assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
+      assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#store.leases.assertHeld(threadId)),
       release: (threadId: string) => this.#releaseThread(database, threadId),
     };
     const writer = new SqliteWriter(deps, tail);
@@ -199,7 +199,7 @@ export class StoreConnection {
     if (database.inMemory) return database.write(work, durable);
     const kept = () => {
       const result = work();
-      this.#watch?.assertKept();
+      this.#store.watch?.assertKept();
       return result;
     };
     try {
@@ -207,7 +207,7 @@ export class StoreConnection {
       this.#idleWork.wrote();
       return result;
     } catch (error) {
-      this.#watch?.rescue();
+      this.#store.watch?.rescue();
       throw error;
     }
   }
@@ -223,27 +223,78 @@ export class StoreConnection {
 
   async close(): Promise<void> {
     const closing = [...this.#writers.values()].map((writer) => writer.close());
-    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#leases.releaseAll()));
+    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#store.leases.releaseAll()));
     this.queue.close();
     await Promise.all(closing);
     this.#idleWork.close();
-    this.#leases.close();
+    this.#leaveRequests.close();
+    this.#store.leases.close();
     this.#memory?.db.close();
-    this.#opened.db.close();
+    this.#store.opened.close();
   }
 
   /** Keeps ephemeral threads. If it fails, the next call tries again. */
   #reopen(): void {
-    const before = this.#opened;
-    this.#leases.close();
+    const before = this.#store.opened;
+    this.#store.leases.close();
     // Connections of one process share the -shm file, which the old one may have opened for reading only.
-    if (!before.readOnly) before.db.close();
-    const opened = openDatabase(this.#options, before);
-    if (opened === before) return;
-    ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
-    this.#watch = watchOf(opened, this.#options);
-    this.#opened = opened;
-    before.db.close();
+    if (!before.readOnly) before.close();
+    const after = this.#opener.reopen(before);
+    if (after === null) return;
+    this.#store = after;
+    before.close();
+  }
+
+  /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
+  #mending<T>(work: () => T): T {
+    if (this.#store.opened.readOnly || this.#store.opened.db.inTransaction) return work();
+    // Closed: an earlier attempt to open it again has failed.
+    if (this.#leaveRequests.isNew || !this.#store.opened.db.open) this.#leaveAndReturn(() => this.#opener.open());
+    else if (this.#isReturning) this.#takeAgain();
+    try {
+      return work();
+    } catch (error) {
+      if (!isFileDamage(error)) throw error;
+      const damaged = fileIdentity(this.#options.file);
+      this.#leaveAndReturn(() => this.#opener.openRepaired(error, damaged));
+      return work();
+    }
+  }
+
+  /** Closes the file, and lets `open` open it again. */
+  #leaveAndReturn(open: () => OpenedStore): void {
+    this.#leaveRequests.follow();
+    this.#store.leases.close();
+    this.#store.opened.close();
+    this.#store = open();
+    this.#isReturning = true;
+    this.#takeAgain();
+  }
+
+  /** Takes the threads of this process's writers in a file that was opened again. If it throws, the next call does it again. */
+  #takeAgain(): void {
+    const writers = [...this.#writers.values()].filter((writer) => !writer.inMemory);
+    const kept = writers.filter(({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId));
+    const mustTake = !this.#store.opened.readOnly && (kept.length > 0 || this.#holding.size > 0);
+    if (mustTake) {
+      this.writeAsOwner(this.#store.disk, () => {
+        for (const { threadId } of kept) this.#store.leases.take(threadId);
+        for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
+      });
+    }
+    this.#isReturning = false;
+  }
+
+  /** Ends the writer of a thread that a repair could not save as it was. Returns false. */
+  #lose(threadId: string): false {
+    this.#writers.get(threadId)?.lose(`${this.#options.file} was damaged, and part of thread ${threadId} was lost: resume it`);
+    this.#writers.delete(threadId);
+    return false;
+  }
+
+  #logsHeldBy(threadId: string): number[] {
+    const segments = this.#memory?.logs.segments(threadId) ?? [];
+    return segments.map(({ logId }) => logId).filter((logId) => logId > 0);
   }
 
   #isWriting(): boolean {
@@ -261,7 +312,7 @@ export class StoreConnection {
     // All writers that are closed in the same moment are released at once.
     this.#releasing ??= this.#release({ threadId }, () => {
       this.#releasing = null;
-      this.#leases.keepOnly(this.#writers.keys());
+      this.#store.leases.keepOnly(this.#writers.keys());
     });
     return this.#releasing;
   }
@@ -280,56 +331,19 @@ export class StoreConnection {
     committed();
   }
 
-  /** Commits writes in one transaction. Returns the error of each, and null for those that are committed. */
   #commit(writes: readonly JoinedWrite[]): unknown[] {
-    const isDurable = writes.some(({ durable }) => durable);
-    const [only, second] = writes;
-    try {
-      return this.guard(() =>
-        this.write(
-          this.disk,
-          () => {
-            if (only === undefined || second !== undefined) return writes.map(({ run }) => this.#commitPart(run));
-            only.run();
-            return [null];
-          },
-          isDurable,
-        ),
-      );
-    } catch (error) {
-      // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.
-      return second === undefined || isBusy(error) ? writes.map(() => error) : writes.flatMap((write) => this.#commit([write]));
-    }
-  }
-
-  /** Returns the error of a write whose failure leaves the others in its transaction. Throws other errors. */
-  #commitPart(run: () => void): unknown {
-    try {
-      this.disk.part(run);
-      return null;
-    } catch (error) {
-      if (!this.disk.db.inTransaction || isIndexDamage(error)) throw error;
-      return asStoreError(error, this.#options.file);
-    }
+    return commitTogether(writes, {
+      transact: (work, durable) => this.guard(() => this.#mending(() => this.write(this.disk, work, durable))),
+      part: (run) => this.disk.part(run),
+      failureOf: (error) => {
+        if (!this.disk.db.inTransaction || isIndexDamage(error) || isFileDamage(error)) throw error;
+        return asStoreError(error, this.#options.file);
+      },
+    });
   }
 
   #collect(): boolean {
-    const databases = this.databases().filter((database) => database.inMemory || !this.#opened.readOnly);
-    return databases.map((database) => database.write(() => database.discarded.collect())).includes(true);
-  }
-}
-
-function watchOf({ db, readOnly }: OpenedDatabase, options: StoreConnectionOptions): StoreWatch | null {
-  return readOnly ? null : new StoreWatch({ ...options, checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)') });
-}
-
-function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
-  try {
-    const disk = new ThreadDatabase(db, { inMemory: false, log });
-    const held = new HeldLogs(db, disk.discarded);
-    return { disk, leases: new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held }) };
-  } catch (error) {
-    db.close();
-    throw error;
+    const databases = this.databases().filter((database) => database.inMemory || !this.#store.opened.readOnly);
+    return databases.map((database) => database.write(() => database.discarded.collect() || database.freePages.giveBack())).includes(true);
   }
 }

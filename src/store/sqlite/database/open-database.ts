@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
-import { Damage, isReadOnly, newer } from '../as-store-error.ts';
+import { FileDamage, isReadOnly, newer } from '../as-store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
+import { createDraft } from './create-draft.ts';
+import { databaseVersion } from './database-version.ts';
+import { enterGate, enterGateAlone, type Gate, type GateDeps, inUse } from './gate.ts';
 import type { Connect } from './load-sqlite.ts';
-import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { migrate, SCHEMA_VERSION } from './migrate.ts';
+import { finishSwaps, isSwapPending } from './swap-database.ts';
+import { syncFile, syncFolder } from './sync-file.ts';
 
 export interface DatabasePlaces {
   /** The database file. Its folder is made if it is missing, and also has the lock files of live writers. */
@@ -30,14 +35,16 @@ export interface OpenedDatabase {
   readOnly: boolean;
   /** Whether it must be opened again, because it was closed or its original has changed. */
   isOutdated(): boolean;
+  /** Closes the database, and lets others be alone with its file. */
+  close(): void;
 }
 
-const APPLICATION_ID = 0x6865646c;
 /** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
 const SQLITE_VERSION_MIN = '3.51.3';
+/** How long opening waits for a process that is alone with the file. */
+const GATE_WAIT_MS = 5_000;
 /** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
-const WAL_PAGES_MAX = 4_000;
-const WAL_BYTES_KEPT_MAX = 16 * 1024 * 1024;
+const WAL_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Opens the database; makes it if it is missing. If it cannot be written, opens a copy of it. Returns `current` if that is
@@ -45,16 +52,45 @@ const WAL_BYTES_KEPT_MAX = 16 * 1024 * 1024;
  */
 export function openDatabase(files: DatabaseFiles, current: OpenedDatabase | null = null): OpenedDatabase {
   try {
-    if (!existsSync(files.file)) createDatabase(files);
-    assertWritable(files.file);
-    // Before SQLite makes the files beside it, which inherit its mode.
-    for (const end of ['', '-wal', '-shm']) makePrivate(files.file + end);
-    const db = open(files, files.file);
-    return { db, readOnly: false, isOutdated: () => !db.open };
+    return openInPlace(files);
   } catch (error) {
     if (!isReadOnly(error, files.file)) throw error;
     return current?.readOnly === true && !current.isOutdated() ? current : openCopy(files);
   }
+}
+
+function openInPlace(files: DatabaseFiles): OpenedDatabase {
+  if (existsSync(files.file)) assertWritable(files.file);
+  const gate = enterInOrder(files);
+  try {
+    if (!existsSync(files.file)) createDatabase(files);
+    // Before SQLite makes the files beside it, which inherit its mode.
+    for (const end of ['', '-wal', '-shm']) makePrivate(files.file + end);
+    const db = open(files, files.file);
+    const close = () => {
+      db.close();
+      gate.leave();
+    };
+    return { db, readOnly: false, isOutdated: () => !db.open, close };
+  } catch (error) {
+    gate.leave();
+    throw error;
+  }
+}
+
+/** Enters the gate, once the database is complete: a process may have died while it replaced it. Throws `store_failed`. */
+export function enterInOrder(files: GateDeps): Gate {
+  const gate = enterGate(files, GATE_WAIT_MS);
+  if (!isSwapPending(files.file)) return gate;
+  gate.leave();
+  const alone = enterGateAlone(files, GATE_WAIT_MS);
+  if (alone === null) throw inUse(files.file);
+  try {
+    finishSwaps(files.file);
+  } finally {
+    alone.leave();
+  }
+  return enterInOrder(files);
 }
 
 /** Opens an empty database in memory. */
@@ -74,7 +110,7 @@ function assertWritable(file: string): void {
 
 function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Database {
   // SQLite would treat an empty file as a new database.
-  if (statSync(path).size === 0) throw new Damage('it is empty');
+  if (statSync(path).size === 0) throw new FileDamage('it is empty');
   const db = connect(path, { fileMustExist: true, timeout: 0 });
   try {
     configure(db);
@@ -92,14 +128,18 @@ function open({ file, migrationsDir, connect }: DatabaseFiles, path: string): Da
 function openCopy(files: DatabaseFiles): OpenedDatabase {
   const stamp = databaseStamp(files.file);
   const isOutdated = () => databaseStamp(files.file) !== stamp;
-  if (!existsSync(files.file)) return { db: openInMemory(files), readOnly: true, isOutdated };
+  if (!existsSync(files.file)) return openedCopy(openInMemory(files), isOutdated);
   const folder = mkdtempSync(join(files.tempDir, 'heddle-read-only-'));
   try {
-    return { db: open(files, copyDatabase(files.file, folder)), readOnly: true, isOutdated };
+    return openedCopy(open(files, copyDatabase(files.file, folder)), isOutdated);
   } finally {
     // The open files stay readable without their names, and are removed when this process ends, however it ends.
     removeIfPossible(folder);
   }
+}
+
+function openedCopy(db: Database, isOutdated: () => boolean): OpenedDatabase {
+  return { db, readOnly: true, isOutdated, close: () => db.close() };
 }
 
 /** Windows does not remove open files: there the copy stays until the folder for temporary files is cleared. */
@@ -120,16 +160,8 @@ function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
   assertNoOrphan(file);
   const draft = `${file}.${randomUUID()}.new`;
   try {
-    closeSync(openSync(draft, 'wx', 0o600));
-    const db = connect(draft);
-    try {
-      db.pragma('journal_mode = WAL');
-      db.pragma('synchronous = OFF');
-      migrate(db, migrationsDir);
-    } finally {
-      db.close();
-    }
-    sync(draft, 'r+');
+    createDraft(draft, { migrationsDir, connect });
+    syncFile(draft);
     linkDraft(draft, file);
     syncFolder(dirname(file));
   } finally {
@@ -142,7 +174,7 @@ function assertNoOrphan(file: string): void {
   const orphan = `${file}-wal`;
   const size = statSync(orphan, { throwIfNoEntry: false })?.size ?? 0;
   // Checked again, because another process may just have made the database.
-  if (size > 0 && !existsSync(file)) throw new Damage(`it is missing, but ${orphan}, which belongs to it, exists`);
+  if (size > 0 && !existsSync(file)) throw new FileDamage(`it is missing, but ${orphan}, which belongs to it, exists`);
 }
 
 function linkDraft(draft: string, file: string): void {
@@ -154,24 +186,6 @@ function linkDraft(draft: string, file: string): void {
   }
 }
 
-/** Windows cannot open a folder and does not need to: there a file's name is on disk with the file. */
-function syncFolder(path: string): void {
-  try {
-    sync(path, 'r');
-  } catch (error) {
-    if (!hasErrorCode(error, ['EISDIR', 'EPERM'])) throw error;
-  }
-}
-
-function sync(path: string, mode: 'r' | 'r+'): void {
-  const descriptor = openSync(path, mode);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 function configure(db: Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
   if (versionNumber(version) < versionNumber(SQLITE_VERSION_MIN)) {
@@ -180,18 +194,13 @@ function configure(db: Database): void {
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');
   db.pragma('cell_size_check = ON');
-  db.pragma(`wal_autocheckpoint = ${WAL_PAGES_MAX}`);
-  db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT_MAX}`);
+  const pageBytes = Number(db.pragma('page_size', { simple: true }));
+  db.pragma(`wal_autocheckpoint = ${Math.ceil(WAL_BYTES_MAX / pageBytes)}`);
+  db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
 }
 
 /** 3.51.3 is 3,051,003. */
 function versionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return major * 1_000_000 + minor * 1_000 + patch;
-}
-
-function databaseVersion(db: Database): number {
-  const version = schemaVersion(db);
-  if (version === 0 || db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw new Damage('it is not a heddle database');
-  return version;
 }

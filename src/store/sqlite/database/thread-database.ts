@@ -6,6 +6,7 @@ import { LogRows } from '../history/log-rows.ts';
 import { PartialRows } from '../history/partial-rows.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
+import { FreePages } from './free-pages.ts';
 
 /** A SQLite database of threads: the file, or the database in memory for ephemeral threads. Both have the same tables. */
 export class ThreadDatabase {
@@ -15,6 +16,7 @@ export class ThreadDatabase {
   readonly logs: LogRows;
   readonly partials: PartialRows;
   readonly discarded: DiscardedLogs;
+  readonly freePages: FreePages;
   readonly #log: Log;
   readonly #transaction;
 
@@ -27,6 +29,7 @@ export class ThreadDatabase {
     this.logs = new LogRows(db, blobs, inMemory);
     this.partials = new PartialRows(db);
     this.discarded = new DiscardedLogs(db);
+    this.freePages = new FreePages(db);
     this.#transaction = db.transaction((work: () => unknown) => work());
   }
 

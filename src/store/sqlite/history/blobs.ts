@@ -7,7 +7,7 @@ const INLINE_CHARS_MAX = 8 * 1024;
 /** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
 const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
-const PLACEHOLDERS = /\\u0000blob:([0-9a-f]{64})/g;
+const MARKS = /\\u0000blob:([0-9a-f]{64})/g;
 
 /** Encodes values as JSON, and stores each distinct long string once for the whole database. */
 export class Blobs {
@@ -33,6 +33,8 @@ export class Blobs {
   /** Returns the encoded value. Throws Damage if part of it is lost. */
   decode(text: string): unknown {
     try {
+      // Columns are strict, so SQLite returns another type for a damaged record only.
+      if (typeof text !== 'string') throw new SyntaxError('not a text');
       if (!text.includes(MARK_IN_JSON)) return JSON.parse(text);
       return JSON.parse(text, (_key, part: unknown) => (isMark(part) ? this.#find(part.slice(MARK.length)) : part));
     } catch (error) {
@@ -45,7 +47,7 @@ export class Blobs {
   measure(text: string): number {
     if (!text.includes(MARK_IN_JSON)) return 0;
     let bytes = 0;
-    for (const [, hash = ''] of text.matchAll(PLACEHOLDERS)) bytes += this.#measure.get(hash) ?? 0;
+    for (const [, hash = ''] of text.matchAll(MARKS)) bytes += this.#measure.get(hash) ?? 0;
     return bytes;
   }
 
@@ -63,6 +65,12 @@ export class Blobs {
     if (row === undefined) throw new Damage('part of a record is missing');
     return JSON.parse(row.content);
   }
+}
+
+/** The hashes of the blobs that an encoded value names. */
+export function blobHashes(text: string): string[] {
+  if (!text.includes(MARK_IN_JSON)) return [];
+  return [...text.matchAll(MARKS)].map(([, hash = '']) => hash);
 }
 
 function isBlob(value: unknown): value is string {

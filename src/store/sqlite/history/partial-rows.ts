@@ -3,58 +3,157 @@ import { isObject } from '../../../base/json-value.ts';
 import type { PartialItem } from '../../settling-entries.ts';
 import type { StoredItem } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
+import { changedText, isTextChange, textChange } from './text-change.ts';
 
-/** Unfinished items, in the order in which they were first saved. */
+/** A shorter payload fits in a page, and is stored as a whole each time. */
+const WHOLE_BYTES_MAX = 600;
+const CHANGES_MAX = 10_000;
+/** Between the ids of the changes of two partials. */
+const CHANGE_IDS = 1_000_000;
+
+interface Row {
+  number: number;
+  item_id: string;
+  saved_at: number;
+  payload: string;
+}
+
+/** A stored change of a payload. */
+export interface PartialChange {
+  saved_at: number;
+  change: string;
+}
+
+/** A payload as this process has stored it last. */
+interface Saved {
+  number: number;
+  /** What the row has if that save was not rolled back. */
+  savedAtMs: number;
+  bytes: number;
+  /** The number of its changes in the database. */
+  changes: number;
+  /** How many more characters its changes may have before it is stored as a whole again. */
+  charsLeft: number;
+  text: string;
+}
+
+/** Unfinished items, in the order in which they were first saved. Of a growing item, each save stores only what was added. */
 export class PartialRows {
-  readonly #put: Statement<[string, string, number, string]>;
-  readonly #list: Statement<[string], { saved_at: number; payload: string }>;
+  readonly #add: Statement<[number, string, string, string]>;
+  readonly #replace: Statement<[number, string, number]>;
+  readonly #find: Statement<[string, string], { number: number; savedAtMs: number; bytes: number }>;
+  readonly #addChange: Statement<[number, number, string]>;
+  readonly #changes: Statement<[number, number], PartialChange>;
+  readonly #countChanges: Statement<[number, number], number>;
+  readonly #list: Statement<[string], Row>;
   readonly #remove: Statement<[string, string]>;
-  readonly #removeTurn: Statement<[string, string, string]>;
+  readonly #removeTurn: Statement<[string, string, string], { item_id: string }>;
   readonly #clear: Statement<[string]>;
+  /** By thread and item. A save that was rolled back is noticed by what the database has. */
+  readonly #saved = new Map<string, Map<string, Saved>>();
 
   constructor(db: Database) {
-    this.#put = db.prepare(
-      `INSERT INTO partial (thread_id, item_id, saved_at, payload) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET saved_at = excluded.saved_at, payload = excluded.payload`,
+    this.#add = db.prepare('INSERT INTO partial (saved_at, payload, thread_id, item_id) VALUES (?, ?, ?, ?)');
+    this.#replace = db.prepare('UPDATE partial SET saved_at = ?, payload = ? WHERE number = ?');
+    this.#find = db.prepare(
+      'SELECT number, saved_at AS savedAtMs, octet_length(payload) AS bytes FROM partial WHERE thread_id = ? AND item_id = ?',
     );
-    this.#list = db.prepare('SELECT saved_at, payload FROM partial WHERE thread_id = ? ORDER BY rowid');
+    this.#addChange = db.prepare('INSERT INTO partial_change (id, saved_at, change) VALUES (?, ?, ?)');
+    this.#changes = db.prepare('SELECT saved_at, change FROM partial_change WHERE id BETWEEN ? AND ? ORDER BY id');
+    this.#countChanges = db.prepare<[number, number], number>('SELECT count(*) FROM partial_change WHERE id BETWEEN ? AND ?').pluck();
+    this.#list = db.prepare('SELECT number, item_id, saved_at, payload FROM partial WHERE thread_id = ? ORDER BY number');
     this.#remove = db.prepare('DELETE FROM partial WHERE thread_id = ? AND item_id = ?');
     this.#removeTurn = db.prepare(
       `DELETE FROM partial WHERE thread_id = ? AND item_id NOT IN (SELECT value FROM json_each(?))
-       AND CASE WHEN json_valid(payload) THEN payload ->> '$.turnId' = ? ELSE TRUE END`,
+       AND CASE WHEN json_valid(payload) THEN payload ->> '$.turnId' = ? ELSE TRUE END RETURNING item_id`,
     );
     this.#clear = db.prepare('DELETE FROM partial WHERE thread_id = ?');
   }
 
   put(threadId: string, { savedAtMs, item }: PartialItem): void {
-    this.#put.run(threadId, item.item.id, savedAtMs, JSON.stringify(item));
+    const text = JSON.stringify(item);
+    const found = this.#find.get(threadId, item.item.id);
+    const saved = this.#saved.get(threadId)?.get(item.item.id);
+    const isKnown = saved?.number === found?.number && saved?.savedAtMs === found?.savedAtMs && saved?.bytes === found?.bytes;
+    if (saved !== undefined && isKnown && this.#putChange(saved, { savedAtMs, text })) return;
+    const number = found?.number ?? Number(this.#add.run(savedAtMs, text, threadId, item.item.id).lastInsertRowid);
+    if (found !== undefined) this.#replace.run(savedAtMs, text, number);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= WHOLE_BYTES_MAX) this.#forget(threadId, item.item.id);
+    else this.#remember(threadId, item.item.id, { number, savedAtMs, bytes, changes: 0, charsLeft: text.length, text });
   }
 
   list(threadId: string): PartialItem[] {
-    return this.#list.all(threadId).map((row) => ({ savedAtMs: row.saved_at, item: parse(row.payload) }));
+    return this.#list.all(threadId).map((row) => {
+      const changes = this.#changes.all(...changeIds(row.number));
+      return { savedAtMs: changes.at(-1)?.saved_at ?? row.saved_at, item: parse(withChanges(row.payload, changes)) };
+    });
   }
 
   remove(threadId: string, itemId: string): void {
     this.#remove.run(threadId, itemId);
+    this.#forget(threadId, itemId);
   }
 
   /** Removes the items of a turn, except those with these ids. */
   removeTurn(threadId: string, turnId: string, keptIds: readonly string[]): void {
-    this.#removeTurn.run(threadId, JSON.stringify(keptIds), turnId);
+    for (const { item_id } of this.#removeTurn.all(threadId, JSON.stringify(keptIds), turnId)) this.#forget(threadId, item_id);
   }
 
   clear(threadId: string): void {
     this.#clear.run(threadId);
+    this.#saved.delete(threadId);
+  }
+
+  /** Stores what has changed since the last save. Returns false if the whole payload must be stored. */
+  #putChange(saved: Saved, { savedAtMs, text }: { savedAtMs: number; text: string }): boolean {
+    const [first, last] = changeIds(saved.number);
+    if (saved.changes >= CHANGES_MAX || this.#countChanges.get(first, last) !== saved.changes) return false;
+    const change = JSON.stringify(textChange(saved.text, text));
+    if (change.length > saved.charsLeft) return false;
+    saved.changes++;
+    this.#addChange.run(first + saved.changes, savedAtMs, change);
+    saved.charsLeft -= change.length;
+    saved.text = text;
+    return true;
+  }
+
+  #remember(threadId: string, itemId: string, saved: Saved): void {
+    const ofThread = this.#saved.get(threadId) ?? new Map<string, Saved>();
+    this.#saved.set(threadId, ofThread.set(itemId, saved));
+  }
+
+  #forget(threadId: string, itemId: string): void {
+    const ofThread = this.#saved.get(threadId);
+    ofThread?.delete(itemId);
+    if (ofThread?.size === 0) this.#saved.delete(threadId);
   }
 }
 
+/** The first and the last id of the changes of a partial, less one. */
+export function changeIds(number: number): [number, number] {
+  return [number * CHANGE_IDS, number * CHANGE_IDS + CHANGE_IDS - 1];
+}
+
+/** Returns a payload with its changes, which must be in order. Throws Damage. */
+export function withChanges(payload: string, changes: readonly PartialChange[]): string {
+  return changes.reduce((text, { change }) => {
+    const parts = parseJson(change);
+    if (!isTextChange(parts, text.length)) throw new Damage('an unfinished item is malformed');
+    return changedText(text, parts);
+  }, payload);
+}
+
 function parse(payload: string): StoredItem {
-  let item: unknown;
+  const item = parseJson(payload);
+  if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is malformed');
+  return item as unknown as StoredItem;
+}
+
+function parseJson(text: string): unknown {
   try {
-    item = JSON.parse(payload);
+    return JSON.parse(text);
   } catch (error) {
     throw new Damage('an unfinished item cannot be read', { cause: error });
   }
-  if (!isObject(item) || !isObject(item.item)) throw new Damage('an unfinished item is malformed');
-  return item as unknown as StoredItem;
 }

@@ -3,6 +3,7 @@ import type { GitInfo, SessionSource, ThreadMemoryMode } from '../../../protocol
 import { storable } from '../../fold-case.ts';
 import { threadNotFound } from '../../store-error.ts';
 import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
@@ -143,6 +144,12 @@ export class ThreadRows {
     return this.#getTip.get(threadId) ?? null;
   }
 
+  /** Whether the thread's own log ends exactly here. */
+  endsAt({ threadId, logId, tip }: { threadId: string; logId: number; tip: number }): boolean {
+    const found = this.tip(threadId);
+    return found?.logId === logId && found.tip === tip;
+  }
+
   isArchived(threadId: string): boolean {
     return this.#isArchived.get(threadId) === 1;
   }
@@ -188,7 +195,9 @@ export class ThreadRows {
 
   patch(threadId: string, patch: ThreadPatch, logId: number): void {
     const changes = this.#changes(patch, logId);
-    const columns = Object.keys(changes);
+    const row = this.#get.get(threadId);
+    // SQLite writes the index of a column that is set, even if its value stays.
+    const columns = (Object.keys(changes) as (keyof Changes)[]).filter((column) => row === undefined || changes[column] !== row[column]);
     if (columns.length === 0) return;
     const key = columns.join();
     let statement = this.#updates.get(key);
@@ -262,7 +271,7 @@ export class ThreadRows {
   }
 
   #record(row: Row): ThreadRecord {
-    const origin = this.#blobs.decode(row.origin) as Origin;
+    const origin = this.#decode(row.origin) as Origin;
     return {
       id: row.id,
       sessionId: origin.sessionId,
@@ -279,18 +288,28 @@ export class ThreadRows {
       threadSource: origin.threadSource,
       originator: origin.originator,
       cliVersion: origin.cliVersion,
-      settings: this.#blobs.decode(row.settings) as ThreadRecord['settings'],
-      tokenUsage: this.#blobs.decode(row.token_usage) as ThreadRecord['tokenUsage'],
-      told: this.#blobs.decode(row.told) as ThreadRecord['told'],
-      goal: this.#blobs.decode(row.goal) as ThreadRecord['goal'],
+      settings: this.#decode(row.settings) as ThreadRecord['settings'],
+      tokenUsage: this.#decode(row.token_usage) as ThreadRecord['tokenUsage'],
+      told: this.#decode(row.told) as ThreadRecord['told'],
+      goal: this.#decode(row.goal) as ThreadRecord['goal'],
       ...this.#metadataOf(row),
     };
+  }
+
+  /** A row that cannot be decoded would make every list fail, so the file must be repaired. */
+  #decode(text: string): unknown {
+    try {
+      return this.#blobs.decode(text);
+    } catch (error) {
+      if (error instanceof Damage) throw new FileDamage('a thread cannot be read', { cause: error });
+      throw error;
+    }
   }
 
   #metadataOf(row: MetadataRow): ThreadMetadata {
     return {
       name: row.name,
-      gitInfo: this.#blobs.decode(row.git_info) as ThreadRecord['gitInfo'],
+      gitInfo: this.#decode(row.git_info) as ThreadRecord['gitInfo'],
       memoryMode: row.memory_mode,
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };

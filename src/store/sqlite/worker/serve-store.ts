@@ -33,7 +33,8 @@ class StoreServer {
   constructor(port: MessagePort, options: ServedStoreOptions) {
     this.#port = port;
     const clock = { ...systemClock, now: () => this.#nowMs };
-    this.#store = createSqliteStore({ ...options, clock, log: portLog((reply) => this.#port.postMessage(reply)) });
+    const send = (reply: StoreReply) => this.#port.postMessage(reply);
+    this.#store = createSqliteStore({ ...options, clock, log: portLog(send), onRepaired: (repaired) => send({ repaired }) });
   }
 
   listen(): void {

@@ -43,8 +43,11 @@ export interface StoreCall {
 /** The outcome of a call. `value` is what it resolved with; for a writer its handle, and for a call of a writer its tip. */
 export type StoreAnswer = { id: number; value: unknown } | { id: number; error: ErrorData };
 
-/** What the thread of the store sends: the outcomes of calls, or a line for the log. */
-export type StoreReply = { answers: StoreAnswer[] } | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };
+/** What the thread of the store sends: the outcomes of calls, a text for the user about a repair, or a line for the log. */
+export type StoreReply =
+  | { answers: StoreAnswer[] }
+  | { repaired: string }
+  | { level: 'debug' | 'info' | 'warn' | 'error'; fields: object; text: string };
 
 export interface WriterHandle {
   handle: number;

@@ -9,6 +9,8 @@ import { type ErrorData, errorOf, type StoreAnswer, type StoreCall, type StoreRe
 const HEAP_MB_MAX = 1024;
 
 export interface StoreThreadOptions extends ServedStoreOptions {
+  /** Called with a text for the user when a damaged database has been repaired. */
+  onRepaired?: (message: string) => void;
   /** The built script of the thread. */
   script: string;
   clock: Clock;
@@ -98,6 +100,7 @@ export class StoreThread {
 
   #receive(reply: StoreReply): void {
     if ('answers' in reply) for (const answer of reply.answers) this.#settle(answer);
+    else if ('repaired' in reply) this.#options.onRepaired?.(reply.repaired);
     else this.#options.log[reply.level](withErrors(reply.fields), reply.text);
   }
 

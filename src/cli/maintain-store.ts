@@ -1,0 +1,87 @@
+import { showText } from '../base/show-text.ts';
+import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
+import { StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
+import { StoreError } from '../store/store-error.ts';
+import type { StoreAction } from './parse-command-line.ts';
+
+export interface MaintainStoreOptions {
+  action: StoreAction;
+  /** The absolute path of the backup of `backup` and `restore`; else null. */
+  target: string | null;
+  json: boolean;
+  /** The database file. */
+  file: string;
+  migrationsDir: string;
+}
+
+interface Terminal {
+  print(text: string): void;
+  complain(text: string): void;
+  /** Shows progress to a person. Null if nobody looks. */
+  progress: ((text: string) => void) | null;
+}
+
+/** The result of an action: for programs, and for people. */
+interface Result {
+  isWell: boolean;
+  fields: object;
+  text: string;
+}
+
+const CLEAR_LINE = '\r\u001b[K';
+
+/** Performs an action on the store and prints the result. Returns false if it failed, or if `check` found damage. */
+export async function maintainStore(
+  { action, target, json, file, migrationsDir }: MaintainStoreOptions,
+  { print, complain, progress }: Terminal,
+): Promise<boolean> {
+  const show = (text: string) => progress?.(`${CLEAR_LINE}${text}`);
+  const maintenance = new StoreMaintenance({ file, migrationsDir, onProgress: (text) => show(`${showText(text)} …`) });
+  try {
+    const { isWell, fields, text } = await perform(maintenance, { action, target: target ?? '', file });
+    show('');
+    print(json ? `${JSON.stringify({ ok: isWell, ...fields })}\n` : `${showText(text, { multiline: true })}\n`);
+    return isWell;
+  } catch (error) {
+    show('');
+    if (!(error instanceof StoreError)) throw error;
+    const { code, message, details } = error;
+    if (json) print(`${JSON.stringify({ ok: false, error: { code, message, ...details } })}\n`);
+    else complain(`heddle: ${showText(message, { multiline: true })}\n`);
+    return false;
+  }
+}
+
+async function perform(
+  maintenance: StoreMaintenance,
+  { action, target, file }: { action: StoreAction; target: string; file: string },
+): Promise<Result> {
+  switch (action) {
+    case 'backup': {
+      const { bytes, threads } = await maintenance.backUp(target);
+      return { isWell: true, fields: { file: target, bytes, threads }, text: `${target} has all ${threads} threads (${bytes} bytes).` };
+    }
+    case 'restore': {
+      const { threads, setAside } = await maintenance.restore(target);
+      const kept = setAside === null ? '' : ` The old database is kept as ${setAside}.`;
+      return { isWell: true, fields: { threads, setAside }, text: `${file} is restored with ${threads} threads.${kept}` };
+    }
+    case 'check': {
+      const findings = await maintenance.check();
+      const text =
+        findings.length === 0 ? `${file} is in order.` : [`${file} is damaged: run 'heddle store repair'`, ...findings].join('\n  ');
+      return { isWell: findings.length === 0, fields: { findings }, text };
+    }
+    case 'repair': {
+      const repair = await maintenance.repair();
+      if (repair === null) return { isWell: true, fields: { repaired: false }, text: `${file} is in order: nothing was changed.` };
+      return { isWell: true, fields: { repaired: true, ...repair }, text: `${file} is repaired: ${describeRepair(repair)}` };
+    }
+    case 'vacuum': {
+      const { bytesBefore, bytesAfter } = await maintenance.vacuum();
+      return { isWell: true, fields: { bytesBefore, bytesAfter }, text: `${file} has ${bytesAfter} bytes now, ${bytesBefore} before.` };
+    }
+    default:
+      return action satisfies never;
+  }
+}

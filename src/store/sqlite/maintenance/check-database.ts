@@ -1,0 +1,42 @@
+import type { Database } from 'better-sqlite3';
+import { newer } from '../as-store-error.ts';
+import { databaseVersion } from '../database/database-version.ts';
+import { SCHEMA_VERSION } from '../database/migrate.ts';
+import { gapsOf } from './fill-gaps.ts';
+
+/** More findings than this say nothing new. */
+const FINDINGS_MAX = 50;
+
+/** What one of the tables may not have, and how to say it. */
+const RULES: { text: string; sql: string }[] = [
+  { text: 'records cannot be parsed', sql: 'SELECT count(*) FROM entry WHERE NOT json_valid(payload)' },
+  { text: 'long strings are missing', sql: 'SELECT count(*) FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)' },
+  { text: 'unfinished items cannot be parsed', sql: 'SELECT count(*) FROM partial WHERE NOT json_valid(payload)' },
+  {
+    text: 'threads have lost a part of their lists of logs',
+    sql: `SELECT count(*) FROM thread WHERE NOT EXISTS (SELECT 1 FROM segment WHERE thread_id = thread.id AND log_id = thread.log_id)
+      OR (SELECT max(position) + 1 <> count(*) FROM segment WHERE thread_id = thread.id)`,
+  },
+  {
+    text: 'threads cannot be parsed',
+    sql: `SELECT count(*) FROM thread WHERE NOT (json_valid(origin) AND json_valid(git_info) AND json_valid(settings)
+      AND json_valid(token_usage) AND json_valid(told) AND json_valid(goal))`,
+  },
+];
+
+/**
+ * Returns what is wrong with a database, one sentence each; empty: nothing. Reads all of it. Throws `store_newer`, and errors of
+ * SQLite if it cannot be read at all.
+ */
+export function checkDatabase(db: Database, file: string): string[] {
+  const version = databaseVersion(db);
+  if (version > SCHEMA_VERSION) throw newer(file, version, SCHEMA_VERSION);
+  const rows = db.pragma(`integrity_check(${FINDINGS_MAX})`) as { integrity_check: string }[];
+  const found = rows.map((row) => row.integrity_check);
+  if (found.join() !== 'ok') return found;
+  // A database of an earlier version gets the other tables and columns when it is opened.
+  if (version < SCHEMA_VERSION) return [];
+  const broken = RULES.map(({ text, sql }) => ({ text, number: Number(db.prepare(sql).pluck().get()) })).filter(({ number }) => number > 0);
+  const gaps = gapsOf(db).map(({ log_id, missing }) => `log ${log_id} lacks ${missing} records`);
+  return [...broken.map(({ text, number }) => `${number} ${text}`), ...gaps].slice(0, FINDINGS_MAX);
+}

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { hasErrorCode } from '../../../base/system-error-code.ts';
+import { StoreError } from '../../store-error.ts';
+import { asStoreError, isFileDamage } from '../as-store-error.ts';
+import { FILE_FORMAT } from '../database/create-draft.ts';
+import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
+import { type Connect, loadSqlite } from '../database/load-sqlite.ts';
+import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
+import { enterInOrder } from '../database/open-database.ts';
+import { finishSwaps, swapDatabase } from '../database/swap-database.ts';
+import { syncFile, syncFolder } from '../database/sync-file.ts';
+import { checkDatabase } from './check-database.ts';
+import type { Repair } from './losses.ts';
+import { fileIdentity } from './mend-database.ts';
+import { removeDraft, repairDatabase } from './repair-database.ts';
+
+export interface MaintenanceOptions {
+  /** The database file. */
+  file: string;
+  migrationsDir: string;
+  /** Called with what is done now, such as `copying 40 %`. */
+  onProgress: (text: string) => void;
+}
+
+const PAGES_AT_ONCE = 2_000;
+
+/**
+ * Keeps a store in order while no server runs on it, or beside servers where that is possible. All methods reject with StoreErrors.
+ * A kill at any moment leaves the database and the backup complete, as they were before or as they are after.
+ */
+export class StoreMaintenance {
+  readonly #options: MaintenanceOptions;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+  }
+
+  /** Returns what is wrong with the database, one sentence each. Works beside running servers. */
+  async check(): Promise<string[]> {
+    return this.#guard(async (connect) => {
+      const gate = this.#enter(connect);
+      try {
+        this.#options.onProgress('checking');
+        return findings(this.#existing(), connect);
+      } finally {
+        gate.leave();
+      }
+    });
+  }
+
+  /**
+   * Writes a copy of the database to a new file, which gets its name once it is complete and checked. Works beside running servers: the
+   * copy is the state at its start. Refuses a file that exists.
+   */
+  async backUp(target: string): Promise<{ bytes: number; threads: number }> {
+    return this.#guard(async (connect) => {
+      assertFree(target);
+      const gate = this.#enter(connect);
+      const draft = `${target}.${randomUUID()}.part`;
+      try {
+        await this.#copyTo(draft, connect);
+        this.#options.onProgress('checking the copy');
+        const threads = sealed(draft, { connect, mode: 'DELETE', ...this.#options });
+        giveName(draft, target);
+        return { bytes: statSync(target).size, threads };
+      } finally {
+        removeDraft(draft);
+        gate.leave();
+      }
+    });
+  }
+
+  /** Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a server runs. */
+  async restore(backup: string): Promise<{ threads: number; setAside: string | null }> {
+    return this.#alone(async (connect) => {
+      const { file, onProgress } = this.#options;
+      assertBackup(backup, file);
+      const draft = `${file}.${randomUUID()}.new`;
+      try {
+        onProgress('copying');
+        closeSync(openSync(draft, 'wx', 0o600));
+        for (const end of ['', '-wal']) if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
+        onProgress('checking the copy');
+        const threads = sealed(draft, { connect, mode: 'WAL', ...this.#options, shownAs: backup });
+        return { threads, setAside: swapDatabase(file, draft, 'replaced') };
+      } finally {
+        removeDraft(draft);
+      }
+    });
+  }
+
+  /**
+   * Replaces a damaged database by a new one with all that can be read, and keeps the damaged one beside it. Returns null if nothing is
+   * wrong. Refused while a server runs.
+   */
+  async repair(): Promise<Repair | null> {
+    return this.#alone(async (connect) => {
+      const { file, migrationsDir, onProgress } = this.#options;
+      onProgress('checking');
+      if (findings(this.#existing(), connect).length === 0) return null;
+      return repairDatabase({ file, migrationsDir, connect, onProgress: (table) => onProgress(`copying ${table}`) });
+    });
+  }
+
+  /** Writes the database anew without its free space, in the current format of files. Refused while a server runs. */
+  async vacuum(): Promise<{ bytesBefore: number; bytesAfter: number }> {
+    return this.#alone(async (connect) => {
+      const file = this.#existing();
+      const draft = `${file}.${randomUUID()}.new`;
+      try {
+        closeSync(openSync(draft, 'wx', 0o600));
+        const bytesBefore = this.#compactInto(draft, connect);
+        this.#options.onProgress('checking the copy');
+        sealed(draft, { connect, mode: 'WAL', ...this.#options });
+        const old = swapDatabase(file, draft, 'replaced');
+        if (old !== null) removeDraft(old);
+        return { bytesBefore, bytesAfter: statSync(file).size };
+      } finally {
+        removeDraft(draft);
+      }
+    });
+  }
+
+  /** Copies one state of the database, whatever other processes write meanwhile. */
+  async #copyTo(draft: string, connect: Connect): Promise<void> {
+    closeSync(openSync(draft, 'wx', 0o600));
+    const db = connect(this.#existing(), { readonly: true, fileMustExist: true });
+    try {
+      db.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+      await db.backup(draft, {
+        progress: ({ totalPages, remainingPages }) => {
+          this.#options.onProgress(`copying ${Math.floor((100 * (totalPages - remainingPages)) / Math.max(1, totalPages))} %`);
+          return PAGES_AT_ONCE;
+        },
+      });
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Returns the size of the database without its WAL. */
+  #compactInto(draft: string, connect: Connect): number {
+    const file = this.#existing();
+    const db = connect(file, { fileMustExist: true });
+    try {
+      db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.#options.onProgress('compacting');
+      db.exec(FILE_FORMAT);
+      db.prepare('VACUUM INTO ?').run(draft);
+      return statSync(file).size;
+    } finally {
+      db.close();
+    }
+  }
+
+  #enter(connect: Connect): Gate {
+    if (!existsSync(dirname(this.#options.file))) this.#existing();
+    return enterInOrder({ file: this.#options.file, connect });
+  }
+
+  #existing(): string {
+    const { file } = this.#options;
+    if (!existsSync(file)) throw new StoreError('store_failed', `${file} does not exist: there is no store yet`);
+    return file;
+  }
+
+  #alone<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
+    const { file } = this.#options;
+    return this.#guard(async (connect) => {
+      if (!existsSync(dirname(file))) throw new StoreError('store_failed', `${dirname(file)} does not exist`);
+      const gate = enterGateAlone({ file, connect }, 0);
+      if (gate === null) throw inUse(file);
+      try {
+        finishSwaps(file);
+        return await work(connect);
+      } finally {
+        gate.leave();
+      }
+    });
+  }
+
+  async #guard<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
+    try {
+      return await work(await loadSqlite());
+    } catch (error) {
+      throw asStoreError(error, this.#options.file);
+    }
+  }
+}
+
+/** What is wrong with a file. */
+function findings(file: string, connect: Connect): string[] {
+  let db: Database | null = null;
+  try {
+    if (statSync(file).size === 0) return ['it is empty'];
+    db = connect(file, { readonly: true, fileMustExist: true });
+    return checkDatabase(db, file);
+  } catch (error) {
+    if (!isFileDamage(error) || !(error instanceof Error)) throw error;
+    return [error.message];
+  } finally {
+    db?.close();
+  }
+}
+
+interface Seal {
+  connect: Connect;
+  migrationsDir: string;
+  mode: 'DELETE' | 'WAL';
+  /** The file that errors name. */
+  shownAs?: string;
+}
+
+/** Makes a copy one file without a WAL, checks all of it, and returns the number of its threads. Throws `store_damaged`. */
+function sealed(draft: string, { connect, migrationsDir, mode, shownAs = draft }: Seal): number {
+  try {
+    if (statSync(draft).size === 0) throw new StoreError('store_damaged', `${shownAs} is empty`);
+    const db = connect(draft, { fileMustExist: true });
+    try {
+      db.pragma('journal_mode = DELETE');
+      const wrong = checkDatabase(db, shownAs);
+      if (wrong.length > 0) throw new StoreError('store_damaged', damageText(shownAs, wrong.join('; ')));
+      if (mode === 'WAL' && schemaVersion(db) < SCHEMA_VERSION) migrate(db, migrationsDir);
+      const threads = Number(db.prepare('SELECT count(*) FROM thread').pluck().get());
+      db.pragma(`journal_mode = ${mode}`);
+      return threads;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    if (isFileDamage(error) && error instanceof Error) throw new StoreError('store_damaged', damageText(shownAs, error.message));
+    throw error;
+  }
+}
+
+function damageText(file: string, reason: string): string {
+  return file.endsWith('.part')
+    ? `the database is damaged, so no backup was made: run 'heddle store repair' (${reason})`
+    : `${file} is damaged, so it was not restored (${reason})`;
+}
+
+function assertFree(target: string): void {
+  if (existsSync(target)) throw new StoreError('store_failed', `${target} exists: name a new file for the backup`);
+  if (!existsSync(dirname(target))) throw new StoreError('store_failed', `${dirname(target)} does not exist`);
+}
+
+function assertBackup(backup: string, file: string): void {
+  if (!statSync(backup, { throwIfNoEntry: false })?.isFile()) throw new StoreError('store_failed', `${backup} is not a file`);
+  if (fileIdentity(backup) === fileIdentity(file)) throw new StoreError('store_failed', `${backup} is the database itself`);
+}
+
+/** Gives a complete file its name, without replacing another one. */
+function giveName(draft: string, target: string): void {
+  syncFile(draft);
+  try {
+    linkSync(draft, target);
+  } catch (error) {
+    if (hasErrorCode(error, ['EEXIST'])) assertFree(target);
+    // The file system has no hard links.
+    assertFree(target);
+    renameSync(draft, target);
+  }
+  syncFolder(dirname(target));
+}
