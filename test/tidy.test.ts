@@ -55,6 +55,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/store/sqlite/database/open-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
   'src/store/sqlite/database/swap-database.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/database/sync-file.ts': { uses: 'openSync', because: "heddle's own database" },
+  'src/store/sqlite/maintenance/with-grafted-schema.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
   'src/store/sqlite/maintenance/mend-database.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/maintenance/repair-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
   'src/store/sqlite/maintenance/store-maintenance.ts': {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -219,7 +219,9 @@ describe('a database that cannot be used', () => {
     await heddle.request('thread/list', {});
     const [aside = ''] = readdirSync(where.home).filter((name) => name.startsWith('heddle.db.damaged-'));
     const message = `${file} was damaged and has been repaired: 0 threads could be read. Nothing of it could be read. The damaged file is kept as ${join(where.home, aside)}.`;
-    expect(heddle.messages.filter(({ method }) => method === 'warning')).toEqual([{ method: 'warning', params: { message, threadId: null } }]);
+    expect(heddle.messages.filter(({ method }) => method === 'warning')).toEqual([
+      { method: 'warning', params: { message, threadId: null } },
+    ]);
     expect(readFileSync(join(where.home, aside)).equals(before)).toBe(true);
     expect(heddle.stderr).toContain('the database was damaged and has been repaired');
   });

@@ -15,7 +15,8 @@ import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { checkDatabase } from './check-database.ts';
 import type { Repair } from './losses.ts';
 import { fileIdentity } from './mend-database.ts';
-import { removeDraft, repairDatabase } from './repair-database.ts';
+import { removeDraft } from './remove-draft.ts';
+import { repairDatabase } from './repair-database.ts';
 
 export interface MaintenanceOptions {
   /** The database file. */
