@@ -33,7 +33,7 @@ export class StoreConnection {
     this.#options = options;
     this.#opener = new StoreOpener(options);
     ({ opened: this.#opened, disk: this.#disk, leases: this.#leases } = this.#opener.open());
-    this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.call(() => {}) });
+    this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.#leaveForRequest() });
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -224,6 +224,15 @@ export class StoreConnection {
       const damaged = fileIdentity(this.#options.file);
       this.#leaveAndReturn(() => this.#opener.openRepaired(error, damaged));
       return work();
+    }
+  }
+
+  /** For a process without calls. If it cannot open the file again, its next call says why. */
+  #leaveForRequest(): void {
+    try {
+      this.call(() => {});
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'the database could not be opened again after another process asked for it');
     }
   }
 

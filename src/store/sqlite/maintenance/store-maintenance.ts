@@ -71,7 +71,7 @@ export class StoreMaintenance {
         removeDraft(draft);
         gate.leave();
       }
-    });
+    }, target);
   }
 
   /** Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a server runs. */
@@ -183,11 +183,12 @@ export class StoreMaintenance {
     });
   }
 
-  async #guard<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
+  /** Errors name `written`, unless they say that the database is damaged. */
+  async #guard<T>(work: (connect: Connect) => Promise<T>, written = this.#options.file): Promise<T> {
     try {
       return await work(await loadSqlite());
     } catch (error) {
-      throw asStoreError(error, this.#options.file);
+      throw asStoreError(error, isFileDamage(error) ? this.#options.file : written);
     }
   }
 }
