@@ -71,8 +71,9 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     because: "heddle's own database",
   },
   'src/store/sqlite/maintenance/mend-database.ts': { uses: 'statSync', because: "heddle's own database" },
+  'src/store/sqlite/maintenance/remove-draft.ts': { uses: 'rmSync', because: 'a database that has no name yet' },
   'src/store/sqlite/maintenance/repair-database.ts': {
-    uses: 'copyFileSync openSync rmSync statSync',
+    uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database, and the database while nobody has it open",
   },
   'src/store/sqlite/maintenance/store-maintenance.ts': {
@@ -83,6 +84,10 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/store/sqlite/database/store-watch.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/database/swap-database.ts': { uses: 'renameSync rmSync statSync', because: "heddle's own database, used by no one" },
   'src/store/sqlite/database/sync-file.ts': { uses: 'openSync', because: "heddle's own database before it has its name" },
+  'src/store/sqlite/maintenance/with-grafted-schema.ts': {
+    uses: 'copyFileSync openSync statSync',
+    because: "copies of heddle's own database",
+  },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
   'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },

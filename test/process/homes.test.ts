@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -176,24 +176,19 @@ describe('a home without room', () => {
     limitFiles(heddle, NO_ROOM_BYTES);
     expect(await heddle.refusal('thread/start', {})).toEqual(full(join(where.home, 'heddle.db')));
     expect((await heddle.request('model/list', {})).data).not.toEqual([]);
-    expect(readdirSync(where.home)).toEqual([]);
+    expect(readdirSync(where.home, { recursive: true })).toEqual(['heddle-writers', join('heddle-writers', 'gate')]);
     limitFiles(heddle, 'unlimited');
     expect(await listed(heddle)).toEqual([]);
     expect((await heddle.request('thread/start', {})).thread.turns).toEqual([]);
   });
 });
 
-describe('a database that is not as it was is told by its name at its first use, and left as it is', () => {
-  const cases: [string, (file: string) => void, string][] = [
+describe('a database that cannot be used', () => {
+  const refused: [string, (file: string) => void, string][] = [
     ['of a newer version', (file) => sql(file, 'PRAGMA user_version = 99'), 'store_newer'],
-    ['emptied', (file) => truncateSync(file, 0), 'store_damaged'],
-    ['cut short', (file) => truncateSync(file, 10_000), 'store_damaged'],
-    ['overwritten', (file) => writeFileSync(file, 'hello\n'.repeat(5_000)), 'store_damaged'],
-    ['of another program', (file) => replaceBy(file, 'CREATE TABLE notes (text)'), 'store_damaged'],
-    ['a folder', (file) => replaceByFolder(file), 'store_failed'],
+    ['that is a folder', (file) => replaceByFolder(file), 'store_failed'],
   ];
-
-  test.each(cases)('%s', async (_what, damage, code) => {
+  test.each(refused)('%s is told by its name at its first use, and left as it is', async (_what, damage, code) => {
     const { where, threadId, file } = await usedHome();
     damage(file);
     const before = contents(where.home);
@@ -208,7 +203,30 @@ describe('a database that is not as it was is told by its name at its first use,
     expect(contents(where.home)).toEqual(before);
   });
 
-  test('removed while its log of writes is there', async () => {
+  const damaged: [string, (file: string) => void][] = [
+    ['emptied', (file) => truncateSync(file, 0)],
+    ['cut short', (file) => truncateSync(file, 10_000)],
+    ['overwritten', (file) => writeFileSync(file, 'hello\n'.repeat(5_000))],
+    ['of another program', (file) => replaceBy(file, 'CREATE TABLE notes (text)')],
+  ];
+  test.each(damaged)('because it is %s is set aside as it is; a warning tells so once, and new threads work', async (_what, damage) => {
+    const { where, file } = await usedHome();
+    damage(file);
+    const before = readFileSync(file);
+    const heddle = await startHeddle(where);
+    const { thread } = await heddle.request('thread/start', {});
+    expect(await heddle.turn(thread.id, 'say done')).toMatchObject({ status: 'completed' });
+    await heddle.request('thread/list', {});
+    const [aside = ''] = readdirSync(where.home).filter((name) => name.startsWith('heddle.db.damaged-'));
+    const message = `${file} was damaged and has been repaired: 0 threads could be read. Nothing of it could be read. The damaged file is kept as ${join(where.home, aside)}.`;
+    expect(heddle.messages.filter(({ method }) => method === 'warning')).toEqual([
+      { method: 'warning', params: { message, threadId: null } },
+    ]);
+    expect(readFileSync(join(where.home, aside)).equals(before)).toBe(true);
+    expect(heddle.stderr).toContain('the database was damaged and has been repaired');
+  });
+
+  test('because it is removed while its WAL is there is made anew, and the WAL is kept', async () => {
     const where = place();
     const heddle = await startHeddle(where);
     const { thread } = await heddle.request('thread/start', {});
@@ -218,9 +236,9 @@ describe('a database that is not as it was is told by its name at its first use,
     rmSync(file);
     const log = readFileSync(`${file}-wal`);
     const again = await startHeddle(where);
-    expect((await again.refusal('thread/start', {})).message).toContain(file);
-    expect(readFileSync(`${file}-wal`).equals(log)).toBe(true);
-    expect(existsSync(file)).toBe(false);
+    await again.request('thread/start', {});
+    const [aside = ''] = readdirSync(where.home).filter((name) => name.endsWith('Z-wal'));
+    expect(readFileSync(join(where.home, aside)).equals(log)).toBe(true);
   });
 });
 

@@ -182,7 +182,7 @@ describe('a kill at any step leaves the old state or the new one', () => {
     });
     expect(steps).toBeGreaterThan(5);
     expect([threadsIn(backup(where)), threadsIn(db(where))]).toEqual([2, 2]);
-  });
+  }, 120_000);
 
   test('of a restore', async () => {
     const where = await homeWith(2);
@@ -210,7 +210,7 @@ describe('a kill at any step leaves the old state or the new one', () => {
     });
     expect([steps > 10, restored > 2]).toEqual([true, true]);
     expect(threadsIn(db(where))).toBe(2);
-  }, 60_000);
+  }, 240_000);
 
   test('of a repair', async () => {
     const where = await homeWith(2);
@@ -225,5 +225,5 @@ describe('a kill at any step leaves the old state or the new one', () => {
       writeFileSync(db(where), broken);
     });
     expect(steps).toBeGreaterThan(8);
-  }, 60_000);
+  }, 240_000);
 });

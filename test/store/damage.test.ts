@@ -18,7 +18,7 @@ import { type TempHome, tempHome } from './temp-home.ts';
 
 const PAGE_BYTES = 1024;
 const THREADS = 12;
-const RUNS = 60;
+const RUNS = 40;
 
 type Damage = { kind: 'page' | 'bytes' | 'zeros' | 'cut'; at: number; bytes: number };
 
@@ -108,6 +108,17 @@ test('however a database is damaged: no crash, no endless loop, what is lost is 
   // Most damages hit a small part, so most is still there.
   expect(kept / (RUNS * everything)).toBeGreaterThan(0.4);
 }, 120_000);
+
+test('a damaged first page loses nothing', async () => {
+  const whole = await sample();
+  for (const bytes of [Buffer.alloc(PAGE_BYTES), Buffer.alloc(PAGE_BYTES, 0xa5), Buffer.alloc(100)]) {
+    const home = tempHome();
+    mkdirSync(home.home);
+    writeFileSync(home.file, Buffer.concat([bytes, whole.subarray(bytes.length)]));
+    expect(await read(home)).toEqual({ threads: THREADS + 3, turns: THREADS * 5 + 3 * 2, refused: 0 });
+    expect(home.repairs).toEqual([expect.stringContaining('15 threads could be read. No data was lost.')]);
+  }
+});
 
 test('a thread that lost records in its middle can be read, continued and forked after the repair', async () => {
   const home = tempHome();

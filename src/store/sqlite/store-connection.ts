@@ -46,10 +46,7 @@ export class StoreConnection {
       lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
       ...(options.waitClock && { clock: options.waitClock }),
     });
-    this.#leaveRequests = new LeaveRequests({
-      ...options,
-      onRequest: () => void this.queue.read(() => this.call(() => {})).catch(() => {}),
-    });
+    this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.queue.read(() => this.call(() => {})) });
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,

@@ -44,7 +44,7 @@ export function inUse(file: string): StoreError {
 }
 
 /** The ids of the processes that use the database file, ascending. Empty where the system does not tell. */
-export function gatePids(file: string): number[] {
+function gatePids(file: string): number[] {
   const inode = statSync(gateFile(file), { throwIfNoEntry: false })?.ino;
   const locks = readProc('/proc/locks')?.matchAll(/^\d+: POSIX +\S+ +\S+ (\d+) \w+:\w+:(\d+) /gm) ?? [];
   const pids = [...locks].filter(([, , locked]) => Number(locked) === inode).map(([, pid]) => Number(pid));

@@ -7,8 +7,8 @@ export interface LeaveRequestsOptions {
   /** The database file. */
   file: string;
   log: Log;
-  /** Called for a new request, in case that this process makes no calls. */
-  onRequest: () => void;
+  /** Called for a new request, in case that this process makes no calls. If it rejects, the next call says why. */
+  onRequest: () => Promise<void>;
 }
 
 /** The requests of other processes to leave the database file for a moment, because they want to repair it. */
@@ -40,9 +40,11 @@ export class LeaveRequests {
 
   #watch(): FSWatcher | null {
     const { file, log, onRequest } = this.#options;
+    const failed = (error: unknown) =>
+      log.warn({ err: error }, 'the database could not be opened again after another process asked for it');
     try {
       const watcher = watch(dirname(leaveRequestFile(file)), { persistent: false }, () => {
-        if (this.isNew) onRequest();
+        if (this.isNew) onRequest().catch(failed);
       });
       return watcher.on('error', () => {});
     } catch (error) {

@@ -24,12 +24,12 @@ export interface Repair extends Salvage {
 }
 
 /** Whether all threads were salvaged with all of their records. */
-export function isWhole({ losses: { threads, wholeThreads, unfinishedItems, everything } }: Salvage): boolean {
+function isWhole({ losses: { threads, wholeThreads, unfinishedItems, everything } }: Salvage): boolean {
   return !everything && threads.length === 0 && wholeThreads === 0 && unfinishedItems === 0;
 }
 
 /** One sentence about what was lost. */
-export function describeLosses(salvage: Salvage): string {
+function describeLosses(salvage: Salvage): string {
   const { threads, wholeThreads, unfinishedItems, everything } = salvage.losses;
   if (everything) return 'Nothing of it could be read.';
   if (isWhole(salvage)) return 'No data was lost.';

@@ -15,7 +15,8 @@ import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { checkDatabase } from './check-database.ts';
 import type { Repair } from './losses.ts';
 import { fileIdentity } from './mend-database.ts';
-import { removeDraft, repairDatabase } from './repair-database.ts';
+import { removeDraft } from './remove-draft.ts';
+import { repairDatabase } from './repair-database.ts';
 
 export interface MaintenanceOptions {
   /** The database file. */
@@ -70,7 +71,7 @@ export class StoreMaintenance {
         removeDraft(draft);
         gate.leave();
       }
-    });
+    }, target);
   }
 
   /** Replaces the database by a copy of a backup, and keeps the old one beside it. Refused while a server runs. */
@@ -182,11 +183,12 @@ export class StoreMaintenance {
     });
   }
 
-  async #guard<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
+  /** Errors name `written`, unless they say that the database is damaged. */
+  async #guard<T>(work: (connect: Connect) => Promise<T>, written = this.#options.file): Promise<T> {
     try {
       return await work(await loadSqlite());
     } catch (error) {
-      throw asStoreError(error, this.#options.file);
+      throw asStoreError(error, isFileDamage(error) ? this.#options.file : written);
     }
   }
 }

@@ -1,0 +1,44 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { enterGate, enterGateAlone, leaveRequestOf, whileOthersLeave } from '../../src/store/sqlite/database/gate.ts';
+import { loadSqlite } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { idOf, threadRecord } from './samples.ts';
+import { tempHome } from './temp-home.ts';
+
+test('a process is alone only while no other has the database open, and others wait for it and are told its id', async () => {
+  const home = tempHome();
+  const deps = { file: home.file, connect: await loadSqlite() };
+  const store = home.open();
+  await store.createThread(threadRecord(1));
+  expect(enterGateAlone(deps, 0)).toBeNull();
+  await store.close();
+  const alone = enterGateAlone(deps, 0);
+  expect(alone).not.toBeNull();
+  expect(() => enterGate(deps, 10)).toThrow(`another process restores, repairs or compacts it (pid ${process.pid}): try again later`);
+  expect(enterGateAlone(deps, 0)).toBeNull();
+  const next = home.open();
+  await expect(next.getThread(idOf(1))).rejects.toMatchObject({
+    code: 'store_failed',
+    message: expect.stringContaining('try again later'),
+  });
+  alone?.leave();
+  expect(await next.getThread(idOf(1))).toEqual(threadRecord(1));
+}, 20_000);
+
+test('a request to leave ends with the work, and a stale one of a dead process changes nothing', async () => {
+  const home = tempHome();
+  expect(() =>
+    whileOthersLeave(home.file, () => {
+      expect(leaveRequestOf(home.file)).not.toBeNull();
+      throw new Error('the work failed');
+    }),
+  ).toThrow('the work failed');
+  expect(leaveRequestOf(home.file)).toBeNull();
+  const store = home.open();
+  const writer = await store.createThread(threadRecord(1));
+  writeFileSync(`${home.home}/heddle-writers/leave-request`, '');
+  await writer.append([{ kind: 'turnStarted', turnId: 't1', startedAtMs: 1 }]);
+  const { data } = await store.listTurns(idOf(1), { direction: 'asc', view: 'summary' });
+  expect(data.map(({ id, status }) => [id, status])).toEqual([['t1', 'inProgress']]);
+  expect(readdirSync(`${home.home}/heddle-writers`)).toContain('gate');
+});
