@@ -26,7 +26,7 @@ const FOLDER_FILES_MAX = 20;
 const HANDLER_FILES_MAX = 24;
 /** The functions of node:fs that every file may use. None of them opens or lists what is at a path, or throws for its name. */
 const FS_FOR_ALL =
-  'access accessSync chmodSync closeSync constants existsSync fstatSync fsyncSync ftruncateSync linkSync lstat mkdir mkdirSync ' +
+  'access accessSync chmodSync closeSync constants existsSync fdatasync fstatSync fsyncSync ftruncateSync linkSync lstat mkdir mkdirSync ' +
   'mkdtempSync readSync rename renameSync rm rmSync rmdir rmdirSync stat symlink unlink unlinkSync watch writeSync';
 /** The files that may use others, and why. All other files read with `src/base/files/` and look with `src/base/paths/`. */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
@@ -51,6 +51,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/store/sqlite/database/leases.ts': { uses: 'openSync', because: "heddle's own lock files" },
   'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
   'src/store/sqlite/database/open-database.ts': { uses: 'copyFileSync openSync statSync', because: "heddle's own database" },
+  'src/store/sqlite/database/wal-sync.ts': { uses: 'openSync', because: "heddle's own WAL" },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },
 };

@@ -20,7 +20,7 @@ class QueueUnderTest {
   });
 
   join(key: string, run = () => {}): Promise<void> {
-    return this.queue.join({ key, durable: false, run, committed: () => this.done.push(`${key} committed`) } satisfies JoinedWrite);
+    return this.queue.join({ key, run, committed: () => this.done.push(`${key} committed`) } satisfies JoinedWrite);
   }
 
   write(name: string): Promise<string> {

@@ -66,7 +66,7 @@ describe('a thread that dies', () => {
   }
 
   function smallStore(home: WorkerHome, log = new RecordingLog()): { store: ThreadStore; log: RecordingLog } {
-    return { store: home.open(null, { heapMbMax: 32, log }), log };
+    return { store: home.open(undefined, { heapMbMax: 32, log }), log };
   }
 
   test('rejects the calls that wait; the next one starts another, and a writer goes on where it was', async () => {
@@ -107,7 +107,7 @@ describe('a thread that dies', () => {
   test('that cannot start rejects every call with the reason', async () => {
     const home = workerHome();
     const log = new RecordingLog();
-    const store = home.open(null, { script: join(home.folder, 'missing.cjs'), log });
+    const store = home.open(undefined, { script: join(home.folder, 'missing.cjs'), log });
     await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('missing.cjs') });
     await store.close();
     await expect(store.getThread(idOf(1))).rejects.toMatchObject({ message: expect.stringContaining('the store is closed') });

@@ -23,8 +23,8 @@ export class TempHome {
   readonly #stores: { close(): Promise<void> }[] = [];
 
   /** Opens a store as another process would. */
-  open(connect?: Connect): ThreadStore {
-    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }) }));
+  open(connect?: Connect, options: Partial<SqliteStoreOptions> = {}): ThreadStore {
+    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }), ...options }));
   }
 
   /** Opens a store as another process would, below its interface, which is asynchronous. */

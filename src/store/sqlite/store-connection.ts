@@ -8,6 +8,7 @@ import { Leases } from './database/leases.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
+import { type SyncFile, WalSync } from './database/wal-sync.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
@@ -17,6 +18,8 @@ import { isIndexDamage } from './threads/rebuild-index.ts';
 export interface StoreConnectionOptions extends DatabaseFiles {
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
+  /** For tests. */
+  syncFile?: SyncFile;
   clock: Clock;
   log: Log;
   pid: number;
@@ -32,6 +35,7 @@ export class StoreConnection {
   #leases: Leases;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
+  #walSync: WalSync;
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
@@ -47,6 +51,7 @@ export class StoreConnection {
       lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
       ...(options.waitClock && { clock: options.waitClock }),
     });
+    this.#walSync = new WalSync(options.file, options.syncFile);
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -167,6 +172,7 @@ export class StoreConnection {
       now: () => this.now(),
       // Nothing else can lock the database in memory.
       write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
+      makeDurable: async (threadId: string, undo: () => void) => (database.inMemory ? undefined : this.#makeDurable(threadId, undo)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#leases.assertHeld(threadId)),
       release: (threadId: string) => this.#releaseThread(database, threadId),
     };
@@ -187,8 +193,8 @@ export class StoreConnection {
     void this.#writers.get(threadId)?.close();
   }
 
-  write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
-    const result = database.write(work, durable);
+  write<T>(database: ThreadDatabase, work: () => T): T {
+    const result = database.write(work);
     if (!database.inMemory) this.#idleWork.wrote();
     return result;
   }
@@ -207,6 +213,7 @@ export class StoreConnection {
     if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#leases.releaseAll()));
     this.queue.close();
     await Promise.all(closing);
+    await this.#walSync.close();
     this.#idleWork.close();
     this.#leases.close();
     this.#memory?.db.close();
@@ -224,6 +231,9 @@ export class StoreConnection {
     ({ disk: this.#disk, leases: this.#leases } = onDisk(opened, this.#options));
     this.#opened = opened;
     before.db.close();
+    // The WAL is another file if the last connection to it was closed.
+    void this.#walSync.close();
+    this.#walSync = new WalSync(this.#options.file, this.#options.syncFile);
   }
 
   #isWriting(): boolean {
@@ -255,26 +265,36 @@ export class StoreConnection {
     }
   }
 
-  #commitAlone(database: ThreadDatabase, { run, durable, committed }: JoinedWrite): void {
-    this.guard(() => this.write(database, run, durable));
+  #commitAlone(database: ThreadDatabase, { run, committed }: JoinedWrite): void {
+    this.guard(() => this.write(database, run));
     committed();
+  }
+
+  async #makeDurable(threadId: string, undo: () => void): Promise<void> {
+    try {
+      await this.#walSync.flush();
+    } catch (cause) {
+      try {
+        await this.queue.write(() => this.guard(() => this.disk.write(undo)));
+      } catch (error) {
+        // Whatever this writer wrote next would be behind entries that its caller believes are not there.
+        void this.#writers.get(threadId)?.close();
+        this.#options.log.error({ threadId, err: error }, 'a write that the disk refused could not be undone; its writer is closed');
+      }
+      throw asStoreError(cause, this.#options.file);
+    }
   }
 
   /** Commits writes in one transaction. Returns the error of each, and null for those that are committed. */
   #commit(writes: readonly JoinedWrite[]): unknown[] {
-    const isDurable = writes.some(({ durable }) => durable);
     const [only, second] = writes;
     try {
       return this.guard(() =>
-        this.write(
-          this.disk,
-          () => {
-            if (only === undefined || second !== undefined) return writes.map(({ run }) => this.#commitPart(run));
-            only.run();
-            return [null];
-          },
-          isDurable,
-        ),
+        this.write(this.disk, () => {
+          if (only === undefined || second !== undefined) return writes.map(({ run }) => this.#commitPart(run));
+          only.run();
+          return [null];
+        }),
       );
     } catch (error) {
       // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.

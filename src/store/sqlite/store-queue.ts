@@ -14,8 +14,6 @@ const BUSY_PAUSES_MS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50];
 export interface JoinedWrite {
   /** Writes with the same key are never in the same transaction. */
   key: string;
-  /** Whether the write survives a power failure. */
-  durable: boolean;
   /** Writes, within a transaction. If it throws, nothing of it stays. */
   run(): void;
   /** Called once the write is committed. */
