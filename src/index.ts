@@ -87,7 +87,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     platform: process.platform,
     pid,
     sendSignal: (to, signal) => process.kill(to, signal),
-    store: createStore({ ...files, script: join(root, 'dist', 'store-worker.cjs'), clock: given.clock ?? systemClock, log, pid }),
+    store: createStore({ ...files, script: join(root, 'bin', 'load-store.js'), clock: given.clock ?? systemClock, log, pid }),
   });
   let closing: Promise<string[]> | null = null;
   const serve = async (client: StreamPair | Transport) => {

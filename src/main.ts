@@ -99,7 +99,13 @@ function storeFiles(folder: string): DatabasePlaces {
 async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {
   const { home, log, pid } = parts;
   const model = await scriptModel(options, { log, clock: systemClock });
-  const store = createWorkerStore({ ...storeFiles(home), script: join(__dirname, 'store-worker.cjs'), clock: systemClock, log, pid });
+  const store = createWorkerStore({
+    ...storeFiles(home),
+    script: join(__dirname, '..', 'bin', 'load-store.js'),
+    clock: systemClock,
+    log,
+    pid,
+  });
   const server = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
   return { server, transport: streamTransport({ input: process.stdin, output: process.stdout, framing: options.framing }), end: () => {} };
 }

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { lockHolder } from '../../src/store/sqlite/database/lock-holder.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { RecordingLog } from '../support/recording-log.ts';
+import { asFirstVersion } from './first-version.ts';
 import {
   agentMessage,
   everyThread,
@@ -40,6 +42,29 @@ describe('a lock of another process', () => {
     await Promise.all(writes);
     expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
     expect(await store.getThread(idOf(1))).toMatchObject({ name: 'later' });
+  });
+
+  test('is waited for when an older database is opened', async () => {
+    const home = workerHome();
+    await (await threadWithTurns(home.open(), 1, ['t1'])).close();
+    await home.closeAll();
+    asFirstVersion(home);
+    const { release } = holdLock(home);
+    const store = home.open();
+    const read = store.getThread(idOf(1));
+    // Another database is opened meanwhile, and so the first attempt has been made.
+    await workerHome().open().getThread(idOf(1));
+    release();
+    expect(await read).toMatchObject({ id: idOf(1) });
+  });
+
+  test.runIf(process.platform === 'linux')('is of a process that can be named', async () => {
+    const home = workerHome();
+    await home.open().listThreads(everyThread);
+    expect(lockHolder(home.file)).toBeNull();
+    const { release } = holdLock(home);
+    expect(lockHolder(home.file)).toBe(process.pid);
+    release();
   });
 
   test('does not stop ephemeral threads', async () => {

@@ -65,8 +65,12 @@ export class TempHome {
     return this.sql((db) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()));
   }
 
-  async dispose(): Promise<void> {
+  async closeAll(): Promise<void> {
     for (const store of this.#stores) await store.close();
+  }
+
+  async dispose(): Promise<void> {
+    await this.closeAll();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
