@@ -131,7 +131,7 @@ function signed(text) {
 }
 
 /**
- * Runs the server, so that V8 caches the code that it compiles for `initialize`, and for an invalid request, which loads the
+ * Runs the thread of the store, and the server, so that V8 caches the code that it compiles for `initialize`, and for an invalid request, which loads the
  * validators. Code for other requests is not cached: a larger cache takes longer to load than it saves.
  */
 function makeCodeCache() {
@@ -142,12 +142,10 @@ function makeCodeCache() {
     { id: 2, method: 'thread/start', params: { cwd: 0 } },
   ];
   try {
-    spawnSync(process.execPath, [join(__dirname, 'make-code-cache.js')], {
-      cwd: home,
-      env: { PATH: process.env.PATH, HEDDLE_HOME: home },
-      input: requests.map((request) => `${JSON.stringify(request)}\n`).join(''),
-      stdio: ['pipe', 'ignore', 'inherit'],
-    });
+    const input = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
+    const options = { cwd: home, env: { PATH: process.env.PATH, HEDDLE_HOME: home }, stdio: ['pipe', 'ignore', 'inherit'] };
+    spawnSync(process.execPath, [join(__dirname, 'make-code-cache.js')], { ...options, input });
+    spawnSync(process.execPath, [join(__dirname, 'make-code-cache.js'), home], options);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

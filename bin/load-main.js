@@ -44,4 +44,4 @@ function codeCacheOf(file, source) {
   return `${file}.${build}-${process.arch}-${process.versions.v8}.cache`;
 }
 
-module.exports = { loaded, loadMain };
+module.exports = { load, loaded, loadMain };

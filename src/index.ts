@@ -89,7 +89,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     sendSignal: (to, signal) => process.kill(to, signal),
     store: createStore({
       ...files,
-      script: join(root, 'dist', 'store-worker.cjs'),
+      script: join(root, 'bin', 'load-store.js'),
       clock: given.clock ?? systemClock,
       log,
       pid,

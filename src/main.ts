@@ -103,7 +103,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
   const model = await scriptModel(options, { log, clock: systemClock });
   const store = createWorkerStore({
     ...storeFiles(home),
-    script: join(__dirname, 'store-worker.cjs'),
+    script: join(__dirname, '..', 'bin', 'load-store.js'),
     clock: systemClock,
     log,
     pid,

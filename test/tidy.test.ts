@@ -88,6 +88,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync openSync statSync',
     because: "copies of heddle's own database",
   },
+  'src/store/sqlite/database/wal-sync.ts': { uses: 'openSync', because: "heddle's own WAL" },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
   'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { type Connect, neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { SyncFile } from '../../src/store/sqlite/database/wal-sync.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
   agentMessage,
@@ -17,12 +18,12 @@ import {
 import { type TempHome, tempHome } from './temp-home.ts';
 
 /** A store whose statements the test sees. */
-function listening(home: TempHome): { store: ThreadStore; statements: string[] } {
+function listening(home: TempHome, syncFile?: SyncFile): { store: ThreadStore; statements: string[] } {
   const statements: string[] = [];
   const verbose = (sql: unknown) => void statements.push(String(sql));
-  const store = home.open((file, options) =>
-    neverCollect(new Database(file, { ...options, ...(file.endsWith('heddle.db') && { verbose }) })),
-  );
+  const connect: Connect = (file, options) =>
+    neverCollect(new Database(file, { ...options, ...(file.endsWith('heddle.db') && { verbose }) }));
+  const store = home.open(connect, syncFile === undefined ? {} : { syncFile });
   return { store, statements };
 }
 
@@ -32,18 +33,58 @@ function writers(store: ThreadStore, numbers: number[]): Promise<ThreadWriter[]>
 
 const transactions = (statements: string[]) => statements.filter((sql) => /^(BEGIN|COMMIT|PRAGMA synchronous)/.test(sql));
 
-test('the appends of one moment are one transaction, which is durable if one of them is', async () => {
+test('the appends of one moment are one transaction, and one flush if some are durable', async () => {
   const home = tempHome();
-  const { store, statements } = listening(home);
+  const flushes: number[] = [];
+  const { store, statements } = listening(home, async (descriptor) => void flushes.push(descriptor));
   const [a, b, c] = (await writers(store, [1, 2, 3])) as [ThreadWriter, ThreadWriter, ThreadWriter];
   statements.length = 0;
   await Promise.all([
-    a.append(turnEntries('t1')),
+    a.append(turnEntries('t1'), { durable: true }),
     b.append(turnEntries('t1'), { durable: true }),
     c.savePartial(storedItem('t1', agentMessage('a'))),
   ]);
-  expect(transactions(statements)).toEqual(['PRAGMA synchronous = FULL', 'BEGIN IMMEDIATE', 'COMMIT', 'PRAGMA synchronous = NORMAL']);
+  expect(transactions(statements)).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
+  expect(flushes).toHaveLength(1);
   for (const number of [1, 2]) expect(await turnsInShort(home.open(), idOf(number))).toEqual([wholeTurn('t1')]);
+});
+
+test('while the disk is slow, other calls go on, and all appends that come meanwhile share the next flush', async () => {
+  const home = tempHome();
+  const flushes: (() => void)[] = [];
+  const { store } = listening(home, () => new Promise((resolve) => flushes.push(resolve)));
+  const [a, b, c] = (await writers(store, [1, 2, 3])) as [ThreadWriter, ThreadWriter, ThreadWriter];
+  const done: string[] = [];
+  const first = a.append(turnEntries('t1'), { durable: true }).then(() => done.push('a'));
+  await b.append(turnEntries('t1'));
+  const others = [b, c].map((writer) => writer.append(turnEntries('t2'), { durable: true }).then(() => done.push('b or c')));
+  expect(await turnsInShort(store, idOf(3))).toEqual([wholeTurn('t2')]);
+  expect({ done, flushes: flushes.length }).toEqual({ done: [], flushes: 1 });
+  flushes[0]?.();
+  await first;
+  expect(done).toEqual(['a']);
+  await store.getThread(idOf(1));
+  expect(flushes).toHaveLength(2);
+  flushes[1]?.();
+  await Promise.all(others);
+});
+
+test('an append that the disk does not take is not stored, and can be repeated', async () => {
+  const home = tempHome();
+  const broken = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', syscall: 'fdatasync' });
+  const failures = [broken];
+  const { store } = listening(home, async () => {
+    const failure = failures.pop();
+    if (failure !== undefined) throw failure;
+  });
+  const [a, b] = (await writers(store, [1, 2])) as [ThreadWriter, ThreadWriter];
+  await a.append(turnEntries('t1'));
+  const refused = { code: 'store_failed', message: expect.stringContaining('heddle.db cannot be used (EIO') };
+  await expect(a.append(turnEntries('t2'), { durable: true })).rejects.toMatchObject(refused);
+  await b.append(turnEntries('t1'), { durable: true });
+  expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1')]);
+  await a.append(turnEntries('t2'), { durable: true });
+  expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
 });
 
 test('an append that fails leaves the others of its transaction, and the same writer goes on', async () => {

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { lockHolder } from '../../src/store/sqlite/database/lock-holder.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { RecordingLog } from '../support/recording-log.ts';
+import { asFirstVersion } from './first-version.ts';
 import {
   agentMessage,
   everyThread,
@@ -42,6 +44,29 @@ describe('a lock of another process', () => {
     expect(await store.getThread(idOf(1))).toMatchObject({ name: 'later' });
   });
 
+  test('is waited for when an older database is opened', async () => {
+    const home = workerHome();
+    await (await threadWithTurns(home.open(), 1, ['t1'])).close();
+    await home.closeAll();
+    asFirstVersion(home);
+    const { release } = holdLock(home);
+    const store = home.open();
+    const read = store.getThread(idOf(1));
+    // Another database is opened meanwhile, and so the first attempt has been made.
+    await workerHome().open().getThread(idOf(1));
+    release();
+    expect(await read).toMatchObject({ id: idOf(1) });
+  });
+
+  test.runIf(process.platform === 'linux')('is of a process that can be named', async () => {
+    const home = workerHome();
+    await home.open().listThreads(everyThread);
+    expect(lockHolder(home.file)).toBeNull();
+    const { release } = holdLock(home);
+    expect(lockHolder(home.file)).toBe(process.pid);
+    release();
+  });
+
   test('does not stop ephemeral threads', async () => {
     const home = workerHome();
     const store = home.open();
@@ -55,23 +80,20 @@ describe('a lock of another process', () => {
 });
 
 describe('a thread that dies', () => {
-  /** Each of them needs little memory, and all together more than a small store has. */
-  const MANY = Array.from({ length: 1_000_000 }, () => []);
+  const HUGE = 'x'.repeat(1_000_000);
 
-  /** Stores a thread with an item that is too large for the memory of a small store. */
-  async function largeThread(home: WorkerHome, number: number): Promise<void> {
-    const writer = await home.open().createThread(threadRecord(number));
-    await writer.append([turnStarted('t1'), itemEntry('t1', { ...agentMessage('a'), ...{ many: MANY } }), turnEnded('t1')]);
-    await writer.close();
+  /** Sends the thread of the store more than it can hold. */
+  function overload(store: ThreadStore): Promise<unknown> {
+    const entries = Array.from({ length: 100 }, (_, number) => itemEntry('t1', agentMessage(`${number}`, `${number}${HUGE}`)));
+    return store.createThread(threadRecord(9), [turnStarted('t1'), ...entries]);
   }
 
   function smallStore(home: WorkerHome, log = new RecordingLog()): { store: ThreadStore; log: RecordingLog } {
-    return { store: home.open(null, { heapMbMax: 32, log }), log };
+    return { store: home.open(undefined, { heapMbMax: 32, log }), log };
   }
 
   test('rejects the calls that wait; the next one starts another, and a writer goes on where it was', async () => {
     const home = workerHome();
-    await largeThread(home, 1);
     const { store, log } = smallStore(home);
     const writer = await threadWithTurns(store, 2, ['t1']);
     await writer.append([turnStarted('t2')]);
@@ -79,7 +101,7 @@ describe('a thread that dies', () => {
       code: 'store_failed',
       message: expect.stringMatching(/heddle\.db cannot be used: the thread of the store has died \(.*memory/),
     };
-    await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject(died);
+    await expect(overload(store)).rejects.toMatchObject(died);
     expect(log.errors()).toHaveLength(1);
 
     await writer.append([itemEntry('t2', agentMessage('a')), turnEnded('t2')]);
@@ -91,10 +113,9 @@ describe('a thread that dies', () => {
 
   test('does not go on with a thread that another process has written to meanwhile', async () => {
     const home = workerHome();
-    await largeThread(home, 1);
     const { store } = smallStore(home);
     const writer = await threadWithTurns(store, 2, ['t1']);
-    await expect(store.listItems(idOf(1), { direction: 'asc' })).rejects.toMatchObject({ code: 'store_failed' });
+    await expect(overload(store)).rejects.toMatchObject({ code: 'store_failed' });
     const other = await home.open().openWriter(idOf(2));
     await expect(writer.append(turnEntries('t2'))).rejects.toMatchObject({ code: 'active_writer' });
     await other.append(turnEntries('t3'));
@@ -107,7 +128,7 @@ describe('a thread that dies', () => {
   test('that cannot start rejects every call with the reason', async () => {
     const home = workerHome();
     const log = new RecordingLog();
-    const store = home.open(null, { script: join(home.folder, 'missing.cjs'), log });
+    const store = home.open(undefined, { script: join(home.folder, 'missing.cjs'), log });
     await expect(store.getThread(idOf(1))).rejects.toMatchObject({ code: 'store_failed', message: expect.stringContaining('missing.cjs') });
     await store.close();
     await expect(store.getThread(idOf(1))).rejects.toMatchObject({ message: expect.stringContaining('the store is closed') });

@@ -25,8 +25,8 @@ export class TempHome {
   readonly #stores: { close(): Promise<void> }[] = [];
 
   /** Opens a store as another process would. */
-  open(connect?: Connect): ThreadStore {
-    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }) }));
+  open(connect?: Connect, options: Partial<SqliteStoreOptions> = {}): ThreadStore {
+    return this.closeAtEnd(createSqliteStore({ ...this.options(), ...(connect && { connect }), ...options }));
   }
 
   /** Opens a store as another process would, below its interface, which is asynchronous. */
@@ -77,8 +77,12 @@ export class TempHome {
     return this.sql((db) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()));
   }
 
-  async dispose(): Promise<void> {
+  async closeAll(): Promise<void> {
     for (const store of this.#stores) await store.close();
+  }
+
+  async dispose(): Promise<void> {
+    await this.closeAll();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -31,7 +31,7 @@ function builtScript(): string {
 
 /** A home whose stores run in threads of their own. */
 export class WorkerHome extends TempHome {
-  override open(_connect?: unknown, options: Partial<StoreThreadOptions> = {}): WorkerStore {
+  override open(_connect?: undefined, options: Partial<StoreThreadOptions> = {}): WorkerStore {
     return this.closeAtEnd(createWorkerStore({ ...this.options(), script: builtScript(), ...options }));
   }
 }

@@ -2,8 +2,8 @@ import { isBusy } from './as-store-error.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
 export interface CommitDeps {
-  /** Runs the work in one transaction. With `durable` it survives a power failure. */
-  transact: <T>(work: () => T, durable: boolean) => T;
+  /** Runs the work in one transaction. */
+  transact: <T>(work: () => T) => T;
   /** Runs a part of the transaction. If it throws, nothing of the part stays. */
   part: (run: () => void) => void;
   /** Returns the error of a part whose failure leaves the others in their transaction. Throws other errors. */
@@ -12,14 +12,13 @@ export interface CommitDeps {
 
 /** Commits writes in one transaction. Returns the error of each one that failed, and null for those that are committed. */
 export function commitTogether(writes: readonly JoinedWrite[], deps: CommitDeps): unknown[] {
-  const isDurable = writes.some(({ durable }) => durable);
   const [only, second] = writes;
   try {
     return deps.transact(() => {
       if (only === undefined || second !== undefined) return writes.map(({ run }) => commitPart(run, deps));
       only.run();
       return [null];
-    }, isDurable);
+    });
   } catch (error) {
     // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.
     return second === undefined || isBusy(error) ? writes.map(() => error) : writes.flatMap((write) => commitTogether([write], deps));

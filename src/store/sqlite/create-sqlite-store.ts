@@ -23,6 +23,7 @@ import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
+import type { SyncFile } from './database/wal-sync.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
 import { measureItems } from './history/measure-items.ts';
@@ -51,6 +52,8 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   connect?: Connect;
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
+  /** For tests. */
+  syncFile?: SyncFile;
 }
 
 /** The pause between two attempts to open a database that another process has locked. */

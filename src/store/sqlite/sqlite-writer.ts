@@ -12,6 +12,8 @@ export interface WriterDeps {
   now(): number;
   /** Commits the write, maybe together with others. Rejects with a StoreError. */
   write(write: JoinedWrite): Promise<void>;
+  /** Resolves when all committed writes survive a power failure. If that fails, calls `undo` in a transaction, and rejects. */
+  makeDurable(threadId: string, undo: () => void): Promise<void>;
   /** Throws `active_writer` if another process has taken over the thread. */
   assertHeld(threadId: string): void;
   /** Tells the store that the thread's writer is closed. Resolves when the thread is free. Never rejects. */
@@ -59,10 +61,10 @@ export class SqliteWriter implements ThreadWriter {
       this.#forgetPartials(entries);
       if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
     };
-    const committed = () => {
+    await this.#write(append, () => {
       this.#tip += entries.length;
-    };
-    await this.#write(append, { durable, committed });
+    });
+    if (durable) await this.#deps.makeDurable(this.threadId, () => this.#undo(entries.length));
   }
 
   savePartial(item: StoredItem): Promise<void> {
@@ -97,7 +99,16 @@ export class SqliteWriter implements ThreadWriter {
     await this.#deps.release(this.threadId);
   }
 
-  async #write(work: () => void, { durable = false, committed = () => {} } = {}): Promise<void> {
+  /** Removes the last entries of the log. The caller was told that they are not stored, and may store them again. */
+  #undo(count: number): void {
+    const database = this.#deps.database();
+    const tip = this.#tip - count;
+    if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
+    database.logs.cut(this.#logId, tip);
+    this.#tip = tip;
+  }
+
+  async #write(work: () => void, committed = () => {}): Promise<void> {
     const run = () => {
       // Once more, because the write may have waited.
       this.#assertOpen();
@@ -105,7 +116,7 @@ export class SqliteWriter implements ThreadWriter {
       work();
     };
     this.#assertOpen();
-    await this.#deps.write({ key: this.threadId, durable, run, committed });
+    await this.#deps.write({ key: this.threadId, run, committed });
   }
 
   #forgetPartials(entries: LogEntry[]): void {

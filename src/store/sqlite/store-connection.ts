@@ -7,6 +7,7 @@ import { LeaveRequests } from './database/leave-requests.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import { openInMemory } from './database/open-database.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
+import { type SyncFile, WalSync } from './database/wal-sync.ts';
 import type { LogsOf } from './history/history.ts';
 import { fileIdentity } from './maintenance/mend-database.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
@@ -17,6 +18,8 @@ import { isIndexDamage } from './threads/rebuild-index.ts';
 export interface StoreConnectionOptions extends OpenStoreOptions {
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
+  /** For tests. */
+  syncFile?: SyncFile;
 }
 
 /** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
@@ -27,6 +30,7 @@ export class StoreConnection {
   #store: OpenedStore;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
+  #walSync: WalSync;
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
@@ -47,6 +51,7 @@ export class StoreConnection {
       ...(options.waitClock && { clock: options.waitClock }),
     });
     this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.queue.read(() => this.call(() => {})) });
+    this.#walSync = new WalSync(options.file, options.syncFile);
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
@@ -172,6 +177,7 @@ export class StoreConnection {
       now: () => this.now(),
       // Nothing else can lock the database in memory.
       write: async (write: JoinedWrite) => (database.inMemory ? this.#commitAlone(database, write) : this.queue.join(write)),
+      makeDurable: async (threadId: string, undo: () => void) => (database.inMemory ? undefined : this.#makeDurable(threadId, undo)),
       assertHeld: (threadId: string) => (database.inMemory ? undefined : this.#store.leases.assertHeld(threadId)),
       release: (threadId: string) => this.#releaseThread(database, threadId),
     };
@@ -192,15 +198,15 @@ export class StoreConnection {
     void this.#writers.get(threadId)?.close();
   }
 
-  write<T>(database: ThreadDatabase, work: () => T, durable = false): T {
-    if (database.inMemory) return database.write(work, durable);
+  write<T>(database: ThreadDatabase, work: () => T): T {
+    if (database.inMemory) return database.write(work);
     const kept = () => {
       const result = work();
       this.#store.watch?.assertKept();
       return result;
     };
     try {
-      const result = database.write(kept, durable);
+      const result = database.write(kept);
       this.#idleWork.wrote();
       return result;
     } catch (error) {
@@ -223,6 +229,7 @@ export class StoreConnection {
     if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#store.leases.releaseAll()));
     this.queue.close();
     await Promise.all(closing);
+    await this.#walSync.close();
     this.#idleWork.close();
     this.#leaveRequests.close();
     this.#store.leases.close();
@@ -238,7 +245,7 @@ export class StoreConnection {
     if (!before.readOnly) before.close();
     const after = this.#opener.reopen(before);
     if (after === null) return;
-    this.#store = after;
+    this.#use(after);
     before.close();
   }
 
@@ -258,12 +265,19 @@ export class StoreConnection {
     }
   }
 
+  #use(store: OpenedStore): void {
+    this.#store = store;
+    // The WAL is another file if the last connection to it was closed.
+    void this.#walSync.close();
+    this.#walSync = new WalSync(this.#options.file, this.#options.syncFile);
+  }
+
   /** Closes the file, and lets `open` open it again. */
   #leaveAndReturn(open: () => OpenedStore): void {
     this.#leaveRequests.follow();
     this.#store.leases.close();
     this.#store.opened.close();
-    this.#store = open();
+    this.#use(open());
     this.#isReturning = true;
     this.#takeAgain();
   }
@@ -323,14 +337,29 @@ export class StoreConnection {
     }
   }
 
-  #commitAlone(database: ThreadDatabase, { run, durable, committed }: JoinedWrite): void {
-    this.guard(() => this.write(database, run, durable));
+  #commitAlone(database: ThreadDatabase, { run, committed }: JoinedWrite): void {
+    this.guard(() => this.write(database, run));
     committed();
+  }
+
+  async #makeDurable(threadId: string, undo: () => void): Promise<void> {
+    try {
+      await this.#walSync.flush();
+    } catch (cause) {
+      try {
+        await this.queue.write(() => this.guard(() => this.disk.write(undo)));
+      } catch (error) {
+        // Whatever this writer wrote next would be behind entries that its caller believes are not there.
+        void this.#writers.get(threadId)?.close();
+        this.#options.log.error({ threadId, err: error }, 'a write that the disk refused could not be undone; its writer is closed');
+      }
+      throw asStoreError(cause, this.#options.file);
+    }
   }
 
   #commit(writes: readonly JoinedWrite[]): unknown[] {
     return commitTogether(writes, {
-      transact: (work, durable) => this.guard(() => this.#mending(() => this.write(this.disk, work, durable))),
+      transact: (work) => this.guard(() => this.#mending(() => this.write(this.disk, work))),
       part: (run) => this.disk.part(run),
       failureOf: (error) => {
         if (!this.disk.db.inTransaction || isIndexDamage(error) || isFileDamage(error)) throw error;

@@ -14,8 +14,6 @@ const BUSY_PAUSES_MS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50];
 export interface JoinedWrite {
   /** Writes with the same key are never in the same transaction. */
   key: string;
-  /** Whether the write survives a power failure. */
-  durable: boolean;
   /** Writes, within a transaction. If it throws, nothing of it stays. */
   run(): void;
   /** Called once the write is committed. */
@@ -33,8 +31,7 @@ export interface StoreQueueDeps {
 
 interface Call {
   sinceMs: number;
-  /** Returns whether the call has ended. Throws if SQLite reports that it is busy. */
-  attempt: () => boolean;
+  attempt: () => void;
   /** If the call can share its transaction. */
   joined: JoinedWrite | null;
   resolve: () => void;
@@ -43,7 +40,7 @@ interface Call {
 
 /**
  * Runs the calls of a store. Writes run in their order and before reads; those that wait at the same time share a transaction if
- * they can. While another process holds the lock of the database, writes wait without blocking, and reads go on. Reads take turns.
+ * they can. While another process holds the lock of the database, writes wait without blocking, and reads go on.
  */
 export class StoreQueue {
   readonly #deps: StoreQueueDeps;
@@ -70,25 +67,13 @@ export class StoreQueue {
 
   join(joined: JoinedWrite): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#add(this.#writes, { sinceMs: this.#clock.monotonic(), attempt: () => true, joined, resolve, reject });
+      this.#add(this.#writes, { sinceMs: this.#clock.monotonic(), attempt: () => {}, joined, resolve, reject });
     });
   }
 
-  /** Runs a read. */
+  /** Runs a read. A long one is several calls of some milliseconds each, so that others have their turns in between. */
   read<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => this.#add(this.#reads, { ...this.#once(work, resolve), reject }));
-  }
-
-  /** Runs a read in parts. Other calls have their turns in between. */
-  readInParts<T>(next: () => IteratorResult<unknown, T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const attempt = () => {
-        const part = next();
-        if (part.done) resolve(part.value);
-        return part.done === true;
-      };
-      this.#add(this.#reads, { sinceMs: this.#clock.monotonic(), attempt, joined: null, resolve: () => {}, reject });
-    });
   }
 
   /** Attempts all waiting calls a last time, and rejects those that another process prevents. */
@@ -105,7 +90,6 @@ export class StoreQueue {
     let value: T;
     const attempt = () => {
       value = work();
-      return true;
     };
     return { sinceMs: this.#clock.monotonic(), attempt, joined: null, resolve: () => resolve(value) };
   }
@@ -135,7 +119,7 @@ export class StoreQueue {
     const startMs = this.#clock.monotonic();
     while (this.#writes.length > 0 && this.#clock.monotonic() - startMs < TURN_MS_MAX) {
       const calls = this.#takeWrites();
-      const busy = calls[0]?.joined == null ? calls.filter((call) => this.#attempt(call) === 'busy') : this.#commit(calls);
+      const busy = calls[0]?.joined == null ? calls.filter((call) => !this.#attempt(call)) : this.#commit(calls);
       this.#writes.unshift(...busy);
       if (busy.length > 0) {
         this.#wait();
@@ -170,30 +154,28 @@ export class StoreQueue {
     });
   }
 
-  /** Each part of a read has its turn, and goes behind the other reads. */
   #runReads(): void {
     const startMs = this.#clock.monotonic();
     while (!this.#areReadsPaused && this.#clock.monotonic() - startMs < TURN_MS_MAX) {
       const call = this.#reads.shift();
       if (call === undefined) return;
-      const outcome = this.#attempt(call);
-      if (outcome !== 'ended') this.#reads.push(call);
-      if (outcome === 'busy') {
-        this.#areReadsPaused = true;
-        this.#wait();
-      }
+      if (this.#attempt(call)) continue;
+      this.#reads.unshift(call);
+      this.#areReadsPaused = true;
+      this.#wait();
     }
   }
 
-  #attempt(call: Call): 'ended' | 'more' | 'busy' {
+  /** Returns false if another process prevents the call. */
+  #attempt(call: Call): boolean {
     try {
-      if (!call.attempt()) return 'more';
+      call.attempt();
       call.resolve();
     } catch (error) {
-      if (isBusy(error) && !this.#isOverdue(call)) return 'busy';
+      if (isBusy(error) && !this.#isOverdue(call)) return false;
       call.reject(isBusy(error) ? this.#locked(call) : error);
     }
-    return 'ended';
+    return true;
   }
 
   #wait(): void {

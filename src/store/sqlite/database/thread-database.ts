@@ -38,16 +38,9 @@ export class ThreadDatabase {
     return this.#withIndex(() => this.#transaction.deferred(work) as T);
   }
 
-  /** Runs a write in a transaction that excludes other writers. With `durable` it survives a power failure. */
-  write<T>(work: () => T, durable = false): T {
-    const run = () => this.#withIndex(() => this.#transaction.immediate(work) as T);
-    if (!durable) return run();
-    this.db.exec('PRAGMA synchronous = FULL');
-    try {
-      return run();
-    } finally {
-      this.db.exec('PRAGMA synchronous = NORMAL');
-    }
+  /** Runs a write in a transaction that excludes other writers. */
+  write<T>(work: () => T): T {
+    return this.#withIndex(() => this.#transaction.immediate(work) as T);
   }
 
   /** Runs a part of a write. If it throws, and `db.inTransaction` is still true, nothing of the part stays. */

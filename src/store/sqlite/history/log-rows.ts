@@ -78,6 +78,7 @@ export class LogRows {
   readonly #startsUp: Statement<[number, number, number, number], TurnMark>;
   readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
   readonly #count: Statement<[number, number, number], { count: number }>;
+  readonly #cut: Statement<[number, number]>;
   readonly #addSegment: Statement<[string, number, number, number | null]>;
   readonly #removeSegments: Statement<[string], { log_id: number }>;
   readonly #segments: Statement<[string], SegmentRow & { position: number }>;
@@ -102,6 +103,7 @@ export class LogRows {
     this.#startsUp = db.prepare(`${starts} ASC LIMIT ?`);
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
+    this.#cut = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal > ?');
     this.#addSegment = db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
     this.#removeSegments = db.prepare('DELETE FROM segment WHERE thread_id = ? RETURNING log_id');
     this.#segments = db.prepare(
@@ -121,6 +123,11 @@ export class LogRows {
       const { type, id } = 'item' in entry && entry.kind !== 'model' ? entry.item : { type: null, id: null };
       this.#insert.run(logId, tip + 1 + index, entry.kind, type, entry.turnId, id, this.#blobs.encode(entry, logId));
     }
+  }
+
+  /** Removes the entries after `tip`. */
+  cut(logId: number, tip: number): void {
+    this.#cut.run(logId, tip);
   }
 
   /** Passes the rows of a selection to `take`, until it returns false. */

@@ -38,12 +38,16 @@ class StoreServer {
   }
 
   listen(): void {
-    this.#port.on('message', (first: StoreCall) => {
-      void this.#perform(first);
+    this.#port.on('message', (first: StoreCall[]) => {
+      this.#performAll(first);
       // All calls that wait are made in this moment, so that the store joins their writes.
       for (let next = receiveMessageOnPort(this.#port); next !== undefined; next = receiveMessageOnPort(this.#port))
-        void this.#perform(next.message as StoreCall);
+        this.#performAll(next.message as StoreCall[]);
     });
+  }
+
+  #performAll(calls: StoreCall[]): void {
+    for (const call of calls) void this.#perform(call);
   }
 
   async #perform({ id, handle, method, args, nowMs }: StoreCall): Promise<void> {

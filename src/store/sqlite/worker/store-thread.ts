@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 import { StoreError } from '../../store-error.ts';
 import type { ServedStoreOptions } from './serve-store.ts';
-import { type ErrorData, errorOf, type StoreAnswer, type StoreCall, type StoreReply } from './store-call.ts';
+import { type ErrorData, errorData, errorOf, type StoreAnswer, type StoreCall, type StoreReply } from './store-call.ts';
 
 /** A store that needs more memory than this ends, and not the process. */
 const HEAP_MB_MAX = 1024;
@@ -30,6 +30,7 @@ export class StoreThread {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
   #isClosed = false;
+  #outgoing: StoreCall[] = [];
   #calls = 0;
   /** The number of threads that have started: writers of an earlier one are lost. */
   #starts = 0;
@@ -72,8 +73,21 @@ export class StoreThread {
       const id = ++this.#calls;
       if (this.#waiting.size === 0) worker.ref();
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, handle, method, args, nowMs: this.#options.clock.now() } satisfies StoreCall);
+      this.#outgoing.push({ id, handle, method, args, nowMs: this.#options.clock.now() });
+      // The calls of one moment are one message.
+      if (this.#outgoing.length === 1) queueMicrotask(() => this.#post());
     });
+  }
+
+  #post(): void {
+    const calls = this.#outgoing;
+    this.#outgoing = [];
+    try {
+      this.#worker?.postMessage(calls);
+    } catch (error) {
+      // Arguments that are not data.
+      for (const { id } of calls) this.#settle({ id, error: errorData(error) });
+    }
   }
 
   #start(): Worker {
@@ -117,6 +131,7 @@ export class StoreThread {
     this.#options.log.error({ err: reason, file: this.#options.file }, 'the thread of the store has died; the next call starts another');
     const calls = [...this.#waiting.values()];
     this.#waiting.clear();
+    this.#outgoing = [];
     const why = reason instanceof Error ? reason.message : 'it ended';
     const text = `${this.#options.file} cannot be used: the thread of the store has died (${why})`;
     for (const { reject } of calls) reject(new StoreError('store_failed', text, {}, { cause: reason }));
