@@ -38,6 +38,7 @@ import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
+import { type NodeVersions, nativeBuildProblem } from './store/sqlite/database/native-build.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
@@ -62,6 +63,8 @@ export interface AppParts {
   residentMemoryBytes?: () => number;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
+  /** `process.versions`. */
+  nodeVersions: NodeVersions;
   /** The folder of the database's migrations. */
   migrationsDir: string;
   /** The system's folder for temporary files. */
@@ -116,7 +119,7 @@ export interface App {
 
 /** Creates the server from its parts. No other file knows all of them. */
 export function createApp(options: AppParts): App {
-  const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
+  const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
   const keepAlive = new KeepAlive();
   const modelGiven = options.model !== undefined;
@@ -124,13 +127,15 @@ export function createApp(options: AppParts): App {
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
-  const ownStore = options.store ?? createSqliteStore({ file: join(storeDir, 'heddle.db'), migrationsDir, tempDir, clock, log, pid });
-  const store = pacing.store(ownStore);
+  const store = pacing.store(options.store ?? createSqliteStore({ ...options, file: join(storeDir, 'heddle.db'), clock }));
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
-  const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
+  const warn = (connection: number) => {
+    void tellOfConfig(sources, connection, { clients, log });
+    if (options.store === undefined) void tellOfStore(options, connection, clients);
+  };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { clock, ids, log, keepAlive, pace: pacing, home, cwd, env, overrides, trustedFiles, modelGiven };
   const parts = [...TURN_PART_LIST, ...partKinds];
@@ -156,7 +161,7 @@ export function createApp(options: AppParts): App {
       residentMemoryBytes: options.residentMemoryBytes ?? (() => null),
       gauges: () => serverGauges({ clients, dispatcher, threads }),
     },
-    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), warnOfConfig },
+    handshake: { home, version, platform, capabilities: () => serverCapabilities(Object.keys(rows), platform), warn },
   });
   const dispatcher = new Dispatcher(rows, log);
   let connections = 0;
@@ -225,6 +230,18 @@ async function tellOfConfig(sources: ConfigSources, connection: number, { client
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
   } catch (error) {
     log.error({ err: error }, 'reading the configuration failed');
+  }
+}
+
+/** Sends a connection a warning if threads cannot be stored with this Node, and logs it. Never rejects. */
+async function tellOfStore({ nodeVersions, log }: AppParts, connection: number, clients: Clients): Promise<void> {
+  try {
+    const problem = await nativeBuildProblem(nodeVersions);
+    if (problem === null) return;
+    log.error({ problem }, 'the store cannot be used');
+    clients.publish({ connection }, 'configWarning', { summary: problem, details: null, path: null, range: null });
+  } catch (error) {
+    log.error({ err: error }, 'looking at better-sqlite3 failed');
   }
 }
 

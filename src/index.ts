@@ -77,6 +77,7 @@ export function createAppServer({ home, cwd, env, log, transport, ...given }: Ap
     log: log ?? silent,
     platform: process.platform,
     pid: process.pid,
+    nodeVersions: process.versions,
     sendSignal: (pid, signal) => process.kill(pid, signal),
     tempDir: tmpdir(),
   });

@@ -13,12 +13,12 @@ export interface InitializeDeps {
   version: string;
   platform: NodeJS.Platform;
   capabilities: () => ServerCapabilities;
-  /** Sends a connection warnings about the configuration. Called after the handshake. */
-  warnOfConfig: (connection: number) => void;
+  /** Sends a connection warnings about the configuration and the installation. Called after the handshake. */
+  warn: (connection: number) => void;
 }
 
 /** The handshake. A client can repeat one that was refused. */
-export function initializeMethods({ home, version, platform, capabilities, warnOfConfig }: InitializeDeps) {
+export function initializeMethods({ home, version, platform, capabilities, warn }: InitializeDeps) {
   const platformOs = platform === 'darwin' ? 'macos' : platform === 'win32' ? 'windows' : platform;
   return {
     initialize: {
@@ -30,7 +30,7 @@ export function initializeMethods({ home, version, platform, capabilities, warnO
             `params.clientInfo.name: ${JSON.stringify(name)} is not allowed in an HTTP header: expected visible ASCII characters`,
           );
         caller.initialize(params);
-        after(() => warnOfConfig(caller.id));
+        after(() => warn(caller.id));
         const shownVersion = clientVersion.replace(/[^\x20-\x7e]/g, '?');
         return {
           userAgent: `${name}/${PROTOCOL_VERSION} (${osType()} ${release()}; ${arch()}) heddle/${version} (${name}; ${shownVersion})`,

@@ -20,6 +20,7 @@ import type {
 } from '../thread-store.ts';
 import { asStoreError } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
+import type { NodeVersions } from './database/native-build.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
@@ -45,6 +46,8 @@ export interface SqliteStoreOptions {
   log: Log;
   /** Named in `active_writer` errors of other processes. */
   pid: number;
+  /** The versions of this Node, to choose and check the SQLite. */
+  nodeVersions: NodeVersions;
   /** For tests. */
   connect?: Connect;
 }
@@ -174,7 +177,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async #connect(): Promise<StoreConnection> {
-    const connect = this.#options.connect ?? (await loadSqlite());
+    const connect = this.#options.connect ?? (await loadSqlite(this.#options.nodeVersions));
     try {
       this.#connection = new StoreConnection({ ...this.#options, connect });
       return this.#connection;

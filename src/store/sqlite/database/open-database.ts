@@ -10,6 +10,7 @@ import { Damage, isReadOnly, newer } from '../as-store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
+import { isSafeSqlite, SQLITE_VERSION_MIN } from './sqlite-version.ts';
 
 export interface DatabaseFiles {
   file: string;
@@ -29,8 +30,6 @@ export interface OpenedDatabase {
 }
 
 const APPLICATION_ID = 0x6865646c;
-/** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
-const SQLITE_VERSION_MIN = '3.51.3';
 const BUSY_TIMEOUT_MS = 5_000;
 /** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
 const WAL_PAGES_MAX = 4_000;
@@ -171,7 +170,7 @@ function sync(path: string, mode: 'r' | 'r+'): void {
 
 function configure(db: Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
-  if (versionNumber(version) < versionNumber(SQLITE_VERSION_MIN)) {
+  if (!isSafeSqlite(version)) {
     throw new StoreError('store_failed', `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`);
   }
   db.pragma('synchronous = NORMAL');
@@ -179,12 +178,6 @@ function configure(db: Database): void {
   db.pragma('cell_size_check = ON');
   db.pragma(`wal_autocheckpoint = ${WAL_PAGES_MAX}`);
   db.pragma(`journal_size_limit = ${WAL_BYTES_KEPT_MAX}`);
-}
-
-/** 3.51.3 is 3,051,003. */
-function versionNumber(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  return major * 1_000_000 + minor * 1_000 + patch;
 }
 
 function databaseVersion(db: Database): number {
