@@ -22,7 +22,15 @@ import {
 const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2);
 const ignore = () => {};
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-const store = createSqliteStore({ file, migrationsDir, tempDir: '/nowhere', clock: systemClock, log, pid: process.pid });
+const store = createSqliteStore({
+  file,
+  migrationsDir,
+  tempDir: '/nowhere',
+  clock: systemClock,
+  log,
+  pid: process.pid,
+  nodeVersions: process.versions,
+});
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 process.stdin.resume();

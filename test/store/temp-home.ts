@@ -35,6 +35,7 @@ export class TempHome {
       file,
       migrationsDir,
       tempDir: folder,
+      nodeVersions: process.versions,
       clock,
       log,
       pid: 42,

@@ -46,8 +46,8 @@ export interface SqliteStoreOptions {
   log: Log;
   /** Named in `active_writer` errors of other processes. */
   pid: number;
-  /** The versions of this Node, to choose and check the SQLite. */
-  nodeVersions: NodeVersions;
+  /** `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or reported. */
+  nodeVersions?: NodeVersions;
   /** For tests. */
   connect?: Connect;
 }
@@ -177,7 +177,7 @@ class SqliteStore implements ThreadStore {
   }
 
   async #connect(): Promise<StoreConnection> {
-    const connect = this.#options.connect ?? (await loadSqlite(this.#options.nodeVersions));
+    const connect = this.#options.connect ?? (await loadSqlite(this.#options.nodeVersions ?? null));
     try {
       this.#connection = new StoreConnection({ ...this.#options, connect });
       return this.#connection;

@@ -9,16 +9,16 @@ export type Connect = (file: string, options?: Options) => Database;
 
 /**
  * Loads better-sqlite3. If it is not built for this Node, uses the SQLite of Node instead. Rejects with a StoreError if heddle cannot
- * use that either. Loading is slow, so it happens at the first use of a store.
+ * use that either. Without versions, rejects with better-sqlite3's own error. Loading is slow, so it happens at the first use of a store.
  */
-export async function loadSqlite(versions: NodeVersions): Promise<Connect> {
+export async function loadSqlite(versions: NodeVersions | null): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
   const connect: Connect = (file, options) => neverCollect(new BetterSqlite(file, options));
   try {
     connect(':memory:').close();
     return connect;
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (versions === null || !isMissing(error)) throw error;
     const problem = await nativeBuildProblem(versions);
     if (problem !== null) throw new StoreError('store_failed', problem, {}, { cause: error });
     const { DatabaseSync } = await import('node:sqlite');

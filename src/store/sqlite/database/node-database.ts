@@ -19,7 +19,7 @@ class NodeDatabase {
     file: string,
     { readonly = false, fileMustExist = false, timeout = BUSY_MS_DEFAULT }: Options = {},
   ) {
-    this.#db = translated(() => new Sqlite(location(file, fileMustExist), { readOnly: readonly, timeout }));
+    this.#db = translated(() => new Sqlite(fileMustExist ? existing(file, readonly) : file, { readOnly: readonly, timeout }));
   }
 
   get open(): boolean {
@@ -130,10 +130,10 @@ class NodeStatement {
   }
 }
 
-function location(file: string, mustExist: boolean): string | URL {
-  if (!mustExist) return file;
+/** An address that SQLite opens only if the file exists. */
+function existing(file: string, readonly: boolean): URL {
   const url = pathToFileURL(file);
-  url.searchParams.set('mode', 'rw');
+  url.searchParams.set('mode', readonly ? 'ro' : 'rw');
   return url;
 }
 
