@@ -38,12 +38,11 @@ export async function nativeBuildProblem(versions: NodeVersions): Promise<string
 }
 
 /** The text for a better-sqlite3 that was built for another Node. `built` is null if it was not built at all. */
-export function wrongNode(built: string | null, { node, modules, sqlite }: NodeVersions): string {
-  const own = sqlite === undefined ? 'has no SQLite of its own' : `has SQLite ${sqlite}, which is too old`;
+export function wrongNode(built: string | null, { node, modules }: NodeVersions): string {
   const state =
     built === null ? 'better-sqlite3 is not built' : `better-sqlite3 is built for ${nodeOf(built)} (NODE_MODULE_VERSION ${built})`;
   return (
-    `threads cannot be stored: ${state}, and heddle runs with Node ${node} (NODE_MODULE_VERSION ${modules}), which ${own}. ` +
+    `threads cannot be stored: ${state}, and heddle runs with Node ${node} (NODE_MODULE_VERSION ${modules}), which has no SQLite that it can use. ` +
     `Run \`npm rebuild better-sqlite3\` with this Node in ${packageFolder('../..')}${built === null ? '' : `, or start heddle with ${nodeOf(built)}`}`
   );
 }
