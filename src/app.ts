@@ -38,7 +38,7 @@ import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
 import { createSqliteStore } from './store/sqlite/create-sqlite-store.ts';
-import { type NodeVersions, nativeBuildProblem } from './store/sqlite/database/native-build.ts';
+import { type NodeVersions, nativeBuildProblem } from './store/sqlite/database/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';

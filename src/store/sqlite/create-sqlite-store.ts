@@ -20,7 +20,7 @@ import type {
 } from '../thread-store.ts';
 import { asStoreError } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
-import type { NodeVersions } from './database/native-build.ts';
+import type { NodeVersions } from './database/native-build-problem.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';

@@ -1,8 +1,8 @@
 import type { Database, Options } from 'better-sqlite3';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
-import { type NodeVersions, nativeBuildProblem } from './native-build.ts';
-import { connectWithNode } from './node-database.ts';
+import { connectWithNode } from './connect-with-node.ts';
+import { type NodeVersions, nativeBuildProblem } from './native-build-problem.ts';
 
 /** Opens a database file. */
 export type Connect = (file: string, options?: Options) => Database;

@@ -8,9 +8,9 @@ import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import { Damage, isReadOnly, newer } from '../as-store-error.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
+import { isSafeSqlite, SQLITE_VERSION_MIN } from './is-safe-sqlite.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from './migrate.ts';
-import { isSafeSqlite, SQLITE_VERSION_MIN } from './sqlite-version.ts';
 
 export interface DatabaseFiles {
   file: string;

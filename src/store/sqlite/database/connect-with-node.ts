@@ -1,7 +1,7 @@
 import type { DatabaseSync, SqliteValue, StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Database, Options } from 'better-sqlite3';
-import { resultCodeName } from './result-codes.ts';
+import { resultCodeName } from './result-code-name.ts';
 
 const BUSY_MS_DEFAULT = 5_000;
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { openRegularFile } from '../../../base/files/open-regular-file.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
-import { isSafeSqlite } from './sqlite-version.ts';
+import { isSafeSqlite } from './is-safe-sqlite.ts';
 
 /** The versions of the Node that runs this process, as in `process.versions`. */
 export interface NodeVersions {
