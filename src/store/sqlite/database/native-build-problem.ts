@@ -25,7 +25,7 @@ const NODE_OF_MODULES: Record<string, string> = {
 /** A native package exports a function of this name and the version. */
 const REGISTERS = /node_register_module_v(\d+)/;
 const REGISTERS_CHARS_MAX = 32;
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Returns why the store cannot work with this Node, with the solution, or null if it can. Looks only at the file of
