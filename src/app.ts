@@ -36,6 +36,7 @@ import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
+import { type NodeVersions, nativeBuildProblem } from './store/sqlite/database/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
@@ -60,6 +61,8 @@ export interface AppParts {
   residentMemoryBytes?: () => number;
   /** The files that the server was started from. Commands cannot change them. */
   installation: Installation;
+  /** `process.versions`, to warn of a better-sqlite3 that is built for another Node. Without them there is no warning. */
+  nodeVersions?: NodeVersions;
   clock?: Clock;
   ids?: Ids;
   /** Answers for every provider. Providers are then only names: they need no definition, and are never asked. */
@@ -129,6 +132,7 @@ export function createApp(options: AppParts): App {
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
     void tellOfConfig(sources, connection, { clients, log });
+    void tellOfStore(options, connection, clients);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing };
@@ -225,6 +229,18 @@ async function tellOfConfig(sources: ConfigSources, connection: number, { client
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
   } catch (error) {
     log.error({ err: error }, 'reading the configuration failed');
+  }
+}
+
+/** Sends a connection a warning if threads cannot be stored with this Node, and logs it. Never rejects. */
+async function tellOfStore({ nodeVersions, log }: AppParts, connection: number, clients: Clients): Promise<void> {
+  try {
+    const problem = nodeVersions === undefined ? null : await nativeBuildProblem(nodeVersions);
+    if (problem === null) return;
+    log.error({ problem }, 'the store cannot be used');
+    clients.publish({ connection }, 'configWarning', { summary: problem, details: null, path: null, range: null });
+  } catch (error) {
+    log.error({ err: error }, 'looking at better-sqlite3 failed');
   }
 }
 

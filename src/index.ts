@@ -86,6 +86,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
     log,
     platform: process.platform,
     pid,
+    nodeVersions: process.versions,
     sendSignal: (to, signal) => process.kill(to, signal),
     store: createStore({
       ...files,
@@ -93,6 +94,7 @@ export function createAppServer(options: AppServerOptions): AppServer {
       clock: given.clock ?? systemClock,
       log,
       pid,
+      nodeVersions: process.versions,
       onRepaired: (message) => server.warn(message),
     }),
   });

@@ -73,6 +73,7 @@ async function start(options: ServeOptions, log: Log): Promise<Service> {
     version: HEDDLE_VERSION,
     platform: process.platform,
     pid: process.pid,
+    nodeVersions: process.versions,
     sendSignal: (pid, signal) => process.kill(pid, signal),
     residentMemoryBytes: () => process.memoryUsage.rss(),
     installation: { manifest: join(__dirname, '..', 'package.json'), executable: process.execPath },

@@ -53,7 +53,7 @@ const TURNS: { say: string[]; messages?: object[] }[] = [
     messages: [answer(3, 'decline'), answer(2, 'acceptForSession')],
   },
   { say: [exec('cat', { tty: true, ...BACKGROUND }), 'say typing', poll(1020, { chars: 'words\n' }), 'say typed'] },
-  { say: [exec('sleep 0.4; echo late', BACKGROUND), 'say meanwhile', poll(1021), 'say ended'] },
+  { say: [exec('sleep 3; echo late', BACKGROUND), 'say meanwhile', poll(1021), 'say ended'] },
   { say: ['wait 5000', exec('echo five'), 'wait 100', 'say waited'] },
   {
     say: ['say killed'],

@@ -24,7 +24,16 @@ const [file = '', migrationsDir = '', job, number = '1'] = process.argv.slice(2)
 const ignore = () => {};
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const onRepaired = () => say('repaired');
-const store = createSqliteStore({ file, migrationsDir, tempDir: '/nowhere', clock: systemClock, log, pid: process.pid, onRepaired });
+const store = createSqliteStore({
+  file,
+  migrationsDir,
+  tempDir: '/nowhere',
+  clock: systemClock,
+  log,
+  pid: process.pid,
+  nodeVersions: process.versions,
+  onRepaired,
+});
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 process.stdin.resume();

@@ -55,7 +55,7 @@ export class TempHome {
     };
     const { file, clock, folder } = this;
     const onRepaired = (message: string) => void this.repairs.push(message);
-    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42, onRepaired };
+    return { file, migrationsDir, tempDir: folder, clock, log, pid: 42, nodeVersions: process.versions, onRepaired };
   }
 
   /** Reads or changes the database without the store. */

@@ -122,7 +122,8 @@ function parts({ pid = 4711, residentMemoryBytes, env = {}, overrides = [] }: Te
   const tempDir = join(folder, 'tmp');
   mkdirSync(tempDir, { recursive: true });
   return {
-    store: createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid }),
+    store: createSqliteStore({ file: join(home, 'heddle.db'), migrationsDir, tempDir, clock, log, pid, nodeVersions: process.versions }),
+    nodeVersions: process.versions,
     env: { PATH: '/usr/bin:/bin', SHELL: '/bin/sh', ...env },
     overrides,
     version: '0.0.1',

@@ -9,8 +9,10 @@ const PIECE_BYTES = 64 * 1024;
 const HELD_BYTES_MAX = 1024 * 1024;
 /** How often a process is looked at. */
 const LOOK_MS = 50;
-/** A process that never sleeps is waited for this long, by the real clock. */
+/** A process that never sleeps is waited for this long by each call, and for each message, in real time. */
 const BUSY_MS_MAX = 120_000;
+/** A process that never stops printing is heard until it has printed so much. */
+const HEARD_BYTES_MAX = 64 * 1024 * 1024;
 
 interface PacedProcessOptions {
   /** Shown in place of its pid. */
@@ -49,6 +51,9 @@ export class PacedProcess implements RunningProcess {
   /** Its processes at the last look, if all of them slept. */
   #sleepers: string | null = null;
   #lookedMs = 0;
+  /** Since when it is waited for, and how much was heard since then. */
+  #sinceMs = 0;
+  #heardBytes = 0;
   #wake = () => {};
 
   constructor(options: PacedProcessOptions) {
@@ -98,24 +103,24 @@ export class PacedProcess implements RunningProcess {
     return () => void this.#waits.delete(wait);
   }
 
-  /** To be called when something may have made it work again. */
+  /** To be called when something may have made it work again, or somebody waits for it anew. */
   stir(): void {
-    this.#sleptMs = 0;
-    this.#sleepers = null;
+    this.#sinceMs = performance.now();
+    this.#heardBytes = 0;
+    this.#wokeUp();
   }
 
   /**
    * Passes on a piece of its output, or its end, and returns true. Waits for it until the process has slept for `ms`, and then
-   * passes on all output so far. Returns false if there is nothing.
+   * passes on all output so far. Returns false if there is nothing, or if the process was waited for long enough.
    */
   async hear(ms: number): Promise<boolean> {
-    const startMs = performance.now();
-    while (!this.#passOn({ all: false })) {
-      if (performance.now() - startMs > BUSY_MS_MAX) this.#sleptMs = Number.POSITIVE_INFINITY;
+    while (this.#end !== null || (this.#heardBytes < HEARD_BYTES_MAX && performance.now() - this.#sinceMs < BUSY_MS_MAX)) {
+      if (this.#passOn({ all: false })) return true;
       if (this.#sleptMs >= ms) return this.#passOn({ all: true });
       await this.#look();
     }
-    return true;
+    return false;
   }
 
   async write(data: Buffer): Promise<void> {
@@ -172,9 +177,14 @@ export class PacedProcess implements RunningProcess {
 
   /** Something was written, or it has ended. */
   #stirred(): void {
-    this.stir();
+    this.#wokeUp();
     while (this.#isReleased && this.#passOn({ all: true }));
     this.#wake();
+  }
+
+  #wokeUp(): void {
+    this.#sleptMs = 0;
+    this.#sleepers = null;
   }
 
   /** Passes on one thing, if there is one. */
@@ -182,6 +192,7 @@ export class PacedProcess implements RunningProcess {
     if (this.#isPaused && !this.#isHushed) return false;
     const piece = this.#nextPiece(all || this.#end !== null);
     if (piece !== null) {
+      this.#heardBytes += piece.bytes.length;
       this.#options.onOutput(piece.stream, piece.bytes);
       if (this.#heldBytes < HELD_BYTES_MAX) this.#inner?.resume();
       return true;

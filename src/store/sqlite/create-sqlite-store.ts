@@ -21,6 +21,7 @@ import type {
 import { asStoreError, isBusy, locked } from './as-store-error.ts';
 import { type Connect, loadSqlite } from './database/load-sqlite.ts';
 import { lockHolder } from './database/lock-holder.ts';
+import type { NodeVersions } from './database/native-build-problem.ts';
 import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { SyncFile } from './database/wal-sync.ts';
@@ -48,6 +49,8 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   pid: number;
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired?: (message: string) => void;
+  /** `process.versions`, with which a better-sqlite3 that is built for another Node is replaced or reported. */
+  nodeVersions?: NodeVersions;
   /** For tests. */
   connect?: Connect;
   /** For tests: measures the waiting for locks of other processes. */
@@ -225,7 +228,7 @@ export class SqliteStore implements ThreadStore {
   }
 
   async #connect(): Promise<StoreConnection> {
-    const connect = this.#options.connect ?? (await loadSqlite());
+    const connect = this.#options.connect ?? (await loadSqlite(this.#options.nodeVersions ?? null));
     const { file, waitClock = systemClock } = this.#options;
     const startMs = waitClock.monotonic();
     for (;;) {

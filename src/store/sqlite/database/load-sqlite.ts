@@ -1,15 +1,38 @@
 import type { Database, Options } from 'better-sqlite3';
+import { hasErrorCode } from '../../../base/system-error-code.ts';
+import { StoreError } from '../../store-error.ts';
+import { connectWithNode } from './connect-with-node.ts';
+import { type NodeVersions, nativeBuildProblem } from './native-build-problem.ts';
 
 /** Opens a database file. */
 export type Connect = (file: string, options?: Options) => Database;
 
 /**
- * Loads better-sqlite3. Loading is slow, so it happens at the first use of a store. No connection waits for the locks of others,
- * which would block the thread: the queue of the store does.
+ * Loads better-sqlite3. If it is not built for this Node, uses the SQLite of Node instead. Rejects with a StoreError if heddle cannot
+ * use that either. Without versions, rejects with better-sqlite3's own error. Loading is slow, so it happens at the first use of a store. No
+ * connection waits for the locks of others, which would block the thread: the queue of the store does.
  */
-export async function loadSqlite(): Promise<Connect> {
+export async function loadSqlite(versions: NodeVersions | null): Promise<Connect> {
   const { default: BetterSqlite } = await import('better-sqlite3');
-  return (file, options) => neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
+  const connect: Connect = (file, options) => neverCollect(new BetterSqlite(file, { timeout: 0, ...options }));
+  try {
+    connect(':memory:').close();
+    return connect;
+  } catch (error) {
+    if (versions === null || !isMissing(error)) throw error;
+    const problem = await nativeBuildProblem(versions);
+    if (problem !== null) throw new StoreError('store_failed', problem, {}, { cause: error });
+    const { DatabaseSync } = await import('node:sqlite');
+    const connectNode = connectWithNode(DatabaseSync);
+    return (file, options) => connectNode(file, { timeout: 0, ...options });
+  }
+}
+
+/** Whether the native part of better-sqlite3 is missing, or was built for another Node. */
+function isMissing(error: unknown): boolean {
+  return (
+    hasErrorCode(error, ['ERR_DLOPEN_FAILED']) || (error instanceof Error && error.message.startsWith('Could not locate the bindings'))
+  );
 }
 
 const kept: unknown[] = [];

@@ -11,6 +11,7 @@ import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { createDraft } from './create-draft.ts';
 import { databaseVersion } from './database-version.ts';
 import { enterGate, enterGateAlone, type Gate, type GateDeps, inUse } from './gate.ts';
+import { isSafeSqlite, SQLITE_VERSION_MIN } from './is-safe-sqlite.ts';
 import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { finishSwaps, isSwapPending } from './swap-database.ts';
@@ -39,8 +40,6 @@ export interface OpenedDatabase {
   close(): void;
 }
 
-/** Earlier versions of SQLite can corrupt a WAL file that has several writers. */
-const SQLITE_VERSION_MIN = '3.51.3';
 /** How long opening waits for a process that is alone with the file. */
 const GATE_WAIT_MS = 5_000;
 /** A write that finds a WAL of this length runs a checkpoint. A shorter WAL waits for an idle moment. */
@@ -188,7 +187,7 @@ function linkDraft(draft: string, file: string): void {
 
 function configure(db: Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get());
-  if (versionNumber(version) < versionNumber(SQLITE_VERSION_MIN)) {
+  if (!isSafeSqlite(version)) {
     throw new StoreError('store_failed', `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`);
   }
   db.pragma('synchronous = NORMAL');
@@ -199,8 +198,4 @@ function configure(db: Database): void {
   db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
 }
 
-/** 3.51.3 is 3,051,003. */
-function versionNumber(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  return major * 1_000_000 + minor * 1_000 + patch;
 }

@@ -13,7 +13,7 @@ import {
   type WriterHandle,
 } from './store-call.ts';
 
-export type ServedStoreOptions = Pick<SqliteStoreOptions, 'file' | 'migrationsDir' | 'tempDir' | 'pid'>;
+export type ServedStoreOptions = Pick<SqliteStoreOptions, 'file' | 'migrationsDir' | 'tempDir' | 'pid' | 'nodeVersions'>;
 
 type Target = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
 

@@ -91,9 +91,15 @@ export class StoreThread {
   }
 
   #start(): Worker {
-    const { script, file, migrationsDir, tempDir, pid, heapMbMax = HEAP_MB_MAX } = this.#options;
+    const { script, file, migrationsDir, tempDir, pid, nodeVersions, heapMbMax = HEAP_MB_MAX } = this.#options;
     const worker = new Worker(script, {
-      workerData: { file, migrationsDir, tempDir, pid } satisfies ServedStoreOptions,
+      workerData: {
+        file,
+        migrationsDir,
+        tempDir,
+        pid,
+        ...(nodeVersions && { nodeVersions: { ...nodeVersions } }),
+      } satisfies ServedStoreOptions,
       env: SHARE_ENV,
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMbMax },
