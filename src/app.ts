@@ -93,10 +93,10 @@ export interface App {
   /** The number of requests to clients that wait for an answer. */
   readonly questionsOpen: number;
   /**
-   * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
-   * scripted ones. There are none if every script was followed.
+   * Ends every turn, stores the state and releases all resources. Models read the reason: by default `shutdown`. Resolves with the
+   * reports of models that check their use, such as scripted ones. There are none if every script was followed.
    */
-  close(): Promise<string[]>;
+  close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
 
 /** Creates the server from its parts. No other file knows all of them. */
@@ -180,7 +180,7 @@ export function createApp(options: AppParts): App {
     get questionsOpen() {
       return clients.pendingCount;
     },
-    close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
+    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason)),
   };
 }
 
@@ -232,8 +232,8 @@ interface Parts {
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts): Promise<string[]> {
-  await threads.close();
+async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+  await threads.close(reason);
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

@@ -30,7 +30,7 @@ export interface PendingRequestsDeps {
 }
 
 /** The answer to a request that no client is left to answer. */
-const NOBODY_LEFT: Answer<never> = { type: 'error', message: 'no client is left that could answer' };
+const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
 
 /**
  * The requests that wait for an answer of a client. Their ids are unique in the whole server, not per connection: so a request can be
