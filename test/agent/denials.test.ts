@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { idOf } from '../support/counting-ids.ts';
 import { answer, PLAN_MODE, QUESTIONS, question } from '../support/asking.ts';
+import { idOf } from '../support/counting-ids.ts';
 import { text } from '../support/test-client.ts';
 import { conversation, functionCall, message, response, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -9,7 +9,9 @@ import { completed, FREE_CONFIG, runs } from '../tools/command-server.ts';
 const ASKING = FREE_CONFIG.replace('"never"', '"untrusted"');
 const TIMEOUT_MS = 5_000;
 const PATCH = '*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch\n';
-const patches = response([{ type: 'itemCompleted', item: { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: PATCH } }]);
+const patches = response([
+  { type: 'itemCompleted', item: { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply_patch', input: PATCH } },
+]);
 
 /** A server with a turn that waits for an approval. */
 async function asking(what: 'command' | 'patch', config = ASKING): Promise<TestServer & { turnId: string; asked: { id: number } }> {
@@ -17,7 +19,10 @@ async function asking(what: 'command' | 'patch', config = ASKING): Promise<TestS
   const server = await startServer({ config, model });
   await server.client.request('thread/start', {});
   const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('go') });
-  const asked = await question(server.client, what === 'command' ? 'item/commandExecution/requestApproval' : 'item/fileChange/requestApproval');
+  const asked = await question(
+    server.client,
+    what === 'command' ? 'item/commandExecution/requestApproval' : 'item/fileChange/requestApproval',
+  );
   return { ...server, turnId: turn.id, asked };
 }
 
@@ -62,20 +67,23 @@ describe('what is told of a question that no person declined', () => {
     expect([read(server), denials(server)]).toEqual([['The user declined this command, so it was not run.'], ['declined']]);
   });
 
-  test.each(['command', 'patch'] as const)('the server was shut down: the item of the %s failed, and the model reads it later', async (what) => {
-    const server = await asking(what);
-    const next = await server.restart();
-    await next.client.request('thread/resume', { threadId: idOf(1) });
-    await next.client.turn(idOf(1), 'next');
-    const nothing = what === 'patch' ? ' Nothing of the patch was written.' : '';
-    expect(read(next)).toEqual([
-      `The server was shut down before this was done.${nothing}`,
-      expect.stringMatching(/^The previous turn was cut off, because the server was shut down\./),
-    ]);
-    const { thread } = await next.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-    expect(thread.turns[0]?.items.map((item) => ('status' in item ? item.status : item.type))).toEqual(['userMessage', 'failed']);
-    expect(denials(server)).toEqual(['interrupted']);
-  });
+  test.each(['command', 'patch'] as const)(
+    'the server was shut down: the item of the %s failed, and the model reads it later',
+    async (what) => {
+      const server = await asking(what);
+      const next = await server.restart();
+      await next.client.request('thread/resume', { threadId: idOf(1) });
+      await next.client.turn(idOf(1), 'next');
+      const nothing = what === 'patch' ? ' Nothing of the patch was written.' : '';
+      expect(read(next)).toEqual([
+        `The server was shut down before this was done.${nothing}`,
+        expect.stringMatching(/^The previous turn was cut off, because the server was shut down\./),
+      ]);
+      const { thread } = await next.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+      expect(thread.turns[0]?.items.map((item) => ('status' in item ? item.status : item.type))).toEqual(['userMessage', 'failed']);
+      expect(denials(server)).toEqual(['interrupted']);
+    },
+  );
 
   test('the thread was archived', async () => {
     const server = await asking('command');
