@@ -53,6 +53,10 @@ test.each(WAYS)('a question that is open at $how: nobody is said to have decline
   expect(items.filter(({ type }) => type === 'commandExecution')).toMatchObject([{ status: 'failed', aggregatedOutput: told }]);
   await next.turn(thread.id, 'next');
   const input = inputOf(provider);
-  expect([input.includes(told), input.includes('The user declined'), input.includes('<turn_interrupted>')]).toEqual([true, false, reason !== null]);
+  expect([input.includes(told), input.includes('The user declined'), input.includes('<turn_interrupted>')]).toEqual([
+    true,
+    false,
+    reason !== null,
+  ]);
   if (reason !== null) expect(input).toContain(reason);
 });
