@@ -197,7 +197,7 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
   return { models, installedModels };
 }
 
-/** Resolves when the running turns have ended. Their questions count as refused once no client can answer. */
+/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();

@@ -122,7 +122,7 @@ export class PendingRequests {
     this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
-  /** From now on, as soon as no client can send anything any more, all open requests and all later ones count as refused at once. */
+  /** From now on, as soon as no client can send anything any more, all open requests and all later ones are answered `clientGone`. */
   drain(): void {
     this.#drains = true;
     this.settleRefused();

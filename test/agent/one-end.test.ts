@@ -258,6 +258,6 @@ test('whatever clients do, every accepted turn has one end, every call one outpu
       checkEntries(run);
       checkMessages(server);
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 }, 120_000);
