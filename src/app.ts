@@ -109,10 +109,10 @@ export interface App {
   /** Sends a text for the user to all clients. */
   warn(message: string): void;
   /**
-   * Ends every turn, stores the state and releases all resources. Resolves with the reports of models that check their use, such as
-   * scripted ones. There are none if every script was followed.
+   * Ends every turn, stores the state and releases all resources. Models read the reason: by default `shutdown`. Resolves with the
+   * reports of models that check their use, such as scripted ones. There are none if every script was followed.
    */
-  close(): Promise<string[]>;
+  close(reason?: 'shutdown' | 'clientGone'): Promise<string[]>;
 }
 
 /** Creates the server from its parts. No other file knows all of them. */
@@ -197,7 +197,7 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
+    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason)),
   };
 }
 
@@ -214,7 +214,7 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
   return { models, installedModels };
 }
 
-/** Resolves when the running turns have ended. Their questions count as refused once no client can answer. */
+/** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */
 function lastTurns(threads: Threads, clients: Clients): Promise<void> {
   clients.drain();
   return threads.turnsEnded();
@@ -261,8 +261,8 @@ interface Parts {
   models: ModelPool;
 }
 
-async function close({ threads, clients, processes, store, models }: Parts): Promise<string[]> {
-  await threads.close();
+async function close({ threads, clients, processes, store, models }: Parts, reason: 'shutdown' | 'clientGone'): Promise<string[]> {
+  await threads.close(reason);
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);

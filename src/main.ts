@@ -108,6 +108,7 @@ async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Se
     clock: systemClock,
     log,
     pid,
+    nodeVersions: process.versions,
     onRepaired: (message) => server.warn(message),
   });
   const server: App = createApp({ ...parts, store, onHandshake: () => store.warmUp(), ...(model === null ? {} : { model }) });
@@ -136,7 +137,7 @@ async function startDeterministic(parts: CommonParts, options: ServeOptions): Pr
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
   // In this thread, since nothing else may depend on when another thread answers.
-  const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0 });
+  const store = createSqliteStore({ ...storeFiles(storeDir), clock, log: parts.log, pid: 0, nodeVersions: process.versions });
   const pacing = new FixedPace({
     clock,
     activeResources: () => process.getActiveResourcesInfo(),
@@ -163,10 +164,10 @@ async function serve(options: ServeOptions): Promise<void> {
   protectStore(storeFileIn(homeFolder()));
   const log = createLog(options);
   const { server, transport, end: clearAway } = await start(options, log);
-  const endOnce = async (exitCode: number) => {
+  const endOnce = async (exitCode: number, reason: 'shutdown' | 'clientGone') => {
     stopWatching();
     setTimeout(() => process.exit(exitCode), CLOSE_MS_MAX).unref();
-    const reports = await server.close().catch((error: unknown) => {
+    const reports = await server.close(reason).catch((error: unknown) => {
       log.error({ err: error }, 'closing the server failed');
       return [];
     });
@@ -175,24 +176,24 @@ async function serve(options: ServeOptions): Promise<void> {
     process.exit(reports.length > 0 ? 1 : exitCode);
   };
   let ending: Promise<void> | null = null;
-  const end = (exitCode: number) => {
-    ending ??= endOnce(exitCode);
+  const end = (exitCode: number, reason: 'shutdown' | 'clientGone') => {
+    ending ??= endOnce(exitCode, reason);
     return ending;
   };
   for (const [signal, number] of Object.entries(SIGNALS)) {
     // A second signal ends the process at once. The watchdog then kills the commands that still run.
-    process.on(signal, () => (ending === null ? void end(128 + number) : process.exit(128 + number)));
+    process.on(signal, () => (ending === null ? void end(128 + number, 'shutdown') : process.exit(128 + number)));
   }
   const clientGone = (why: string) => {
     log.info({ why }, 'the client is gone');
-    void end(0);
+    void end(0, 'clientGone');
   };
   process.stdout.on('error', ({ message }) => clientGone(message));
   const stopWatching = watchClient({ parent: () => process.ppid, output: STDOUT, onGone: clientGone });
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'));
   // A paced input ends when all turns have ended but those that hang, so there is nothing to drain.
   await server.connect(transport, { drain: options.drain && !options.deterministic });
-  await end(0);
+  await end(0, 'clientGone');
 }
 
 async function generate({ generator, out, experimental }: Extract<Command, { run: 'generate' }>): Promise<void> {
@@ -214,7 +215,14 @@ async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promi
 async function store({ action, file, json }: Extract<Command, { run: 'store' }>): Promise<void> {
   const { maintainStore } = await import('./cli/maintain-store.ts');
   const isWell = await maintainStore(
-    { action, json, target: file === null ? null : resolve(file), file: join(homeFolder(), 'heddle.db'), migrationsDir: MIGRATIONS },
+    {
+      action,
+      json,
+      target: file === null ? null : resolve(file),
+      file: storeFileIn(homeFolder()),
+      migrationsDir: MIGRATIONS,
+      nodeVersions: process.versions,
+    },
     {
       print: (text) => process.stdout.write(text),
       complain: (text) => process.stderr.write(text),

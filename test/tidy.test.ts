@@ -157,6 +157,22 @@ describe('the source', () => {
     expect(raw.sort()).toEqual(allowed.sort());
   });
 
+  test('measures no duration by the wall clock, except where the process that measured is gone', () => {
+    const elapsed = /(clock|Date)\.now\(\)\s*-|-\s*[\w.#]*(clock|Date)\.now\(\)|\w+AtMs\s*-|-\s*[\w.]+AtMs\b/;
+    const measuring = source.filter((path) => elapsed.test(codeOf(path).replaceAll('monotonic() - shownAtMs', '')));
+    expect(measuring).toEqual(['src/rollout/rollout-log.ts', 'src/store/settling-entries.ts']);
+  });
+
+  test('decides in tools/denial.ts only that the item of an action counts as declined', () => {
+    const deciding = source.filter((path) => /status: [^,}\n]*'declined'/.test(codeOf(path)) && !path.startsWith('src/rollout/'));
+    expect(deciding).toEqual([]);
+  });
+
+  test('passes everything that a client writes through the one queue: only the reader and the connection know its notifications', () => {
+    const knowing = source.filter((path) => /READER_NOTIFICATIONS/.test(codeOf(path)));
+    expect(knowing).toEqual(['src/server/connection.ts', 'src/transport/json-reader.ts']);
+  });
+
   test('names each file after one of its exports; in handlers/, a file of methods after the methods', () => {
     const scripts = ['src/main.ts', 'src/index.ts', 'src/client/index.ts', 'src/store/sqlite/worker/store-worker.ts'];
     const entries = [...scripts, 'src/sandbox/processes/node-pty.d.ts', 'src/store/sqlite/database/node-sqlite.d.ts'];

@@ -5,6 +5,7 @@ import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } fro
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
+import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
@@ -19,7 +20,7 @@ import type { TurnBeginning } from './turn/run-turn.ts';
 import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
 import type { TurnOpening } from './turn/turn-deps.ts';
-import { type InterruptCause, revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import { type Joined, TurnStarter } from './turn/turn-starter.ts';
@@ -269,14 +270,14 @@ export class LoadedThread {
   }
 
   /** Interrupts the turn, ends all work of the thread and closes its writer. */
-  async close(): Promise<void> {
+  async close(cause: InterruptCause = 'close'): Promise<void> {
     this.#isClosing = true;
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();
       this.#runner.close();
       await this.#writer.close();
-    });
+    }, cause);
   }
 
   /** Interrupts the running turn, and makes a change before another turn can begin. */

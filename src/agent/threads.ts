@@ -4,6 +4,7 @@ import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
@@ -253,11 +254,11 @@ export class Threads {
   }
 
   /** Interrupts every turn and closes every thread. */
-  async close(): Promise<void> {
+  async close(cause: InterruptCause): Promise<void> {
     this.#isClosing = true;
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
-    await Promise.all([...this.#loaded.values()].map((thread) => thread.close()));
+    await Promise.all([...this.#loaded.values()].map((thread) => thread.close(cause)));
     this.#loaded.clear();
   }
 

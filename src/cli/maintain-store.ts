@@ -1,6 +1,6 @@
 import { showText } from '../base/show-text.ts';
 import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
-import { StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
+import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { StoreAction } from './parse-command-line.ts';
 
@@ -12,6 +12,7 @@ export interface MaintainStoreOptions {
   /** The database file. */
   file: string;
   migrationsDir: string;
+  nodeVersions: MaintenanceOptions['nodeVersions'];
 }
 
 interface Terminal {
@@ -32,11 +33,11 @@ const CLEAR_LINE = '\r\u001b[K';
 
 /** Performs an action on the store and prints the result. Returns false if it failed, or if `check` found damage. */
 export async function maintainStore(
-  { action, target, json, file, migrationsDir }: MaintainStoreOptions,
+  { action, target, json, file, migrationsDir, nodeVersions }: MaintainStoreOptions,
   { print, complain, progress }: Terminal,
 ): Promise<boolean> {
   const show = (text: string) => progress?.(`${CLEAR_LINE}${text}`);
-  const maintenance = new StoreMaintenance({ file, migrationsDir, onProgress: (text) => show(`${showText(text)} …`) });
+  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, onProgress: (text) => show(`${showText(text)} …`) });
   try {
     const { isWell, fields, text } = await perform(maintenance, { action, target: target ?? '', file });
     show('');

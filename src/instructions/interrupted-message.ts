@@ -1,9 +1,14 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
-import { contextMessage } from './context-message.ts';
+import { cutOffMessage } from '../store/cut-off-message.ts';
 
-/** Tells the model that the user interrupted the previous turn, so that the model does not assume that its work is finished. */
-export function interruptedMessage(): ResponseItem {
-  return contextMessage('user', [
-    '<turn_interrupted>\nThe user interrupted the previous turn. Its work may be done only in part: check before you rely on it.\n</turn_interrupted>',
-  ]);
+const WHY = {
+  user: 'The user interrupted the previous turn.',
+  close: 'The previous turn was cut off, because its thread was closed.',
+  clientGone: 'The previous turn was cut off: the client went away, and the server ended. The user did not interrupt it.',
+  shutdown: 'The previous turn was cut off, because the server was shut down. The user did not interrupt it.',
+};
+
+/** Tells the model why the previous turn was interrupted. */
+export function interruptedMessage(cause: keyof typeof WHY): ResponseItem {
+  return cutOffMessage(WHY[cause]);
 }

@@ -116,7 +116,7 @@ export class Clients implements ClientChannel {
     };
   }
 
-  /** From now on requests count as refused as soon as every client has closed its side. */
+  /** From now on no request waits once every client has closed its side: its answer is `clientGone`. */
   drain(): void {
     this.#pending.drain();
   }

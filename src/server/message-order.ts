@@ -20,22 +20,28 @@ export class MessageOrder {
    */
   run(key: string, { urgent = false, reads = false }: { urgent?: boolean; reads?: boolean }, run: MessageRun): void {
     const lane = this.#lanes.get(key);
-    let takeEffect = () => {};
+    const next = lane ?? { open: 0, done: Promise.resolve(), effective: Promise.resolve() };
+    if (lane === undefined) this.#lanes.set(key, next);
+    next.open++;
+    const end = () => {
+      if (--next.open === 0) this.#lanes.delete(key);
+    };
+    if (reads && !urgent) {
+      next.done = (lane === undefined ? run(nothing) : lane.done.then(() => run(nothing))).then(end);
+      return;
+    }
+    let takeEffect = nothing;
     const effective = new Promise<void>((resolve) => {
       takeEffect = resolve;
     });
     const before = urgent ? lane?.effective : lane?.done;
-    const done = (before === undefined ? run(takeEffect) : before.then(() => run(takeEffect))).then(takeEffect);
-    const next = lane ?? { open: 0, done: Promise.resolve(), effective: Promise.resolve() };
-    next.open++;
+    const done = (before === undefined ? run(takeEffect) : before.then(() => run(takeEffect))).then(takeEffect).then(end);
     // The messages behind an urgent one wait for its effect only: what it began may take long.
     next.done = urgent ? Promise.all([next.done, effective]) : done;
-    if (!reads) next.effective = urgent ? effective : Promise.all([next.effective, effective]);
-    this.#lanes.set(key, next);
-    void done.then(() => {
-      if (--next.open === 0) this.#lanes.delete(key);
-    });
+    next.effective = Promise.all([next.effective, effective]);
   }
 }
+
+const nothing = () => {};
 
 type MessageRun = (effective: () => void) => Promise<void>;

@@ -30,7 +30,7 @@ export interface PendingRequestsDeps {
 }
 
 /** The answer to a request that no client is left to answer. */
-const NOBODY_LEFT: Answer<never> = { type: 'error', message: 'no client is left that could answer' };
+const NOBODY_LEFT: Answer<never> = { type: 'clientGone' };
 
 /**
  * The requests that wait for an answer of a client. Their ids are unique in the whole server, not per connection: so a request can be
@@ -122,7 +122,7 @@ export class PendingRequests {
     this.#refuse(pending, connection, `the answer is malformed: ${problem}`);
   }
 
-  /** From now on, as soon as no client can send anything any more, all open requests and all later ones count as refused at once. */
+  /** From now on, as soon as no client can send anything any more, all open requests and all later ones are answered `clientGone`. */
   drain(): void {
     this.#drains = true;
     this.settleRefused();

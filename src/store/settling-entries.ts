@@ -1,3 +1,4 @@
+import { cutOffMessage } from './cut-off-message.ts';
 import type { LateItem } from './history-entry.ts';
 import { isBlank, settleItem } from './settle-item.ts';
 import type { LogEntry, StoredItem } from './thread-store.ts';
@@ -26,11 +27,23 @@ export function lateEntries(turn: OpenTurn | null, partials: PartialItem[]): Lat
   }));
 }
 
+/** How a turn was cut off: its process died, or its thread was forked while it ran. */
+export type Cut = 'killed' | 'forked';
+
+const WHY: Record<Cut, string> = {
+  killed: 'The previous turn was cut off, because the server ended without closing the thread. The user did not interrupt it.',
+  forked: 'This thread is a copy that was made while the previous turn ran in the original thread. Here, that turn was cut off.',
+};
+
 /**
- * The entries that end a turn that was cut off: its unfinished items as they were last saved, and the turn's end. The time
- * of the cut is unknown, so the turn ends at the last known write: `lastWriteMs`, or the last save of an item.
+ * The entries that end a turn that was cut off: its unfinished items as they were last saved, a message for the model, and the turn's
+ * end. The time of the cut is unknown, so the turn ends at the last known write: `lastWriteMs`, or the last save of an item.
  */
-export function settlingEntries(turn: OpenTurn, partials: PartialItem[], lastWriteMs: number): LogEntry[] {
+export function settlingEntries(
+  turn: OpenTurn,
+  partials: PartialItem[],
+  { lastWriteMs, cut }: { lastWriteMs: number; cut: Cut },
+): LogEntry[] {
   const own = partials.filter(({ item }) => item.turnId === turn.turnId && !isBlank(item.item));
   const endedAtMs = Math.max(turn.startedAtMs, lastWriteMs, ...own.map(({ savedAtMs }) => savedAtMs));
   const items = own.map(
@@ -44,5 +57,10 @@ export function settlingEntries(turn: OpenTurn, partials: PartialItem[], lastWri
     }),
   );
   const durationMs = endedAtMs - turn.startedAtMs;
-  return [...items, { kind: 'turnEnded', turnId: turn.turnId, status: 'interrupted', error: null, completedAtMs: endedAtMs, durationMs }];
+  const told: LogEntry = { kind: 'model', turnId: turn.turnId, item: cutOffMessage(WHY[cut]) };
+  return [
+    ...items,
+    told,
+    { kind: 'turnEnded', turnId: turn.turnId, status: 'interrupted', error: null, completedAtMs: endedAtMs, durationMs },
+  ];
 }

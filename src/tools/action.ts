@@ -4,6 +4,7 @@ import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { FileChangeApprovalDecision, FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
+import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
 /** The kinds of actions, for the code that decides about them. `other` needs no decision. */
 export type ActionKind = 'command' | 'stdin' | 'patch' | 'permissions' | 'other';
@@ -51,12 +52,6 @@ export interface Allowed {
 
 export type Verdict = Allowed | { deny: Denial };
 
-/**
- * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking. `declined`, `cancelled`:
- * a reviewer said no; `cancelled` also ends the turn. `unanswered`: the question was withdrawn. `interrupted`: the turn was interrupted.
- */
-export type Denial = { by: 'policy' | 'part'; reason: string } | { by: 'declined' | 'cancelled' | 'unanswered' | 'interrupted' };
-
 /** The result of an action. A failure is also an outcome, which the model reads, and never an exception. */
 export interface ActionOutcome {
   /** The output for the model. */
@@ -80,6 +75,8 @@ export interface ActionHost {
   emit(announcement: Announcement): Promise<void>;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Null unless the turn was interrupted. */
+  readonly interruptCause: InterruptCause | null;
 }
 
 /** A request from the server to its clients. */
@@ -89,8 +86,8 @@ export interface ClientRequest<Method extends keyof ServerRequests> {
 }
 
 /**
- * Sends a request to the clients of the thread; the first answer counts. Never rejects. A refusal and a timeout give an answer of
- * type `error`, the end of the turn one of type `aborted`.
+ * Sends a request to the clients of the thread; the first answer counts. Never rejects. The end of
+ * the turn gives an answer of type `aborted`.
  */
 export type AskClients = <Method extends keyof ServerRequests>(
   request: ClientRequest<Method>,
@@ -130,24 +127,6 @@ export function plainAction(perform: (host: ActionHost) => Promise<ActionOutcome
 /** The permit of actions that run without a sandbox. */
 export const UNCONFINED: Permit = { sandboxed: false, readOnly: false, askIfRefused: false };
 
-/** The text of a denial for the model. `declined` is the text for a refusal by a reviewer. */
-export function refusalText(denial: Denial, declined = 'The user declined.'): string {
-  switch (denial.by) {
-    case 'policy':
-    case 'part':
-      return denial.reason;
-    case 'declined':
-    case 'cancelled':
-      return declined;
-    case 'unanswered':
-      return 'The request for approval was not answered.';
-    case 'interrupted':
-      return 'The turn was interrupted before this was done.';
-    default:
-      return denial satisfies never;
-  }
-}
-
 /** The outcome of a call that cannot be performed; `output` tells the model why. */
 export function failed(output: string): ActionOutcome {
   return { output, success: false };
@@ -167,9 +146,4 @@ export function decisionVerdict(decision: FileChangeApprovalDecision, allow: Per
     default:
       return decision satisfies never;
   }
-}
-
-/** The verdict for an answer without a result. An error counts as a refusal. */
-export function unanswered(answer: Exclude<Answer<unknown>, { type: 'result' }>): { deny: Denial } {
-  return { deny: { by: answer.type === 'aborted' ? 'unanswered' : 'declined' } };
 }

@@ -3,7 +3,8 @@ import { mayAsk } from '../policy/permissions/may-ask.ts';
 import { answeredPermissions, commonPermissions, PERMISSIONS_PARAMETER, shownPermissions } from '../policy/permissions/read-permissions.ts';
 import type { GrantedPermissions } from '../policy/permissions/sandbox-bounds.ts';
 import type { PermissionGrantScope } from '../protocol/generated/types.ts';
-import { type Action, type ActionOutcome, type Allowed, type Ask, failed, UNCONFINED, unanswered } from './action.ts';
+import { type Action, type ActionOutcome, type Allowed, type Ask, failed, UNCONFINED } from './action.ts';
+import { refusalText, unanswered } from './denial.ts';
 import type { CallContext, Tool } from './tool.ts';
 import { type PermissionPaths, realPermissions, unprotected, wantedPermissions } from './wanted-permissions.ts';
 
@@ -55,7 +56,7 @@ function permissionsAction(request: PermissionsRequest, context: CallContext, de
     judge: ({ approvalPolicy }) =>
       mayAsk(approvalPolicy, 'request_permissions') ? { ask: permissionsAsk(request, context, deps) } : { refuse: NOT_ASKED },
     perform: async ({ granted }) => permissionsOutcome(granted?.permissions ?? NOTHING, { scope: granted?.scope ?? 'turn' }),
-    refused: (denial) => permissionsOutcome(NOTHING, { scope: 'turn', ...('reason' in denial ? { note: denial.reason } : {}) }),
+    refused: (denial) => permissionsOutcome(NOTHING, { scope: 'turn', note: refusalText(denial) }),
   };
 }
 

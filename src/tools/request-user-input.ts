@@ -1,4 +1,5 @@
 import { isObject, type JsonValue } from '../base/json-value.ts';
+import type { Answer } from '../protocol/answer.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
 import { failed, plainAction } from './action.ts';
 import type { Tool } from './tool.ts';
@@ -57,12 +58,29 @@ export const requestUserInput: Tool = {
     return plainAction(async ({ askUser, answerMsMax }) => {
       const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
       const answer = await askUser({ method: 'item/tool/requestUserInput', params });
-      const given = answer.type === 'result' ? answer.result.answers : {};
+      if (answer.type !== 'result') return { output: JSON.stringify({ answers: {}, note: noAnswer(answer) }), success: true };
+      const given = answer.result.answers;
       const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
       return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
     });
   },
 };
+
+/** Says to the model why there is no answer. */
+function noAnswer(answer: Exclude<Answer<unknown>, { type: 'result' }>): string {
+  switch (answer.type) {
+    case 'error':
+      return `The client answered with an error: ${answer.message}`;
+    case 'timeout':
+      return `Nobody answered within ${answer.ms / 1000} seconds.`;
+    case 'clientGone':
+      return 'No client is left that could answer.';
+    case 'aborted':
+      return 'The turn was interrupted before an answer.';
+    default:
+      return answer satisfies never;
+  }
+}
 
 /** Returns the questions in the form for clients, or the reason why they are invalid. */
 function readQuestions(args: JsonValue): ToolRequestUserInputQuestion[] | string {

@@ -222,12 +222,15 @@ describe('a patch that needs approval', () => {
     expect(read(server, 'a.txt')).toBe('1\n');
   });
 
-  test.each(['decline', 'error'] as const)('is not applied after %s, and the turn goes on', async (decision) => {
+  test.each([
+    ['decline', 'The user declined the patch.'],
+    ['error', 'The client answered the request for approval with an error, which counts as a refusal: no'],
+  ] as const)('is not applied after %s, and the turn goes on', async (decision, why) => {
     const server = await threadWith([response(patchCall(update('a.txt', '0', '1')))], untrusted);
     answering(server, [decision]);
     expect(await server.client.turn(idOf(1), 'go')).toMatchObject({ status: 'completed' });
     expect(fileChanges(server)).toMatchObject([{ id: 'c1', status: 'declined' }]);
-    expect(outputOf(server)).toEqual('The user declined the patch. Nothing of the patch was written.');
+    expect(outputOf(server)).toEqual(`${why} Nothing of the patch was written.`);
     expect(read(server, 'a.txt')).toBe('0\n');
   });
 

@@ -127,7 +127,7 @@ test('when the server ends, the turn is interrupted, and its request is not sent
   expect(client.messages.filter(({ method }) => method === METHOD)).toEqual([]);
 });
 
-test('with approval_timeout_ms, no answer within that time is a refusal', async () => {
+test('with approval_timeout_ms, a question is not waited for longer, and the model is told', async () => {
   const server = await asking({ overrides: [`approval_timeout_ms=${TIMEOUT_MS}`] });
   const { client, clock, turnId } = server;
   const asked = await question(client, METHOD);
@@ -138,7 +138,7 @@ test('with approval_timeout_ms, no answer within that time is a refusal', async 
   clock.advance(1);
   expect((await client.turnCompleted(turnId)).status).toBe('completed');
   expect(resolved(client)).toEqual([{ threadId: idOf(1), requestId: asked.id }]);
-  expect(told(server)).toBe('{"answers":{}}');
+  expect(JSON.parse(told(server))).toEqual({ answers: {}, note: `Nobody answered within ${TIMEOUT_MS / 1000} seconds.` });
   expect(clock.timers).not.toContain(TIMEOUT_MS);
 });
 

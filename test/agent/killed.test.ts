@@ -9,6 +9,15 @@ import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, messageBegun, response, type Step, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
 
+/** What the model reads of a turn whose server was killed. */
+const CUT_OFF = {
+  type: 'message',
+  role: 'user',
+  content: [
+    { type: 'input_text', text: expect.stringMatching(/^<turn_interrupted>\nThe previous turn was cut off, because the server ended/) },
+  ],
+};
+
 /** Starts another server on a copy of the files as they are now, as if the first process were killed. */
 async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
   await taken(client);
@@ -42,7 +51,7 @@ test('the input is stored as soon as turn/start is answered; the turn reads as i
   expect((await next.client.request('thread/list', {})).data.map(({ id }) => id)).toEqual([idOf(1)]);
   next.model.push(response(message('back')));
   await next.client.turn(idOf(1), 'still there?');
-  expect(conversation(next.model.request(1))).toEqual([asked('hi'), asked('still there?')]);
+  expect(conversation(next.model.request(1))).toEqual([asked('hi'), CUT_OFF, asked('still there?')]);
 });
 
 test('a message that a client has seen completed is stored, for clients and for the model', async () => {
@@ -54,7 +63,7 @@ test('a message that a client has seen completed is stored, for clients and for 
   ]);
   next.model.push(response(message('back')));
   await next.client.turn(idOf(1), 'next');
-  expect(conversation(next.model.request(1))).toEqual([asked('hi'), said('whole'), asked('next')]);
+  expect(conversation(next.model.request(1))).toEqual([asked('hi'), said('whole'), CUT_OFF, asked('next')]);
 });
 
 test('a streaming message is stored with all but its latest text, and the model does not read it', async () => {
@@ -73,7 +82,7 @@ test('a streaming message is stored with all but its latest text, and the model 
   ]);
   next.model.push(response(message('back')));
   await next.client.turn(idOf(1), 'next');
-  expect(conversation(next.model.request(1))).toEqual([asked('hi'), asked('next')]);
+  expect(conversation(next.model.request(1))).toEqual([asked('hi'), CUT_OFF, asked('next')]);
 });
 
 test('a killed turn ended at its last stored event, and reads the same before it is resumed', async () => {
@@ -112,6 +121,7 @@ test('a call without a stored output does not break the next prompt', async () =
     'message',
     'function_call',
     'function_call_output',
+    'message',
     'message',
   ]);
 });

@@ -39,7 +39,7 @@ async function performed({
 }) {
   const clock = new FakeClock();
   const outbox = new Outbox({ writer, announce: (announcement) => announced.push(announcement), onAppended: () => {} });
-  const turn = new ActiveTurn({ id: 'u', kind: 'user', startedAtMs: 0, settings: {} as ThreadSettings, outputSchema: null });
+  const turn = new ActiveTurn({ id: 'u', kind: 'user', startedAtMs: 0, startedMs: 0, settings: {} as ThreadSettings, outputSchema: null });
   let closed = 0;
   const action: Action = {
     kind: 'other',
@@ -58,6 +58,7 @@ async function performed({
     grants: new Grants(),
     items: new ThreadItems({ threadId, clock, outbox, announce: (announcement) => announced.push(announcement), drained: () => null }),
     outbox,
+    log: new RecordingLog(),
   };
   const error = await performAction(action, turn, deps).then(
     () => null,

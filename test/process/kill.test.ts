@@ -107,8 +107,17 @@ function expectKept(seen: Message[], turns: Turn[]): void {
 function askedLast(provider: ProviderServer): string[] {
   const body = provider.requests.at(-1)?.body as { input: ResponseItem[] } | undefined;
   return conversation({ input: body?.input ?? [] } as Parameters<typeof conversation>[0]).map((item) =>
-    item.type === 'message' ? `${item.role}: ${item.content.map((part) => ('text' in part ? part.text : part.type)).join('')}` : item.type,
+    item.type === 'message'
+      ? shownMessage(item.role, item.content.map((part) => ('text' in part ? part.text : part.type)).join(''))
+      : item.type,
   );
+}
+
+/** What tells the model that the turn before was killed. */
+const CUT_OFF = 'user: (cut off)';
+
+function shownMessage(role: string, said: string): string {
+  return said.startsWith('<turn_interrupted>\nThe previous turn was cut off, because the server ended') ? CUT_OFF : `${role}: ${said}`;
 }
 
 /** A provider that answers so, and the whole answer once it is asked again. */
@@ -183,7 +192,7 @@ describe('kill -9 while the model is silent', () => {
       const killed = await expectRecovered({ where, provider, threadId, seen: heddle.messages });
       expect(killed).toMatchObject({ status: 'interrupted', error: null, completedAt: expect.any(Number) });
       expect(brief(killed?.items ?? [])).toEqual(kept);
-      expect(askedLast(provider)).toEqual(['user: question', ...asked, 'user: again']);
+      expect(askedLast(provider)).toEqual(['user: question', ...asked, CUT_OFF, 'user: again']);
     },
   );
 
@@ -224,7 +233,7 @@ test('kill -9 in the middle of a message: all of it is there but for its last se
   const kept = partial?.type === 'agentMessage' ? partial.text : '';
   expect(words.join('').startsWith(kept)).toBe(true);
   expect(kept.startsWith(oldEnough)).toBe(true);
-  expect(askedLast(provider)).toEqual(['user: question', 'user: again']);
+  expect(askedLast(provider)).toEqual(['user: question', CUT_OFF, 'user: again']);
 });
 
 test('kill -9 after any message of a turn: nothing that was announced is lost', { timeout: 60_000 }, async () => {

@@ -7,7 +7,7 @@ import { tempHome } from './temp-home.ts';
 
 test('a process is alone only while no other has the database open, and others wait for it and are told its id', async () => {
   const home = tempHome();
-  const deps = { file: home.file, connect: await loadSqlite() };
+  const deps = { file: home.file, connect: await loadSqlite(null) };
   const store = home.open();
   await store.createThread(threadRecord(1));
   expect(enterGateAlone(deps, 0)).toBeNull();

@@ -10,6 +10,7 @@ interface Pending {
 export class FakeClock implements Clock {
   #now: number;
   readonly #startedAt: number;
+  #wallOffsetMs = 0;
   readonly #timers = new Set<Pending>();
   readonly #watchers = new Set<{ ms: number | null; resolve: () => void }>();
   readonly #idleWatchers: (() => void)[] = [];
@@ -25,7 +26,12 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#wallOffsetMs;
+  }
+
+  /** Sets the wall clock forward, or back by a negative number, as a person or NTP does. The monotonic clock and the timers stay. */
+  jump(ms: number): void {
+    this.#wallOffsetMs += ms;
   }
 
   monotonic(): number {

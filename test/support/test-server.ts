@@ -48,6 +48,8 @@ export interface TestServerOptions {
   capabilities?: InitializeCapabilities | null;
   /** False: no handshake. */
   handshake?: boolean;
+  /** Whether running turns end before the connection does, once the client has closed its side. */
+  drain?: boolean;
 }
 
 /** A server in this process, with its first client. Everything it writes lies in `folder`. */
@@ -72,6 +74,7 @@ export interface TestServer {
 interface ConnectOptions {
   capabilities?: InitializeCapabilities | null;
   handshake?: boolean;
+  drain?: boolean;
   /** False: the server's output is not read before `read()`. */
   reading?: boolean;
 }
@@ -144,11 +147,11 @@ interface Where {
 
 async function connected(
   server: App,
-  { clients, capabilities, handshake = true, reading = true }: ConnectOptions & { clients: TestClient[] },
+  { clients, capabilities, handshake = true, reading = true, drain = false }: ConnectOptions & { clients: TestClient[] },
 ): Promise<TestClient> {
   const client = new TestClient();
   clients.push(client);
-  client.ended = server.connect(streamTransport({ input: client.input, output: client.output }));
+  client.ended = server.connect(streamTransport({ input: client.input, output: client.output }), { drain });
   if (reading) client.read();
   if (handshake && reading) await client.initialize(capabilities);
   return client;

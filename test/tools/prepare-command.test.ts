@@ -18,6 +18,7 @@ const host: ActionHost = {
   answerMsMax: null,
   emit: async () => {},
   signal: new AbortController().signal,
+  interruptCause: null,
 };
 
 /** Prepares `touch x` in /tmp/inner, on processes that record what is to start and then fail. */

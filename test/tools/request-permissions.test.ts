@@ -11,6 +11,7 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 const METHOD = 'item/permissions/requestApproval';
 const OVERRIDES = ['features.request_permissions_tool=true', 'sandbox_mode="workspace-write"'];
 const REFUSED = { permissions: { network: null, file_system: null }, scope: 'turn' };
+const MALFORMED = { ...REFUSED, note: expect.stringMatching(/counts as a refusal: the answer is malformed: /) };
 
 type Asking = TestServer & { turnId: string };
 
@@ -112,9 +113,9 @@ test('an answer grants at most what was asked for', async () => {
 test.each([
   ['nothing', { permissions: {}, scope: 'session' }, { ...REFUSED, scope: 'session' }],
   ['nulls', { permissions: { network: null, fileSystem: null }, scope: null, strictAutoReview: null }, REFUSED],
-  ['a scope that there is not', { permissions: { network: { enabled: true } }, scope: 'always' }, REFUSED],
-  ['no permissions', {}, REFUSED],
-  ['no object', 7, REFUSED],
+  ['a scope that there is not', { permissions: { network: { enabled: true } }, scope: 'always' }, MALFORMED],
+  ['no permissions', {}, MALFORMED],
+  ['no object', 7, MALFORMED],
 ])('an answer of %s grants nothing', async (_, result, expected) => {
   const server = await asking({ permissions: { network: { enabled: true } } });
   expect(await answered(server, result)).toEqual(expected);

@@ -58,15 +58,16 @@ test('in plan mode the user is asked, the thread is shown as waiting, and the mo
 });
 
 test.each([
-  ['an error', { error: { code: -32000, message: 'not now' } }],
-  ['an answer that is malformed', { result: { answers: { q: 'A' } } }],
-  ['an answer to something else', { result: { answers: { other: { answers: ['A'] } } } }],
-])('%s answers nothing, and the turn goes on', async (_, reply) => {
+  ['an error', { error: { code: -32000, message: 'not now' } }, /^The client answered with an error: not now$/],
+  ['an answer that is malformed', { result: { answers: { q: 'A' } } }, /^The client answered with an error: the answer is malformed: /],
+  ['an answer to something else', { result: { answers: { other: { answers: ['A'] } } } }, null],
+])('%s answers nothing, and the turn goes on', async (_, reply, note) => {
   const server = await asking();
   const { id } = await question(server.client, METHOD);
   server.client.send(JSON.stringify({ id, ...reply }));
   expect((await server.client.turnCompleted(server.turnId)).status).toBe('completed');
-  expect(told(server)).toBe('{"answers":{}}');
+  const noted = note === null ? {} : { note: expect.stringMatching(note) };
+  expect(JSON.parse(told(server))).toEqual({ answers: {}, ...noted });
 });
 
 const [ONE] = QUESTIONS.questions;

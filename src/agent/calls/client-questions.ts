@@ -36,7 +36,7 @@ export class ClientQuestions {
     }
   }
 
-  /** Asks the clients. If none answers within `answerMsMax`, the result is an error. Never rejects. */
+  /** Asks the clients. If none answers within `answerMsMax`, the answer is `timeout`. Never rejects. */
   async ask<Method extends keyof ServerRequests>(
     request: ClientRequest<Method>,
     signal: AbortSignal,
@@ -49,7 +49,7 @@ export class ClientQuestions {
     const timer = clock.setTimer(() => timeout.abort(), ms);
     try {
       const answer = await clients.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
-      return answer.type === 'aborted' && !signal.aborted ? { type: 'error', message: `no client answered within ${ms} ms` } : answer;
+      return answer.type === 'aborted' && !signal.aborted ? { type: 'timeout', ms } : answer;
     } finally {
       timer.clear();
     }

@@ -1,7 +1,9 @@
+import type { Log } from '../../base/log.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { settleItem } from '../../store/settle-item.ts';
-import type { Action, ActionHost, ActionOutcome, Ask, Denial, OpenItem, Verdict } from '../../tools/action.ts';
+import type { Action, ActionHost, ActionOutcome, Ask, OpenItem, Verdict } from '../../tools/action.ts';
+import type { Denial } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
@@ -21,6 +23,7 @@ export interface ActionDeps {
   outbox: Outbox;
   /** The output of the call that prepared the action. Absent: the model did not call for it. */
   output?: CallOutput;
+  log: Log;
 }
 
 /**
@@ -80,7 +83,7 @@ class ActionRun {
   async review(ask: Ask): Promise<Verdict> {
     const { signal } = this.#turn;
     const verdict = await this.#verdict(ask);
-    if (signal.aborted) return { deny: { by: 'interrupted' } };
+    if (signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
     else if (verdict.deny.by === 'cancelled') {
       this.#isCancelled = true;
@@ -95,6 +98,7 @@ class ActionRun {
   }
 
   async refuse(denial: Denial): Promise<ActionOutcome> {
+    this.#deps.log.info({ turnId: this.#turn.id, kind: this.#action.kind, ...denial }, 'an action was not allowed');
     return this.#finish(this.#action.refused(denial), await this.#show());
   }
 
@@ -129,13 +133,17 @@ class ActionRun {
 
   #host(): ActionHost {
     const { questions, outbox } = this.#deps;
-    const { signal } = this.#turn;
+    const turn = this.#turn;
+    const { signal } = turn;
     return {
       requestMore: (ask) => this.review(ask),
       askUser: (request) => questions.whileWaiting('waitingOnUserInput', () => questions.ask(request, signal)),
       answerMsMax: questions.answerMsMax,
       emit: (announcement) => outbox.commit({ announce: [announcement] }),
       signal,
+      get interruptCause() {
+        return turn.interruptCause;
+      },
     };
   }
 }

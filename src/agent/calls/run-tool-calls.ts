@@ -41,7 +41,7 @@ interface ToolCallDeps {
 }
 
 /** How many calls of one response run at a time. The others wait, in their order. */
-export const PARALLEL_CALLS_MAX = 64;
+const PARALLEL_CALLS_MAX = 64;
 
 /**
  * Runs calls that the model made together, and stores the output of each as it ends. They run in parallel, but a call of an exclusive

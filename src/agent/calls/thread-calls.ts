@@ -44,7 +44,7 @@ export class ThreadCalls {
     const questions = new ClientQuestions({ state, outbox, clients, clock });
     this.#deps = deps;
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
-    this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox };
+    this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox, log: agent.log };
   }
 
   /**

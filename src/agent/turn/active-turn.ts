@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
 import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import type { InterruptCause, TurnContext, TurnKind } from './turn-part.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
+import type { TurnContext, TurnKind } from './turn-part.ts';
 
 /** Input of a user that is stored: the item for clients, and the items for the model. */
 export interface TurnInput {
@@ -30,6 +31,8 @@ export class ActiveTurn implements TurnContext {
   readonly id: string;
   readonly kind: TurnKind;
   readonly startedAtMs: number;
+  /** The same time on the monotonic clock. */
+  readonly startedMs: number;
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
@@ -46,12 +49,13 @@ export class ActiveTurn implements TurnContext {
   #closed = false;
   #onChange: (() => void)[] = [];
 
-  constructor(options: { id: string; kind: TurnKind; startedAtMs: number; settings: ThreadSettings; outputSchema: JsonValue }) {
+  constructor(options: Pick<ActiveTurn, 'id' | 'kind' | 'startedAtMs' | 'startedMs' | 'settings' | 'outputSchema'>) {
     // Every command that runs in the turn adds a listener.
     setMaxListeners(0, this.#abort.signal);
     this.id = options.id;
     this.kind = options.kind;
     this.startedAtMs = options.startedAtMs;
+    this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
     let markFinished = () => {};

@@ -43,8 +43,8 @@ export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnB
     ending = { status: 'failed', error: unexpected(error, deps), cutOff: run.cutOff };
   }
   await finish(run, ending);
-  const ms = deps.clock.now() - turn.startedAtMs;
-  deps.log.info({ threadId: deps.threadId, turnId: turn.id, status: ending.status, ms }, 'turn ended');
+  const cause = ending.status === 'interrupted' ? { cause: turn.interruptCause } : {};
+  deps.log.info({ threadId: deps.threadId, turnId: turn.id, status: ending.status, ...cause, ms: elapsedMs(run) }, 'turn ended');
   turn.markFinished();
 }
 
@@ -157,14 +157,15 @@ function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): StepAddi
   return deps.parts.turnEnded(turn, { status: ending.status, error, cause, acted });
 }
 
-function endingStep({ deps, turn, lastMessage, runningOn }: RunningTurn, ending: Ending, parts: StepAddition): Step {
+function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step {
+  const { deps, turn, lastMessage, runningOn } = run;
   const { threadId } = deps;
   const completedAtMs = deps.clock.now();
   const end = {
     status: ending.status,
     error: ending.status === 'failed' ? ending.error : null,
     completedAtMs,
-    durationMs: Math.max(0, completedAtMs - turn.startedAtMs),
+    durationMs: elapsedMs(run),
   };
   const status = deps.statusStep(ending.status === 'failed' ? 'systemError' : 'idle');
   const errors: Announcement[] =
@@ -192,6 +193,11 @@ function endingStep({ deps, turn, lastMessage, runningOn }: RunningTurn, ending:
   };
 }
 
+/** How long the turn has run, on the monotonic clock: the system's time may jump. */
+function elapsedMs({ deps, turn }: RunningTurn): number {
+  return Math.round(deps.clock.monotonic() - turn.startedMs);
+}
+
 /** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
 function cutOffEntries(turn: ActiveTurn, ending: Ending, completedAtMs: number): LogEntry[] {
   if (ending.status === 'completed') return [];
@@ -203,7 +209,8 @@ function cutOffEntries(turn: ActiveTurn, ending: Ending, completedAtMs: number):
     completedAtMs,
     partial: true,
   }));
-  if (ending.status === 'interrupted') entries.push({ kind: 'model', turnId: turn.id, item: interruptedMessage() });
+  if (ending.status === 'interrupted')
+    entries.push({ kind: 'model', turnId: turn.id, item: interruptedMessage(turn.interruptCause ?? 'user') });
   return entries;
 }
 

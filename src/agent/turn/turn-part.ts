@@ -6,15 +6,13 @@ import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
 import type { Action } from '../../tools/action.ts';
+import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox, StepAddition } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 
 /** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
 export type TurnKind = 'user' | 'shell' | 'goal';
-
-/** Why a turn was interrupted: `user`, a client asked for it; `close`, the server closes the thread. */
-export type InterruptCause = 'user' | 'close';
 
 /** A running turn, as its parts see it. */
 export interface TurnContext {

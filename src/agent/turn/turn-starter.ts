@@ -59,6 +59,7 @@ export class TurnStarter {
     const { params = { threadId: state.id, input: [] }, settings = state.settings, due = null, opening = null } = newTurn;
     const { clock, ids } = agent;
     const now = clock.now();
+    const startedMs = clock.monotonic();
     const turnId = ids.next();
     const change = this.#settingsChange(settings);
     const { instructions } = state.configuration;
@@ -80,6 +81,7 @@ export class TurnStarter {
       id: turnId,
       kind: due?.kind ?? (opening === null ? 'user' : 'shell'),
       startedAtMs: now,
+      startedMs,
       settings: params.serviceTierForTurn ? { ...settings, serviceTier: params.serviceTierForTurn } : settings,
       outputSchema: (params.outputSchema ?? null) as JsonValue,
     });

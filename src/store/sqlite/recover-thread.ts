@@ -13,7 +13,7 @@ export function recoverThread(connection: StoreConnection, database: ThreadDatab
   const { history, tip: before } = loadHistory(connection, threadId);
   const turn = openTurn(history, history.end);
   const partials = database.partials.list(threadId);
-  const settling = turn === null ? [] : settlingEntries(turn, partials, before.writtenAtMs);
+  const settling = turn === null ? [] : settlingEntries(turn, partials, { lastWriteMs: before.writtenAtMs, cut: 'killed' });
   const entries = [...settling, ...lateEntries(turn, partials)];
   const { logId, writtenAtMs } = before;
   const tip = before.tip + entries.length;

@@ -12,15 +12,13 @@ import {
   type ActionHost,
   type ActionOutcome,
   type Ask,
-  type Denial,
   decisionVerdict,
   failed,
   type Judgement,
   type OpenItem,
-  refusalText,
   UNCONFINED,
-  unanswered,
 } from '../action.ts';
+import { type Denial, deniedStatus, refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import type { TurnDiff } from './diff/turn-diff.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
@@ -78,8 +76,8 @@ export class PatchAction implements Action {
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }
 
-  async perform(_permit: Permit, open: OpenItem, { signal }: ActionHost): Promise<ActionOutcome> {
-    if (signal.aborted) return this.refused({ by: 'interrupted' });
+  async perform(_permit: Permit, open: OpenItem, { interruptCause: cause }: ActionHost): Promise<ActionOutcome> {
+    if (cause !== null) return this.refused({ by: 'interrupted', cause });
     const { changes, folders } = this.#patch;
     const { threadId, turnId, itemId } = this.#context;
     const written = await writePlan(changes, folders);
@@ -90,7 +88,7 @@ export class PatchAction implements Action {
   }
 
   refused(denial: Denial): ActionOutcome {
-    const item: FileChangeItem = { ...this.item, status: 'declined' };
+    const item: FileChangeItem = { ...this.item, status: deniedStatus(denial) };
     return { ...failedPatch(refusal(denial)), item };
   }
 

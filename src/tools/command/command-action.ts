@@ -5,17 +5,8 @@ import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import {
-  type Action,
-  type ActionHost,
-  type ActionOutcome,
-  type Denial,
-  failed,
-  type Judgement,
-  type OpenItem,
-  refusalText,
-  UNCONFINED,
-} from '../action.ts';
+import { type Action, type ActionHost, type ActionOutcome, failed, type Judgement, type OpenItem, UNCONFINED } from '../action.ts';
+import { type Denial, deniedStatus, refusalText } from '../denial.ts';
 import { commandAsk } from './command-ask.ts';
 import { reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -90,7 +81,8 @@ export class CommandAction implements Action {
 
   refused(denial: Denial): ActionOutcome {
     const output = refusalText(denial, 'The user declined this command, so it was not run.');
-    return { ...failed(output), item: { ...this.item, status: 'declined' } };
+    const status = deniedStatus(denial);
+    return { ...failed(output), item: { ...this.item, status, aggregatedOutput: status === 'failed' ? output : null } };
   }
 
   async close(): Promise<void> {

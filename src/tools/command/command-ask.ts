@@ -3,7 +3,8 @@ import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
-import { type Ask, decisionVerdict, unanswered, type Verdict } from '../action.ts';
+import { type Ask, decisionVerdict, type Verdict } from '../action.ts';
+import { unanswered } from '../denial.ts';
 import type { CommandRun } from './command-run.ts';
 import { storeRule } from './store-rule.ts';
 

@@ -1,6 +1,7 @@
 import { commandActions } from '../../policy/command/command-actions.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
-import { type Action, failed, refusalText, UNCONFINED } from '../action.ts';
+import { type Action, failed, UNCONFINED } from '../action.ts';
+import { deniedStatus, refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import type { CommandCall } from './call/command-call.ts';
 import { shellArgv, userShell } from './call/user-shell.ts';
@@ -51,7 +52,7 @@ export async function prepareUserCommand({ text, timeoutMs }: UserCommand, conte
         item: shown.ended({ exitCode }),
       };
     },
-    refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: 'declined' } }),
+    refused: (denial) => ({ ...failed(refusalText(denial)), item: { ...item, status: deniedStatus(denial) } }),
     close: async () => release(),
   };
 }

@@ -1,15 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { answer, PLAN_MODE, QUESTIONS, question } from '../../support/asking.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { agentItem, brief, START, settingsOf, threadOf, userItem } from '../../support/expected.ts';
 import { Gate } from '../../support/gate.ts';
 import { text } from '../../support/test-client.ts';
-import { asked, conversation, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
+import { asked, conversation, functionCall, message, messageBegun, response, said, USAGE } from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 import { threadWith, withThreeTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
+
+/** What the model of a fork reads of a turn that ran in the source. */
+const CUT_OFF = {
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text: expect.stringMatching(/^<turn_interrupted>\nThis thread is a copy/) }],
+};
 
 async function sayIn({ client, model }: TestServer, threadId: string, said: string) {
   const count = model.requests.length;
@@ -189,7 +197,54 @@ test('a source with a running turn: in the fork, the turn is interrupted and has
   expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed' });
   const source = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
   expect(source.thread.turns.map(({ status }) => status)).toEqual(['completed', 'completed']);
-  expect(await sayIn(server, thread.id, 'go on')).toEqual([asked('one'), said('first'), asked('two'), asked('go on')]);
+  expect(await sayIn(server, thread.id, 'go on')).toEqual([asked('one'), said('first'), asked('two'), CUT_OFF, asked('go on')]);
+  const ofSource = await sayIn(server, idOf(1), 'and here');
+  expect(ofSource).toEqual([asked('one'), said('first'), asked('two'), said('partial'), asked('and here')]);
+});
+
+test.each(['the whole', 'up to the running turn'])(
+  'a fork of %s while a call runs: its model reads that the call and the turn were cut off',
+  async (what) => {
+    const server = await startServer();
+    server.model.push(
+      response(functionCall('request_user_input', QUESTIONS, { callId: 'open' }), functionCall('no_tool', {}, { callId: 'over' })),
+    );
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one'), ...PLAN_MODE });
+    const open = await question(server.client, 'item/tool/requestUserInput');
+    const point = what === 'the whole' ? {} : { lastTurnId: turn.id };
+    const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), ...point });
+    const prompt = await sayIn(server, thread.id, 'go on');
+    expect(
+      prompt.map((item) => (item.type === 'function_call_output' ? item.output : item.type === 'function_call' ? item.call_id : item)),
+    ).toEqual([
+      asked('one'),
+      'open',
+      'over',
+      'This call was cut off before it gave an output.',
+      expect.stringMatching(/^There is no tool named no_tool/),
+      CUT_OFF,
+      asked('go on'),
+    ]);
+    server.model.push(response(message('done')));
+    answer(server.client, open, { answers: {} });
+    expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'completed' });
+  },
+);
+
+test('a fork that ends before the running turn, or in a turn that has ended, tells its model of no interruption', async () => {
+  const server = await startServer();
+  const { turns } = await threadWith(server, [['one', 'first']]);
+  const gate = new Gate();
+  server.model.push(response([gate], message('second')));
+  const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('two') });
+  await gate.reached;
+  for (const point of [{ beforeTurnId: turn.id }, { lastTurnId: turns[0]?.id ?? '' }]) {
+    const { thread } = await server.client.request('thread/fork', { threadId: idOf(1), ...point });
+    expect(await sayIn(server, thread.id, 'go on')).toEqual([asked('one'), said('first'), asked('go on')]);
+  }
+  gate.open();
+  await server.client.turnCompleted(turn.id);
 });
 
 test('a source whose message is not saved yet: the fork has no message, rather than an empty one', async () => {

@@ -4,6 +4,8 @@ import type { Database, Options } from 'better-sqlite3';
 import { resultCodeName } from './result-code-name.ts';
 
 const BUSY_MS_DEFAULT = 5_000;
+/** The pages that a backup copies at a time. */
+const BACKUP_PAGES = 2_000;
 
 /** Opens databases with the SQLite of this Node, as better-sqlite3 would: with the part of its interface that the store uses. */
 export function connectWithNode(Sqlite: typeof DatabaseSync): (file: string, options?: Options) => Database {
@@ -51,6 +53,12 @@ class NodeDatabase {
 
   prepare(sql: string): NodeStatement {
     return new NodeStatement(translated(() => this.#db.prepare(sql)));
+  }
+
+  /** Copies the database to a file, some pages at a time. `progress` returns how many pages are copied next. */
+  async backup(file: string, { progress }: { progress: (pages: { totalPages: number; remainingPages: number }) => number }): Promise<void> {
+    const { backup } = await import('node:sqlite');
+    await backup(this.#db, file, { rate: BACKUP_PAGES, progress: (pages) => void progress(pages) });
   }
 
   /** Returns a function that runs `work` in a transaction, and one for each way to begin it. Within a transaction, it is a savepoint. */

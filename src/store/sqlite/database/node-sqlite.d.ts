@@ -20,4 +20,10 @@ declare module 'node:sqlite' {
     setAllowUnknownNamedParameters(allowed: boolean): void;
     setReturnArrays(arrays: boolean): void;
   }
+
+  export function backup(
+    source: DatabaseSync,
+    file: string,
+    options: { rate: number; progress: (pages: { totalPages: number; remainingPages: number }) => void },
+  ): Promise<number>;
 }

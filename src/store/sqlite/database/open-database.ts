@@ -197,5 +197,3 @@ function configure(db: Database): void {
   db.pragma(`wal_autocheckpoint = ${Math.ceil(WAL_BYTES_MAX / pageBytes)}`);
   db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
 }
-
-}

@@ -26,7 +26,8 @@ export function cutHistory(
   const { database, history, tip } = loadHistory(connection, id);
   const end = endOfCut(history, id, point);
   const turn = openTurn(history, end);
-  const settling = turn === null ? [] : settlingEntries(turn, database.partials.list(id), tip.writtenAtMs);
+  const cut = connection.isLive(id) ? 'forked' : 'killed';
+  const settling = turn === null ? [] : settlingEntries(turn, database.partials.list(id), { lastWriteMs: tip.writtenAtMs, cut });
   const slices = history.slices(history.start, end);
   const firstCopied = slices.findIndex(({ logId }) => !isShared(logId));
   const shared = firstCopied === -1 ? slices : slices.slice(0, firstCopied);

@@ -39,7 +39,7 @@ export function shownHistory(connection: StoreConnection, threadId: string): { h
   const live = connection.isLive(threadId);
   const shown = history.withUnderWay(live ? partials.map(({ item }) => item) : lateEntries(turn, partials));
   if (turn === null) return { history: shown, live: false };
-  if (!live) return { history: shown.withTail(settlingEntries(turn, partials, tip.writtenAtMs)), live };
+  if (!live) return { history: shown.withTail(settlingEntries(turn, partials, { lastWriteMs: tip.writtenAtMs, cut: 'killed' })), live };
   const underWay = partials.filter(({ item }) => item.turnId === turn.turnId);
   return { history: shown.withTail(underWay.map(({ item }) => ({ kind: 'item', ...item, completedAtMs: null }))), live };
 }

@@ -9,6 +9,7 @@ import { FILE_FORMAT } from '../database/create-draft.ts';
 import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
 import { type Connect, loadSqlite } from '../database/load-sqlite.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
+import type { NodeVersions } from '../database/native-build-problem.ts';
 import { enterInOrder } from '../database/open-database.ts';
 import { finishSwaps, swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
@@ -22,6 +23,8 @@ export interface MaintenanceOptions {
   /** The database file. */
   file: string;
   migrationsDir: string;
+  /** `process.versions`. */
+  nodeVersions: NodeVersions;
   /** Called with what is done now, such as `copying 40 %`. */
   onProgress: (text: string) => void;
 }
@@ -186,7 +189,7 @@ export class StoreMaintenance {
   /** Errors name `written`, unless they say that the database is damaged. */
   async #guard<T>(work: (connect: Connect) => Promise<T>, written = this.#options.file): Promise<T> {
     try {
-      return await work(await loadSqlite());
+      return await work(await loadSqlite(this.#options.nodeVersions));
     } catch (error) {
       throw asStoreError(error, isFileDamage(error) ? this.#options.file : written);
     }
