@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
@@ -59,6 +60,8 @@ class SqliteStore implements ThreadStore {
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
+  /** Shared by all reads of histories, so that many at once do not take longer at a time than one. */
+  readonly #pace = new EventLoopYield();
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
@@ -117,14 +120,14 @@ class SqliteStore implements ThreadStore {
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history, live } = shownHistory(connection, threadId);
       return readTurns(history, query, live);
     });
   }
 
   async listItems(threadId: string, { turnId, fromTurnId, fromItemId, ...query }: ItemQuery): Promise<HistoryPage<StoredItem>> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = turnId == null ? null : requireTurn(history, threadId, turnId);
       const fromTurn = fromTurnId == null ? null : requireTurn(history, threadId, fromTurnId);
@@ -138,7 +141,7 @@ class SqliteStore implements ThreadStore {
     threadId: string,
     { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
   ): Promise<{ items: StoredItem[]; bytes: number; rest: string[] }> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = history.findTurn(turnId);
       return turn === null ? { items: [], bytes: 0, rest: [] } : readNamedItems(history, turn, { itemIds, bytesMax: SLICE_BYTES_MAX });
@@ -149,7 +152,7 @@ class SqliteStore implements ThreadStore {
     threadId: string,
     { turnId, cursor = null }: { turnId?: string | null; cursor?: string | null },
   ): Promise<{ bytes: number; nextCursor: string | null }> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       return measureItems(history, { cursor, turn: turnId == null ? null : requireTurn(history, threadId, turnId) });
     });
@@ -159,7 +162,7 @@ class SqliteStore implements ThreadStore {
     threadId: string,
     { cursor, bytesMax = SLICE_BYTES_MAX }: { cursor: string | null; bytesMax?: number },
   ): Promise<ModelSlice> {
-    return this.#read((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
+    return this.#readPart((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
   }
 
   async close(): Promise<void> {
@@ -168,6 +171,12 @@ class SqliteStore implements ThreadStore {
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
+  }
+
+  /** Reads a part of a history, after other work that waits. */
+  async #readPart<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    await this.#pace.worked(1);
+    return this.#read(work);
   }
 
   /** Runs reads that must see one state of the database. */
