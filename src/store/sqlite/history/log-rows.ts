@@ -40,12 +40,6 @@ export interface Reading {
 }
 export const ALL = -1;
 
-/** A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip. */
-export interface SegmentRow {
-  logId: number;
-  last: number | null;
-}
-
 const MARKS = "kind IN ('turnStarted', 'turnEnded')";
 /** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
 const SELECTIONS = {
@@ -61,7 +55,7 @@ export type Selection = keyof typeof SELECTIONS;
 
 type RawRow = [ordinal: number, kind: string, type: string | null, payload: string, octets: number];
 
-/** The logs of one database, and the segments of the histories that are made of them. */
+/** The logs of one database. */
 export class LogRows {
   readonly #db: Database;
   readonly #blobs: Blobs;
@@ -78,9 +72,6 @@ export class LogRows {
   readonly #startsUp: Statement<[number, number, number, number], TurnMark>;
   readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
   readonly #count: Statement<[number, number, number], { count: number }>;
-  readonly #addSegment: Statement<[string, number, number, number | null]>;
-  readonly #removeSegments: Statement<[string], { log_id: number }>;
-  readonly #segments: Statement<[string], SegmentRow & { position: number }>;
 
   /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
@@ -102,11 +93,6 @@ export class LogRows {
     this.#startsUp = db.prepare(`${starts} ASC LIMIT ?`);
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
-    this.#addSegment = db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
-    this.#removeSegments = db.prepare('DELETE FROM segment WHERE thread_id = ? RETURNING log_id');
-    this.#segments = db.prepare(
-      'SELECT position, log_id AS logId, last_ordinal AS last FROM segment WHERE thread_id = ? ORDER BY position',
-    );
   }
 
   /** Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a removed log. */
@@ -179,22 +165,6 @@ export class LogRows {
   assertWhole({ logId, first, last }: LogSlice): void {
     const missing = last - first + 1 - (this.#count.get(logId, first, last)?.count ?? 0);
     if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
-  }
-
-  /** Sets the history of a thread that has none. */
-  setSegments(threadId: string, segments: readonly SegmentRow[]): void {
-    for (const [position, { logId, last }] of segments.entries()) this.#addSegment.run(threadId, position, logId, last);
-  }
-
-  /** Removes a thread's history, and returns the ids of its logs. */
-  removeSegments(threadId: string): number[] {
-    return this.#removeSegments.all(threadId).map((row) => row.log_id);
-  }
-
-  segments(threadId: string): SegmentRow[] {
-    const rows = this.#segments.all(threadId);
-    if (rows.some((row, index) => row.position !== index)) throw new Damage('part of a history is missing');
-    return rows;
   }
 
   #parse(payload: string): HistoryEntry {
