@@ -336,7 +336,7 @@ test('a read sees one state, even if other processes write meanwhile', async () 
   const meanwhile: Promise<void>[] = [];
   const reader = home.open(
     listen((sql) => {
-      if (sql.includes('FROM segment') && meanwhile.length === 0)
+      if (sql.includes('FROM history') && meanwhile.length === 0)
         meanwhile.push(writer.append([itemEntry('t2', agentMessage('a')), turnEnded('t2')]));
     }),
   );
