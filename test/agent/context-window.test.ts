@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { itemTokens } from '../../src/agent/prompt/item-tokens.ts';
+import { itemSize } from '../../src/agent/prompt/item-size.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { asked, message, response } from '../support/test-model.ts';
 import { startServer } from '../support/test-server.ts';
@@ -55,6 +55,8 @@ test('a prompt that the provider counted as short is sent, however long its text
 
 test('an image counts by its pixels, not by its data', () => {
   const image = { type: 'input_image' as const, image_url: `data:image/png;base64,${'A'.repeat(1_000_000)}` };
-  expect(itemTokens({ type: 'message', role: 'user', content: [image] })).toBe(1_600);
-  expect(itemTokens(asked('abcdabcd'))).toBe(2);
+  const { tokens, bytes } = itemSize({ type: 'message', role: 'user', content: [image] });
+  expect(tokens).toBe(1_600);
+  expect(bytes).toBeGreaterThan(1_000_000);
+  expect(itemSize(asked('abcdabcd')).tokens).toBe(2);
 });

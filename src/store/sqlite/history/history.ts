@@ -218,7 +218,7 @@ export class History {
   #size(row: LogRow): number {
     if (row.entry !== undefined) return jsonWeight(row.entry);
     const stored = this.#logsOf(row.logId).size(row);
-    return row.payload.includes(RUNNING_IN_JSON) ? stored + jsonWeight(this.parse(row)) : stored;
+    return row.kind === 'item' && row.payload.includes(RUNNING_IN_JSON) ? stored + jsonWeight(this.parse(row)) : stored;
   }
 
   #tailRows(from: HistoryPosition, to: HistoryPosition): LogRow[] {
