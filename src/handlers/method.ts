@@ -9,6 +9,8 @@ export interface Caller {
   readonly experimentalApi: boolean;
   /** Returns null while the client keeps up with reading, else a promise that resolves when the request may run. */
   ready(): Promise<void> | null;
+  /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
+  drained(): Promise<void> | null;
   /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void;
 }

@@ -35,7 +35,7 @@ function longTurn(turnId: string, number: number) {
 function leftovers(home: TempHome): Record<string, unknown[]> {
   return home.sql((db) => {
     const list = (sql: string) => db.prepare(sql).pluck().all();
-    const needed = 'SELECT log_id FROM segment UNION SELECT log_id FROM held_log';
+    const needed = 'SELECT log_id FROM shared_segment UNION SELECT log_id FROM history UNION SELECT log_id FROM held_log';
     return {
       logs: list(`SELECT id FROM log WHERE id NOT IN (${needed})`),
       entries: list(`SELECT DISTINCT log_id FROM entry WHERE log_id NOT IN (${needed})`),
@@ -44,7 +44,10 @@ function leftovers(home: TempHome): Record<string, unknown[]> {
       discarded: list('SELECT log_id FROM discarded_log'),
       partials: list('SELECT item_id FROM partial WHERE thread_id NOT IN (SELECT id FROM thread)'),
       leases: list('SELECT thread_id FROM lease WHERE thread_id NOT IN (SELECT id FROM thread)'),
-      segments: list('SELECT log_id FROM segment WHERE thread_id NOT IN (SELECT id FROM thread)'),
+      segments: list(
+        `SELECT log_id FROM history WHERE thread_id NOT IN (SELECT id FROM thread) UNION SELECT log_id FROM shared_segment
+         WHERE id NOT IN (SELECT before_id FROM shared_segment UNION SELECT before_id FROM history)`,
+      ),
     };
   });
 }

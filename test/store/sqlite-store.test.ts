@@ -131,13 +131,35 @@ describe('the stored data', () => {
     await store.forkThread(idOf(1), null, threadRecord(2));
     await store.forkThread(idOf(2), { afterTurnId: 't2' }, threadRecord(3));
     expect(home.count('entry')).toBe(entries);
-    expect(home.sql((db) => db.prepare('SELECT thread_id, log_id, last_ordinal FROM segment ORDER BY 1, position').raw().all())).toEqual([
-      [idOf(1), 1, null],
-      [idOf(2), 1, 21],
-      [idOf(2), 2, null],
-      [idOf(3), 1, 14],
-      [idOf(3), 3, null],
+    const rows = (sql: string) => home.sql((db) => db.prepare(sql).raw().all());
+    expect(rows('SELECT id, before_id, log_id, last_ordinal FROM shared_segment ORDER BY 1')).toEqual([
+      [1, 0, 1, 21],
+      [2, 0, 1, 14],
     ]);
+    expect(rows('SELECT thread_id, before_id, log_id FROM history ORDER BY 1')).toEqual([
+      [idOf(1), 0, 1],
+      [idOf(2), 1, 2],
+      [idOf(3), 2, 3],
+    ]);
+  });
+
+  test('of 100 forks of forks, each with a turn of its own, adds one row for each fork', async () => {
+    const home = tempHome();
+    const store = home.open();
+    const forks = 100;
+    await threadWithTurns(store, 1, ['t1']);
+    for (let fork = 2; fork <= forks + 1; fork++) {
+      const writer = await store.forkThread(idOf(fork - 1), null, threadRecord(fork));
+      await writer.append(turnEntries(`t${fork}`));
+      await writer.close();
+    }
+    expect(home.count('shared_segment')).toBe(forks);
+    const turns = Array.from({ length: forks + 1 }, (_, index) => wholeTurn(`t${index + 1}`));
+    expect(await turnsInShort(store, idOf(forks + 1))).toEqual(turns);
+    for (let fork = 1; fork <= forks; fork++) await store.deleteThread(idOf(fork));
+    expect(await turnsInShort(home.open(), idOf(forks + 1))).toEqual(turns);
+    await store.deleteThread(idOf(forks + 1));
+    expect([home.count('shared_segment'), home.count('history')]).toEqual([0, 0]);
   });
 
   test('of an unknown kind is kept and skipped, in forks too', async () => {
@@ -326,7 +348,7 @@ test('a read sees one state, even if other processes write meanwhile', async () 
   const meanwhile: Promise<void>[] = [];
   const reader = home.open(
     listen((sql) => {
-      if (sql.includes('FROM segment') && meanwhile.length === 0)
+      if (sql.includes('FROM history') && meanwhile.length === 0)
         meanwhile.push(writer.append([itemEntry('t2', agentMessage('a')), turnEnded('t2')]));
     }),
   );

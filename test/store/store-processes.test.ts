@@ -123,7 +123,7 @@ test('the logs that a killed process had deleted or held for ephemeral threads a
   await kill(child);
   expect(home.count('discarded_log')).toBe(1);
   await store.deleteThread(idOf(1));
-  expect([home.count('thread'), home.count('segment'), home.count('partial'), home.count('lease')]).toEqual([0, 0, 0, 0]);
+  expect([home.count('thread'), home.count('history'), home.count('partial'), home.count('lease')]).toEqual([0, 0, 0, 0]);
   home.clock.advance(60_000);
   expect(home.count('entry'), 'the killed process may still hold it, as far as this one knows').toBe(1402 + 1);
 

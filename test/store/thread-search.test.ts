@@ -30,7 +30,7 @@ test('the index is correct after every change of the table, also after VACUUM', 
   const home = tempHome();
   for (let number = 1; number <= 4; number++) await home.open().createThread(threadRecord(number, { name: 'some name' }));
   home.sql((db) => {
-    db.exec(`DELETE FROM lease; DELETE FROM segment; DELETE FROM thread WHERE id IN ('${idOf(1)}', '${idOf(3)}'); VACUUM`);
+    db.exec(`DELETE FROM lease; DELETE FROM history; DELETE FROM thread WHERE id IN ('${idOf(1)}', '${idOf(3)}'); VACUUM`);
   });
   expect(await found(home, 'some')).toEqual([idOf(4), idOf(2)]);
   expect(await found(home, 'me')).toEqual([idOf(4), idOf(2)]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TurnTooLarge, wholeTurns } from '../../src/handlers/history/whole-turns.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import type { Page, PageQuery } from '../../src/store/page-query.ts';
+import type { ItemQuery, Page, PageQuery } from '../../src/store/page-query.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadQuery, ThreadRecord, ThreadStore } from '../../src/store/thread-store.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import {
@@ -9,6 +10,7 @@ import {
   everyThread,
   idOf,
   itemEntry,
+  itemsOf,
   modelItems,
   modelMessage,
   settings,
@@ -501,6 +503,62 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await expectPages((query) => store.listItems(idOf(2), query));
       });
 
+      test('pages end before they exceed their bytes, have an entry at least, and together have all entries', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        const long = [1, 2, 3, 4].map((number) => agentMessage(`long ${number}`, `${number}`.repeat(20_000)));
+        await writer.append([turnStarted(t(2)), ...long.map((item) => itemEntry(t(2), item)), turnEnded(t(2))]);
+        const oldestFirst = await itemsOf(store, idOf(1));
+        for (const bytesMax of [1, 500, 20_500, 41_000, 1_000_000]) {
+          const list = async (query: PageQuery) => {
+            const page = await store.listItems(idOf(1), { ...query, bytesMax });
+            expect(page.data.length === 1 || page.bytes <= bytesMax).toBe(true);
+            return page;
+          };
+          expect(await allPages(list, 'asc')).toEqual(oldestFirst);
+          expect(await allPages(list, 'desc')).toEqual(oldestFirst.toReversed());
+          const turns = await store.listTurns(idOf(1), { direction: 'asc', bytesMax, view: 'summary' });
+          expect(turns.data).toHaveLength(bytesMax > 20_500 ? 2 : 1);
+        }
+        const bytes = (await store.measureItems(idOf(1), {})).bytes;
+        expect(bytes).toBeGreaterThan(80_000);
+        expect((await store.measureItems(idOf(1), { turnId: t(1) })).bytes).toBeLessThan(bytes - 80_000);
+      });
+
+      test('the entries for the model come in parts, and go on with those that are stored later', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
+        const whole = await modelItems(store, idOf(1));
+        for (const bytesMax of [1, 300, 500]) expect(await modelItems(store, idOf(1), bytesMax)).toEqual(whole);
+        const { cursor } = await store.readModelEntries(idOf(1), { cursor: null });
+        await writer.append(turnEntries(t(3)));
+        const later = await store.readModelEntries(idOf(1), { cursor });
+        expect(later.entries.map((entry) => entry.turnId)).toEqual([t(3), t(3)]);
+        await expect(store.readModelEntries(idOf(1), { cursor: 'x' })).rejects.toMatchObject({ code: 'invalid_cursor' });
+      });
+
+      test('many named items come in parts', async () => {
+        const writer = await store.createThread(threadRecord(1));
+        const long = [1, 2, 3].map((number) => agentMessage(`long ${number}`, `${number}`.repeat(600_000)));
+        await writer.append([turnStarted(t(1)), ...long.map((item) => itemEntry(t(1), item)), turnEnded(t(1))]);
+        const first = await store.readItems(idOf(1), { turnId: t(1), itemIds: ['long 3', 'long 1', 'long 2'] });
+        expect([first.items.map(({ item }) => item.id), first.rest]).toEqual([['long 1'], ['long 2', 'long 3']]);
+      });
+
+      test('whole turns come in pages of bytes, oldest or newest first, with their items in order', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
+        await writer.append([turnStarted(t(4)), itemEntry(t(4), userMessage('u'))]);
+        for (const direction of ['asc', 'desc'] as const) {
+          const whole = (await turnsWithItems(store, idOf(1), { direction })).data;
+          expect(whole.map(({ items }) => items.length)).toEqual(direction === 'asc' ? [3, 3, 3, 1] : [1, 3, 3, 3]);
+          for (const bytesMax of [1, 700, 1_500, 100_000]) {
+            const limits = { bytesMax, turnBytesMax: 1_000_000 };
+            const list = (query: PageQuery) => wholeTurns(slicedFinely(store, 300), idOf(1), query, limits);
+            expect(await allPages(list, direction)).toEqual(whole);
+          }
+        }
+        const refused = wholeTurns(slicedFinely(store, 100), idOf(1), { direction: 'asc' }, { bytesMax: 1, turnBytesMax: 1 });
+        await expect(refused).rejects.toThrow(TurnTooLarge);
+      });
+
       test('the items of one turn', async () => {
         await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         const { data } = await store.listItems(idOf(1), { direction: 'desc', turnId: t(2) });
@@ -644,4 +702,24 @@ async function expectPages<T>(list: (query: PageQuery) => Promise<Page<T>>): Pro
     }
     expect((await list({ direction: direction === 'asc' ? 'desc' : 'asc' })).data).toEqual(whole.data.toReversed());
   }
+}
+
+/** The entries of all pages in a direction. */
+async function allPages<T>(list: (query: PageQuery) => Promise<Page<T>>, direction: PageQuery['direction']): Promise<T[]> {
+  const data: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<T> = await list({ direction, cursor });
+    data.push(...page.data);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return data;
+}
+
+/** The store, whose pages of items have at most so many bytes. */
+function slicedFinely(store: ThreadStore, bytesMax: number): ThreadStore {
+  return Object.assign(Object.create(store) as ThreadStore, {
+    listTurns: store.listTurns.bind(store),
+    listItems: (threadId: string, query: ItemQuery) => store.listItems(threadId, { ...query, bytesMax }),
+  });
 }

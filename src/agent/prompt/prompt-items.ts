@@ -1,6 +1,5 @@
-import { jsonWeight } from '../../base/json-weight.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { itemTokens } from './item-tokens.ts';
+import { itemSize } from './item-size.ts';
 
 /** Replaces the output of a call that has none. */
 const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
@@ -106,8 +105,9 @@ export class PromptItems {
   }
 
   #count(item: ResponseItem, by: 1 | -1): void {
-    this.#bytes += by * jsonWeight(item);
-    this.#tokens += by * itemTokens(item);
+    const { bytes, tokens } = itemSize(item);
+    this.#bytes += by * bytes;
+    this.#tokens += by * tokens;
   }
 }
 

@@ -9,8 +9,11 @@ import type { CallContext } from '../method.ts';
 import { combinedPage } from './combined-page.ts';
 import { TurnTooLarge, wholeTurns } from './whole-turns.ts';
 
-/** The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be as large. */
-const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/**
+ * The largest answer that has parts of a history, in bytes of JSON. A single entry of a page may be as large. Less than the longest line
+ * that the package's own client takes.
+ */
+const ANSWER_BYTES_MAX = 48 * 1024 * 1024;
 /** A page of a list ends before the entry with which it would exceed this. */
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
 /** The most that the items have that a request names. A single one may have more. */
@@ -131,7 +134,7 @@ export class HistoryAnswers {
     this.#begun.add(context);
     const { caller, answerInParts } = context;
     let release = await this.#budget.take(bytes);
-    for (let backlog = caller.ready(); backlog !== null; backlog = caller.ready()) {
+    for (let backlog = caller.drained(); backlog !== null; backlog = caller.drained()) {
       release();
       await backlog;
       release = await this.#budget.take(bytes);

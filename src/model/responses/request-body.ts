@@ -37,7 +37,7 @@ export async function requestBody(request: ModelRequest, reasoningSent: Reasonin
     if (text === null) await body.add(inputItem(item));
     separator = ',';
   }
-  body.write(`${separator === ',' ? '' : separator}]}`);
+  await body.write(`${separator === ',' ? '' : separator}]}`);
   return body.end();
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { protectStore } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
@@ -74,6 +75,8 @@ export class SqliteStore implements ThreadStore {
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
   readonly #release: () => void;
+  /** Shared by all reads of histories, so that many at once do not take longer at a time than one. */
+  readonly #pace = new EventLoopYield();
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
@@ -140,14 +143,14 @@ export class SqliteStore implements ThreadStore {
   }
 
   async listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history, live } = shownHistory(connection, threadId);
       return readTurns(history, query, live);
     });
   }
 
   async listItems(threadId: string, { turnId, fromTurnId, fromItemId, ...query }: ItemQuery): Promise<HistoryPage<StoredItem>> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = turnId == null ? null : requireTurn(history, threadId, turnId);
       const fromTurn = fromTurnId == null ? null : requireTurn(history, threadId, fromTurnId);
@@ -161,7 +164,7 @@ export class SqliteStore implements ThreadStore {
     threadId: string,
     { turnId, itemIds }: { turnId: string; itemIds: readonly string[] },
   ): Promise<{ items: StoredItem[]; bytes: number; rest: string[] }> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       const turn = history.findTurn(turnId);
       return turn === null ? { items: [], bytes: 0, rest: [] } : readNamedItems(history, turn, { itemIds, bytesMax: SLICE_BYTES_MAX });
@@ -172,7 +175,7 @@ export class SqliteStore implements ThreadStore {
     threadId: string,
     { turnId, cursor = null }: { turnId?: string | null; cursor?: string | null },
   ): Promise<{ bytes: number; nextCursor: string | null }> {
-    return this.#read((connection) => {
+    return this.#readPart((connection) => {
       const { history } = shownHistory(connection, threadId);
       return measureItems(history, { cursor, turn: turnId == null ? null : requireTurn(history, threadId, turnId) });
     });
@@ -182,7 +185,7 @@ export class SqliteStore implements ThreadStore {
     threadId: string,
     { cursor, bytesMax = SLICE_BYTES_MAX }: { cursor: string | null; bytesMax?: number },
   ): Promise<ModelSlice> {
-    return this.#read((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
+    return this.#readPart((connection) => readModelEntries(loadHistory(connection, threadId).history, { cursor, bytesMax }));
   }
 
   /** Opens the file if it exists, so that the next call need not wait for that. Never rejects: the next call has the error. */
@@ -197,6 +200,12 @@ export class SqliteStore implements ThreadStore {
     this.#connection = null;
     await connection?.close();
     this.#release();
+  }
+
+  /** Reads a part of a history, after other work that waits. */
+  async #readPart<T>(work: (connection: StoreConnection) => T): Promise<T> {
+    await this.#pace.worked(1);
+    return this.#read(work);
   }
 
   /** Runs reads that must see one state of the database. */

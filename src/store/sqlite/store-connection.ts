@@ -304,7 +304,7 @@ export class StoreConnection {
   }
 
   #logsHeldBy(threadId: string): number[] {
-    const segments = this.#memory?.logs.segments(threadId) ?? [];
+    const segments = this.#memory?.segments.list(threadId) ?? [];
     return segments.map(({ logId }) => logId).filter((logId) => logId > 0);
   }
 

@@ -33,11 +33,11 @@ export class HostileServer {
     this.#reports = createInterface(probe);
   }
 
-  /** Starts a server for the running test. */
-  static async start(): Promise<HostileServer> {
+  /** Starts a server for the running test. `nodeOptions`: further options of Node. */
+  static async start(nodeOptions = ''): Promise<HostileServer> {
     const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n' });
     const path = join(dirname(where.home), 'probe.sock');
-    const env = { NODE_OPTIONS: `--import=${PROBE}`, HEDDLE_PROBE: path };
+    const env = { NODE_OPTIONS: `--import=${PROBE} ${nodeOptions}`, HEDDLE_PROBE: path };
     const heddle = await startHeddle(where, { env, errorsLogged: true });
     const probe = connect(path);
     probe.on('error', () => {});

@@ -4,6 +4,7 @@ import { Blobs } from '../history/blobs.ts';
 import { DiscardedLogs } from '../history/discarded-logs.ts';
 import { LogRows } from '../history/log-rows.ts';
 import { PartialRows } from '../history/partial-rows.ts';
+import { SegmentRows } from '../history/segment-rows.ts';
 import { isIndexDamage, rebuildIndex } from '../threads/rebuild-index.ts';
 import { ThreadRows } from '../threads/thread-rows.ts';
 import { FreePages } from './free-pages.ts';
@@ -14,6 +15,7 @@ export class ThreadDatabase {
   readonly inMemory: boolean;
   readonly threads: ThreadRows;
   readonly logs: LogRows;
+  readonly segments: SegmentRows;
   readonly partials: PartialRows;
   readonly discarded: DiscardedLogs;
   readonly freePages: FreePages;
@@ -27,6 +29,7 @@ export class ThreadDatabase {
     const blobs = new Blobs(db);
     this.threads = new ThreadRows(db, blobs);
     this.logs = new LogRows(db, blobs, inMemory);
+    this.segments = new SegmentRows(db);
     this.partials = new PartialRows(db);
     this.discarded = new DiscardedLogs(db);
     this.freePages = new FreePages(db);

@@ -6,7 +6,8 @@ import { Damage } from '../as-store-error.ts';
 const INLINE_CHARS_MAX = 8 * 1024;
 /** Its placeholder is this and its hash. An ordinary string that begins so is stored apart too, so it cannot be mistaken. */
 const MARK = '\u0000blob:';
-const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
+/** Occurs in every encoded value that has strings apart. */
+export const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
 const MARKS = /\\u0000blob:([0-9a-f]{64})/g;
 
 /** Encodes values as JSON, and stores each distinct long string once for the whole database. */

@@ -5,12 +5,11 @@ import type { ForkPoint, LogEntry } from '../../thread-store.ts';
 import type { StoreConnection } from '../store-connection.ts';
 import type { History, HistoryPosition } from './history.ts';
 import { loadHistory } from './load-history.ts';
-import type { SegmentRow } from './log-rows.ts';
 import { openTurn } from './open-turn.ts';
 
 /** The start of a history: shared segments, followed by entries for the thread's own log. */
 export interface HistoryCut {
-  segments: SegmentRow[];
+  segments: { logId: number; last: number }[];
   entries: LogEntry[];
 }
 

@@ -22,7 +22,8 @@ export class DiscardedLogs {
   constructor(db: Database) {
     this.#discard = db.prepare(
       `INSERT OR IGNORE INTO discarded_log (log_id) SELECT id FROM log WHERE id = @logId
-         AND NOT EXISTS (SELECT 1 FROM segment WHERE log_id = @logId) AND NOT EXISTS (SELECT 1 FROM held_log WHERE log_id = @logId)`,
+         AND NOT EXISTS (SELECT 1 FROM shared_segment WHERE log_id = @logId) AND NOT EXISTS (SELECT 1 FROM history WHERE log_id = @logId)
+         AND NOT EXISTS (SELECT 1 FROM held_log WHERE log_id = @logId)`,
     );
     this.#next = db.prepare<[], number>('SELECT log_id FROM discarded_log LIMIT 1').pluck();
     this.#entries = db.prepare('SELECT ordinal, octet_length(payload) AS bytes FROM entry WHERE log_id = ? ORDER BY ordinal LIMIT ?');

@@ -4,7 +4,7 @@ import type { HistoryEntry } from '../../history-entry.ts';
 import { settleItem } from '../../settle-item.ts';
 import type { StoredItem } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
-import { ALL, type LogRow, type LogRows, type LogSlice, type Reading, type Selection, type TurnMark } from './log-rows.ts';
+import { ALL, type LogRow, type LogRows, type LogSlice, type Reading, RUNNING_IN_JSON, type Selection, type TurnMark } from './log-rows.ts';
 
 /** A position in a history: before the entry with this ordinal in this log. A history has a log at most once. */
 export interface HistoryPosition {
@@ -114,17 +114,16 @@ export class History {
   measure(
     from: HistoryPosition,
     to: HistoryPosition,
-    { selection, direction, limit }: Reading & { selection: Selection },
+    { selection, limit }: { selection: Selection; limit: number },
   ): { bytes: number; count: number; last: HistoryPosition | null } {
     const found: { bytes: number; count: number; last: HistoryPosition | null } = { bytes: 0, count: 0, last: null };
     for (const part of this.slices(from, to)) {
       if (found.count >= limit) return found;
-      this.#logsOf(part.logId).read(part, { selection, direction, limit: limit - found.count }, (row) => {
-        found.bytes += this.#size(row);
-        found.count++;
-        found.last = { logId: row.logId, ordinal: row.ordinal };
-        return true;
-      });
+      const { count, octets, last, referring } = this.#logsOf(part.logId).measure(part, selection, limit - found.count);
+      found.bytes += octets;
+      for (const row of referring) found.bytes += this.#size(row) - row.octets;
+      found.count += count;
+      if (count > 0) found.last = { logId: part.logId, ordinal: last };
     }
     if (found.count < limit) for (const row of this.#tailRows(from, to)) found.bytes += this.#size(row);
     return found;
@@ -219,7 +218,7 @@ export class History {
   #size(row: LogRow): number {
     if (row.entry !== undefined) return jsonWeight(row.entry);
     const stored = this.#logsOf(row.logId).size(row);
-    return row.payload.includes('"running":true') ? stored + jsonWeight(this.parse(row)) : stored;
+    return row.kind === 'item' && row.payload.includes(RUNNING_IN_JSON) ? stored + jsonWeight(this.parse(row)) : stored;
   }
 
   #tailRows(from: HistoryPosition, to: HistoryPosition): LogRow[] {

@@ -19,7 +19,7 @@ export function loadHistory(connection: StoreConnection, threadId: string): Load
   const database = connection.databaseOf(threadId);
   const tip = database.threads.tip(threadId);
   if (tip === null) throw threadNotFound(threadId);
-  const segments = database.logs.segments(threadId);
+  const segments = database.segments.list(threadId);
   if (segments.at(-1)?.logId !== tip.logId) throw new Damage('the end of a history is missing');
   const slices = segments.map(({ logId, last }) => ({ logId, first: 1, last: last ?? tip.tip }));
   const history = new History(slices, connection.logsOf);

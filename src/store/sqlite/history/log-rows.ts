@@ -4,7 +4,7 @@ import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry, LateItem } from '../../history-entry.ts';
 import type { LogEntry } from '../../thread-store.ts';
 import { Damage } from '../as-store-error.ts';
-import type { Blobs } from './blobs.ts';
+import { type Blobs, MARK_IN_JSON } from './blobs.ts';
 
 /** A row of a log, whose payload is parsed only if it is needed. `entry` is set for a row that is not stored. */
 export interface LogRow {
@@ -40,11 +40,8 @@ export interface Reading {
 }
 export const ALL = -1;
 
-/** A segment of a history. `last` is null for the thread's own log, which ends at the thread's tip. */
-export interface SegmentRow {
-  logId: number;
-  last: number | null;
-}
+/** In the payload of an item that ran on after its turn. */
+export const RUNNING_IN_JSON = '"running":true';
 
 const MARKS = "kind IN ('turnStarted', 'turnEnded')";
 /** The rows that a reader wants. Only `everything` has rows of kinds that this version does not know. */
@@ -59,14 +56,24 @@ const SELECTIONS = {
 };
 export type Selection = keyof typeof SELECTIONS;
 
+/** Whether a row refers to something that is stored apart. */
+const REFERS = `(instr(payload, '${MARK_IN_JSON}') > 0 OR instr(payload, '${RUNNING_IN_JSON}') > 0)`;
+
+/** How many rows are read at a time: at first, and at most while they are small. */
+const BATCH_ROWS_MIN = 16;
+const BATCH_ROWS_MAX = 512;
+const BATCH_BYTES_MAX = 128 * 1024;
+
+type Measures = [count: number, octets: number, last: number, referring: string | null];
 type RawRow = [ordinal: number, kind: string, type: string | null, payload: string, octets: number];
 
-/** The logs of one database, and the segments of the histories that are made of them. */
+/** The logs of one database. */
 export class LogRows {
   readonly #db: Database;
   readonly #blobs: Blobs;
   readonly #rowReaders = new Map<string, Statement<[number, number, number, number], RawRow>>();
   readonly #entryReaders = new Map<Selection, Statement<[number, number, number], string>>();
+  readonly #measurers = new Map<Selection, Statement<number[], Measures>>();
   readonly #create: Statement<[number | null]>;
   readonly #inMemory: boolean;
   #lastInMemory = 0;
@@ -79,9 +86,6 @@ export class LogRows {
   readonly #startsDown: Statement<[number, number, number, number], TurnMark>;
   readonly #count: Statement<[number, number, number], { count: number }>;
   readonly #cut: Statement<[number, number]>;
-  readonly #addSegment: Statement<[string, number, number, number | null]>;
-  readonly #removeSegments: Statement<[string], { log_id: number }>;
-  readonly #segments: Statement<[string], SegmentRow & { position: number }>;
 
   /** Logs in memory have negative ids, because a history in memory can also have logs of the file. */
   constructor(db: Database, blobs: Blobs, inMemory: boolean) {
@@ -104,11 +108,6 @@ export class LogRows {
     this.#startsDown = db.prepare(`${starts} DESC LIMIT ?`);
     this.#count = db.prepare('SELECT count(*) AS count FROM entry WHERE log_id = ? AND ordinal BETWEEN ? AND ?');
     this.#cut = db.prepare('DELETE FROM entry WHERE log_id = ? AND ordinal > ?');
-    this.#addSegment = db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
-    this.#removeSegments = db.prepare('DELETE FROM segment WHERE thread_id = ? RETURNING log_id');
-    this.#segments = db.prepare(
-      'SELECT position, log_id AS logId, last_ordinal AS last FROM segment WHERE thread_id = ? ORDER BY position',
-    );
   }
 
   /** Makes a log and returns its id. Ids are never reused, because a cursor may have the id of a removed log. */
@@ -130,12 +129,40 @@ export class LogRows {
     this.#cut.run(logId, tip);
   }
 
-  /** Passes the rows of a selection to `take`, until it returns false. */
+  /** Passes the rows of a selection to `take`, until it returns false. Reads few rows at a time, in case they are large. */
   read(slice: LogSlice, { selection, direction, limit }: Reading & { selection: Selection }, take: (row: LogRow) => boolean): void {
-    const { logId, first, last } = slice;
-    for (const [ordinal, kind, type, payload, octets] of this.#rowReader(selection, direction).iterate(logId, first, last, limit)) {
-      if (!take({ logId, ordinal, kind, type, payload, octets })) return;
+    const { logId } = slice;
+    let { first, last } = slice;
+    let left = limit === ALL ? Number.POSITIVE_INFINITY : limit;
+    for (let batch = BATCH_ROWS_MIN; left > 0; ) {
+      const asked = Math.min(batch, left);
+      const rows = this.#rowReader(selection, direction).all(logId, first, last, asked);
+      let bytes = 0;
+      for (const [ordinal, kind, type, payload, octets] of rows) {
+        if (!take({ logId, ordinal, kind, type, payload, octets })) return;
+        if (direction === 'asc') first = ordinal + 1;
+        else last = ordinal - 1;
+        bytes += octets;
+      }
+      if (rows.length < asked) return;
+      left -= rows.length;
+      batch = bytes > BATCH_BYTES_MAX ? BATCH_ROWS_MIN : Math.min(batch * 2, BATCH_ROWS_MAX);
     }
+  }
+
+  /**
+   * Measures the first rows of a selection, at most `limit`, without reading them. `referring` has the rows whose entries are larger
+   * than they are, because strings of them, or their last state, are stored apart.
+   */
+  measure(slice: LogSlice, selection: Selection, limit: number): { count: number; octets: number; last: number; referring: LogRow[] } {
+    const { logId, first } = slice;
+    const [count, octets, last, ordinals] = this.#measurer(selection).get(logId, first, slice.last, limit) ?? [0, 0, 0, null];
+    const referring: LogRow[] = [];
+    for (const ordinal of ordinals?.split(',') ?? []) {
+      const at = { logId, first: Number(ordinal), last: Number(ordinal) };
+      this.read(at, { selection, direction: 'asc', limit: 1 }, (row) => referring.push(row) > 0);
+    }
+    return { count, octets, last, referring };
   }
 
   /** The size of a row's entry in bytes of JSON, with the strings that are stored apart. */
@@ -188,22 +215,6 @@ export class LogRows {
     if (missing !== 0) throw new Damage(`${missing} records of a thread are missing`);
   }
 
-  /** Sets the history of a thread that has none. */
-  setSegments(threadId: string, segments: readonly SegmentRow[]): void {
-    for (const [position, { logId, last }] of segments.entries()) this.#addSegment.run(threadId, position, logId, last);
-  }
-
-  /** Removes a thread's history, and returns the ids of its logs. */
-  removeSegments(threadId: string): number[] {
-    return this.#removeSegments.all(threadId).map((row) => row.log_id);
-  }
-
-  segments(threadId: string): SegmentRow[] {
-    const rows = this.#segments.all(threadId);
-    if (rows.some((row, index) => row.position !== index)) throw new Damage('part of a history is missing');
-    return rows;
-  }
-
   #parse(payload: string): HistoryEntry {
     const entry = this.#blobs.decode(payload);
     if (!isEntry(entry)) throw new Damage('a record is malformed');
@@ -219,6 +230,21 @@ export class LogRows {
         )
         .pluck();
       this.#entryReaders.set(selection, statement);
+    }
+    return statement;
+  }
+
+  #measurer(selection: Selection): Statement<number[], Measures> {
+    let statement = this.#measurers.get(selection);
+    if (statement === undefined) {
+      statement = this.#db
+        .prepare<number[], Measures>(
+          `SELECT count(*), coalesce(sum(octets), 0), coalesce(max(ordinal), 0), group_concat(CASE WHEN refers THEN ordinal END)
+           FROM (SELECT ordinal, octet_length(payload) AS octets, ${REFERS} AS refers FROM entry
+                 WHERE log_id = ? AND ordinal BETWEEN ? AND ? AND ${SELECTIONS[selection]} ORDER BY ordinal LIMIT ?)`,
+        )
+        .raw();
+      this.#measurers.set(selection, statement);
     }
     return statement;
   }

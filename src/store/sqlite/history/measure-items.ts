@@ -11,6 +11,6 @@ export function measureItems(
 ): { bytes: number; nextCursor: string | null } {
   const { from, to } = pageRange(history, 'items', { cursor, direction: 'asc' });
   const [first, end] = turn === null ? [from, to] : [cursor === null ? turn : from, history.nextTurn(turn)];
-  const { bytes, last, count } = history.measure(first, end, { selection: 'items', direction: 'asc', limit: ROWS_MAX });
+  const { bytes, last, count } = history.measure(first, end, { selection: 'items', limit: ROWS_MAX });
   return { bytes, nextCursor: last === null || count < ROWS_MAX ? null : historyCursor('items', last) };
 }

@@ -16,7 +16,7 @@ export function beginWithHistory(connection: StoreConnection, record: ThreadReco
     const logId = database.logs.create();
     const tip = entries.length;
     database.threads.insert(record, { logId, tip, writtenAtMs: connection.now() });
-    database.logs.setSegments(record.id, [...segments, { logId, last: null }]);
+    database.segments.set(record.id, segments, logId);
     database.logs.append(logId, 0, entries);
     connection.takeThread(database, record.id);
     return { threadId: record.id, logId, tip };

@@ -11,7 +11,7 @@ export function deleteThread(connection: StoreConnection, threadId: string): voi
     connection.assertNotHeldElsewhere(threadId);
     const tip = database.threads.tip(threadId);
     if (tip === null) throw threadNotFound(threadId);
-    const logIds = database.logs.removeSegments(threadId);
+    const logIds = database.segments.remove(threadId);
     database.partials.clear(threadId);
     if (!database.inMemory) connection.forgetLease(threadId);
     database.threads.remove(threadId);

@@ -22,7 +22,7 @@ export function revertThread(connection: StoreConnection, revert: Revert): Threa
   });
   connection.moveWriter(tail);
   if (database.inMemory) {
-    const needed = database.logs.segments(threadId).map(({ logId }) => logId);
+    const needed = database.segments.list(threadId).map(({ logId }) => logId);
     connection.releaseExcept(threadId, needed);
   }
   return record;
@@ -36,8 +36,8 @@ function cutOff(connection: StoreConnection, database: ThreadDatabase, { threadI
   const { segments, entries } = cutHistory(connection, { id: threadId, point: { beforeTurnId } }, () => true);
   const logId = database.logs.create();
   const tip = entries.length;
-  const before = database.logs.removeSegments(threadId);
-  database.logs.setSegments(threadId, [...segments, { logId, last: null }]);
+  const before = database.segments.remove(threadId);
+  database.segments.set(threadId, segments, logId);
   database.logs.append(logId, 0, entries);
   database.partials.clear(threadId);
   database.threads.move(threadId, { logId, tip, writtenAtMs: connection.now() });
