@@ -70,6 +70,11 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   },
   'src/store/sqlite/error-cause.ts': { uses: 'openSync rmSync', because: 'creates a file with a new name, and removes it' },
   'src/store/sqlite/database/store-watch.ts': { uses: 'statSync', because: "heddle's own database" },
+  'src/store/sqlite/wal/set-aside-foreign-wal.ts': {
+    uses: 'openSync renameSync rmSync statSync',
+    because: "heddle's own database, if no process has it open",
+  },
+  'src/store/sqlite/wal/wal-marker.ts': { uses: 'openSync', because: "heddle's own WAL, which has no locks" },
   'src/tools/apply-patch/pinned-folders.ts': { uses: 'open', because: 'opens folders only' },
   'src/tools/apply-patch/write-plan.ts': { uses: 'rename unlink', because: 'asks first whether it is a file of the store' },
   'src/tools/command/outside/command-pin.ts': { uses: 'open', because: 'opens folders only' },

@@ -12,6 +12,7 @@ import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
+import { setAsideForeignWal } from './wal/set-aside-foreign-wal.ts';
 
 export interface StoreConnectionOptions extends DatabaseFiles {
   clock: Clock;
@@ -35,6 +36,7 @@ export class StoreConnection {
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
+    setAsideForeignWal(options.file, options.log);
     this.#opened = openDatabase(options);
     ({ disk: this.#disk, leases: this.#leases } = onDisk(this.#opened, options));
     this.#watch = watchOf(this.#opened, options);
@@ -189,6 +191,7 @@ export class StoreConnection {
     };
     try {
       const result = database.write(kept, durable);
+      this.#watch?.committed();
       this.#idleWork.wrote();
       return result;
     } catch (error) {
@@ -212,6 +215,7 @@ export class StoreConnection {
     this.#idleWork.close();
     this.#leases.close();
     this.#memory?.db.close();
+    this.#watch?.close();
     this.#opened.db.close();
   }
 
@@ -219,6 +223,7 @@ export class StoreConnection {
   #reopen(): void {
     const before = this.#opened;
     this.#leases.close();
+    this.#watch?.close();
     // Connections of one process share the -shm file, which the old one may have opened for reading only.
     if (!before.readOnly) before.db.close();
     const opened = openDatabase(this.#options, before);
@@ -260,7 +265,7 @@ export class StoreConnection {
 }
 
 function watchOf({ db, readOnly }: OpenedDatabase, options: StoreConnectionOptions): StoreWatch | null {
-  return readOnly ? null : new StoreWatch({ ...options, checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)') });
+  return readOnly ? null : new StoreWatch({ ...options, db });
 }
 
 function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {
