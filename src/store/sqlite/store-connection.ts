@@ -265,7 +265,10 @@ export class StoreConnection {
 }
 
 function watchOf({ db, readOnly }: OpenedDatabase, options: StoreConnectionOptions): StoreWatch | null {
-  return readOnly ? null : new StoreWatch({ ...options, db });
+  if (readOnly) return null;
+  // Some copies of a database, such as those of VACUUM INTO, are in another mode.
+  if (db.pragma('journal_mode', { simple: true }) !== 'wal') db.pragma('journal_mode = WAL');
+  return new StoreWatch({ ...options, db });
 }
 
 function onDisk({ db }: OpenedDatabase, { file, pid, connect, log }: StoreConnectionOptions): { disk: ThreadDatabase; leases: Leases } {

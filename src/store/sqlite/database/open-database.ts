@@ -174,8 +174,6 @@ function configure(db: Database): void {
   if (versionNumber(version) < versionNumber(SQLITE_VERSION_MIN)) {
     throw new StoreError('store_failed', `SQLite ${version} is too old: heddle needs ${SQLITE_VERSION_MIN} or later`);
   }
-  // Some copies of a database, such as those of VACUUM INTO, are in another mode.
-  if (db.pragma('journal_mode', { simple: true }) !== 'wal') db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');
   db.pragma('foreign_keys = ON');
   db.pragma('cell_size_check = ON');

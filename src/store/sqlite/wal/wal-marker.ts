@@ -10,14 +10,15 @@ const SALTS_BYTES = 8;
  */
 export class WalMarker {
   readonly #wal: string;
-  readonly #mark: Statement<[]>;
+  readonly #db: Database;
+  #mark: Statement<[]> | null = null;
   /** SQLite has no locks on a WAL, so this may be closed. */
   #descriptor: number | null = null;
   #marked: string | null = null;
 
   constructor(db: Database, file: string) {
     this.#wal = `${file}-wal`;
-    this.#mark = db.prepare('UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1');
+    this.#db = db;
   }
 
   /** Call it after each commit, outside of a transaction. Never throws: a WAL without a mark works too. */
@@ -25,6 +26,7 @@ export class WalMarker {
     try {
       const salts = this.#salts();
       if (salts === this.#marked) return;
+      this.#mark ??= this.#db.prepare('UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1');
       this.#mark.run();
       // If the WAL has begun anew in between, the next commit marks it.
       if (this.#salts() === salts) this.#marked = salts;
