@@ -5,6 +5,7 @@ import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
+import { endDrafts } from './base/files/draft-file.ts';
 import { storeFileIn } from './base/files/own-file.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
@@ -237,5 +238,6 @@ async function close({ threads, clients, processes, store, models }: Parts): Pro
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
+  endDrafts();
   return models.reports();
 }

@@ -36,6 +36,7 @@ const FS_FOR_ALL =
  * heddle's store: closing it would drop the locks of this process. They look with `src/base/paths/`.
  */
 const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
+  'src/base/files/draft-file.ts': { uses: 'openSync rmSync', because: "writes heddle's own list, with a name of its own" },
   'src/base/files/list-folder.ts': { uses: 'opendir opendirSync', because: 'opens folders only' },
   'src/base/files/open-new-file.ts': { uses: 'open openSync', because: 'creates files; compares an opened one with those of the store' },
   'src/base/files/open-pinned.ts': { uses: 'open openSync statSync', because: 'the opener: compares with the files of the store' },
@@ -68,6 +69,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync linkSync openSync rmSync statSync',
     because: "heddle's own database",
   },
+  'src/store/sqlite/database/sweep-litter.ts': { uses: 'rmSync', because: 'removes what dead processes have left' },
   'src/store/sqlite/error-cause.ts': { uses: 'openSync rmSync', because: 'creates a file with a new name, and removes it' },
   'src/store/sqlite/database/store-watch.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/wal/set-aside-foreign-wal.ts': {

@@ -8,6 +8,7 @@ import { IdleWork } from './database/idle-work.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase, openInMemory } from './database/open-database.ts';
 import { StoreWatch } from './database/store-watch.ts';
+import { sweepLitter } from './database/sweep-litter.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import type { LogsOf } from './history/history.ts';
@@ -33,6 +34,7 @@ export class StoreConnection {
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
+  #sweeping: Promise<void> | null = null;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
@@ -43,7 +45,10 @@ export class StoreConnection {
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
-      collect: () => this.#collect(),
+      collect: () => {
+        this.#sweeping ??= sweepLitter(options);
+        return this.#collect();
+      },
       checkpoint: () => this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
     });
   }
@@ -213,6 +218,7 @@ export class StoreConnection {
     for (const writer of [...this.#writers.values()]) await writer.close();
     if (this.#holding.size > 0) this.#tryRelease({}, () => this.#leases.releaseAll());
     this.#idleWork.close();
+    await this.#sweeping;
     this.#leases.close();
     this.#memory?.db.close();
     this.#watch?.close();

@@ -68,10 +68,14 @@ export class Leases {
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
     try {
-      closeSync(openSync(file, 'w', 0o600));
-      lock = this.#connect(file);
-      lock.pragma('journal_mode = MEMORY');
-      lock.exec('BEGIN EXCLUSIVE');
+      do {
+        lock?.close();
+        closeSync(openSync(file, 'w', 0o600));
+        lock = this.#connect(file);
+        lock.pragma('journal_mode = MEMORY');
+        lock.exec('BEGIN EXCLUSIVE');
+        // Another process that removes the lock files of dead ones may have removed it before it was locked.
+      } while (!existsSync(file));
       transact(() => this.#clearDead());
       this.#lock = lock;
       return true;

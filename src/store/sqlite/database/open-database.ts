@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
+import { processTag } from '../../../base/process-tag.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import { Damage, isReadOnly, newer } from '../as-store-error.ts';
@@ -90,7 +91,7 @@ function openCopy(files: DatabaseFiles): OpenedDatabase {
   const stamp = databaseStamp(files.file);
   const isOutdated = () => databaseStamp(files.file) !== stamp;
   if (!existsSync(files.file)) return { db: openInMemory(files), readOnly: true, isOutdated };
-  const folder = mkdtempSync(join(files.tempDir, 'heddle-read-only-'));
+  const folder = mkdtempSync(join(files.tempDir, `heddle-read-only-${processTag()}-`));
   try {
     return { db: open(files, copyDatabase(files.file, folder)), readOnly: true, isOutdated };
   } finally {
@@ -115,7 +116,7 @@ function removeIfPossible(folder: string): void {
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
   makeFolderSync(dirname(file), 0o700);
   assertNoOrphan(file);
-  const draft = `${file}.${randomUUID()}.new`;
+  const draft = `${file}.${processTag()}-${randomUUID()}.new`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
     const db = connect(draft);
