@@ -6,7 +6,7 @@ import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
 import { endDrafts } from './base/files/draft-file.ts';
-import { storeFileIn } from './base/files/own-file.ts';
+import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
@@ -105,7 +105,7 @@ export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, installation, migrationsDir, tempDir } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [] } = options;
   const keepAlive = new KeepAlive();
-  const modelGiven = options.model !== undefined;
+  const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
@@ -113,11 +113,11 @@ export function createApp(options: AppParts): App {
   const store = options.store ?? createSqliteStore({ file: storeFileIn(storeDir), migrationsDir, tempDir, clock, log, pid });
   const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
-  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven };
+  const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const warnOfConfig = (connection: number) => void tellOfConfig(sources, connection, { clients, log });
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { clock, ids, log, keepAlive, home, cwd, env, overrides, trustedFiles, modelGiven };
+  const server = { ...sources, clock, ids, log, keepAlive };
   const parts = [...TURN_PART_LIST, ...partKinds];
   const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
@@ -181,7 +181,7 @@ export function createApp(options: AppParts): App {
     get questionsOpen() {
       return clients.pendingCount;
     },
-    close: () => keepAlive.during(close({ threads, clients, processes, store, models })),
+    close: () => keepAlive.during(close({ threads, clients, processes, store, models }).finally(releaseStore)),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.ts';
-import { protectStore } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import type { ResponseItem, TurnItemsView } from '../../protocol/generated/types.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
@@ -60,11 +59,9 @@ class SqliteStore implements ThreadStore {
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
-  readonly #release: () => void;
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
-    this.#release = protectStore(options.file);
   }
 
   async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
@@ -155,7 +152,6 @@ class SqliteStore implements ThreadStore {
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
-    this.#release();
   }
 
   /** Runs reads that must see one state of the database. */

@@ -5,6 +5,7 @@ import { namesInProc, readProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
 import { StoreError } from '../../store-error.ts';
 import { ownsWal, pagesOf } from '../wal/set-aside-foreign-wal.ts';
+import { markOf } from '../wal/wal-mark.ts';
 import { WalMarker } from '../wal/wal-marker.ts';
 
 /** The locks are looked at after this time, if the store is used. */
@@ -117,7 +118,9 @@ export class StoreWatch {
     if (descriptor === null) return false;
     const readPage = pagesOf(descriptor);
     for (let looks = 0; looks < LOOKS; looks++) {
-      if (!ownsWal(readPage, `${file}-wal`)) continue;
+      const mark = markOf(readPage);
+      const isKnown = typeof mark === 'object' && mark !== null && this.#marker.knows(mark.token);
+      if (!isKnown && !ownsWal(readPage, `${file}-wal`)) continue;
       this.#writtenAtMs = mtimeMs;
       return false;
     }

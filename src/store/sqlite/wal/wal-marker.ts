@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
+import type { WalMark } from './wal-mark.ts';
 
 const SALTS_AT = 16;
 const SALTS_BYTES = 8;
@@ -12,6 +13,7 @@ export class WalMarker {
   readonly #wal: string;
   readonly #db: Database;
   #mark: Statement<[]> | null = null;
+  #read: Statement<[], WalMark> | null = null;
   /** SQLite has no locks on a WAL, so this may be closed. */
   #descriptor: number | null = null;
   #marked: string | null = null;
@@ -33,6 +35,13 @@ export class WalMarker {
     } catch {
       // The disk is full, or another process writes: the next commit tries again.
     }
+  }
+
+  /** Whether a database file with this mark is surely the one that the current WAL is for. A quick answer: false says nothing. */
+  knows(token: string): boolean {
+    this.#read ??= this.#db.prepare('SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1');
+    const mark = this.#read.get();
+    return mark?.token === token || mark?.before === token;
   }
 
   close(): void {
