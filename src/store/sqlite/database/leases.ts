@@ -6,8 +6,8 @@ import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { activeWriter } from '../../store-error.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 import type { HeldLogs } from '../history/held-logs.ts';
-import type { Connect } from './load-sqlite.ts';
 
 export interface LeaseOptions {
   /** The folder of the owners' lock files. */
@@ -68,10 +68,14 @@ export class Leases {
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
     try {
-      closeSync(openSync(file, 'w', 0o600));
-      lock = this.#connect(file);
-      lock.pragma('journal_mode = MEMORY');
-      lock.exec('BEGIN EXCLUSIVE');
+      do {
+        lock?.close();
+        closeSync(openSync(file, 'w', 0o600));
+        lock = this.#connect(file);
+        lock.pragma('journal_mode = MEMORY');
+        lock.exec('BEGIN EXCLUSIVE');
+        // Another process that removes the lock files of dead ones may have removed it before it was locked.
+      } while (!existsSync(file));
       transact(() => this.#clearDead());
       this.#lock = lock;
       return true;
