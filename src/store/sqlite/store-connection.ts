@@ -25,6 +25,8 @@ export class StoreConnection {
   #leases: Leases;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
+  /** The ids of threads whose writers are closed and whose leases are not released yet. */
+  readonly #releasing = new Set<string>();
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
@@ -220,16 +222,23 @@ export class StoreConnection {
 
   #release(database: ThreadDatabase, threadId: string): void {
     this.#writers.delete(threadId);
-    if (!database.inMemory) this.#tryRelease({ threadId }, () => this.#leases.keepOnly(this.#writers.keys()));
+    if (database.inMemory) return;
+    this.#releasing.add(threadId);
+    const releaseAll = () => {
+      for (const id of this.#releasing) if (!this.#writers.has(id)) this.#leases.release(id);
+    };
+    if (this.#tryRelease({ threadId }, releaseAll)) this.#releasing.clear();
   }
 
-  /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
-  #tryRelease(fields: { threadId?: string }, release: () => void): void {
+  /** Releases something. A full disk prevents even this: returns false, and the next release does it, or the end of this process. */
+  #tryRelease(fields: { threadId?: string }, release: () => void): boolean {
     try {
       this.disk.write(release);
+      return true;
     } catch (error) {
       if (!(asStoreError(error, this.#options.file) instanceof StoreError)) throw error;
       this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
+      return false;
     }
   }
 
