@@ -207,7 +207,7 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
     const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
-    const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
+    const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
     for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
   } catch (error) {
