@@ -24,3 +24,9 @@ export function frame(framing: Framing, texts: readonly string[]): string {
   if (framing === 'lines') return `${texts.join('\n')}\n`;
   return texts.map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).join('');
 }
+
+/** One long message with its framing, in parts. */
+export function frameLong(framing: Framing, parts: readonly Uint8Array[]): (Uint8Array | string)[] {
+  if (framing === 'lines') return [...parts, '\n'];
+  return [`Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`, ...parts];
+}
