@@ -3,7 +3,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { access, type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { writeAll } from './write-all.ts';
+import { writeText } from './write-all.ts';
 
 const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
@@ -110,7 +110,7 @@ async function overwrite(path: string, found: BigIntStats, { fill, mode, before 
       // Only now cut off at the end: nothing is thrown away before all of the new contents have found room.
       await file.truncate(await fill(file));
     } catch (error) {
-      if (before !== null) await file.truncate(await writeAll(file, Buffer.from(before)));
+      if (before !== null) await file.truncate(await writeText(file, before));
       throw error;
     }
   } finally {
