@@ -6,6 +6,8 @@ import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/t
 
 /** To store an entry that is longer, in characters, takes some milliseconds. Other work runs before and after it. */
 const SHORT_CHARS_MAX = 256 * 1024;
+/** After so many steps in a row other work runs: a model may make many calls at once, none of which waits for anything. */
+const STEPS_AT_ONCE = 50;
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
@@ -46,6 +48,7 @@ export class Outbox {
   #owed: LogEntry[] = [];
   #owedPatch: ThreadPatch | null = null;
   readonly #breaks = new EventLoopYield();
+  #steps = 0;
 
   constructor(options: {
     writer: ThreadWriter;
@@ -121,7 +124,7 @@ export class Outbox {
     const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
     const wholePatch = this.#owedPatch === null ? patch : { ...this.#owedPatch, ...patch };
     const isLong = jsonWeight(all, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
-    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
+    if (isLong || ++this.#steps % STEPS_AT_ONCE === 0) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (all.length > 0 || wholePatch !== undefined) {
       await this.#writer.append(all, { durable, ...(wholePatch === undefined ? {} : { patch: wholePatch }) });
       this.#owed = [];

@@ -146,7 +146,7 @@ class LongJsonReader {
 
   /** A place at `to` or a little before it in a string, where no escape sequence is cut. */
   #cut(to: number): number {
-    const slash = this.#text.lastIndexOf('\\', to - 1);
+    const slash = to - UNICODE_ESCAPE_CHARS + this.#text.slice(to - UNICODE_ESCAPE_CHARS, to).lastIndexOf('\\');
     if (slash < to - UNICODE_ESCAPE_CHARS || this.#backslashes(slash) % 2 === 1) return to;
     const length = this.#text[slash + 1] === 'u' ? UNICODE_ESCAPE_CHARS : SHORT_ESCAPE_CHARS;
     return slash + length > to ? slash : to;
