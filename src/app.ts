@@ -134,13 +134,11 @@ export function createApp(options: AppParts): App {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
-    void tellOfConfig(sources, connection, { clients, log });
-    void tellOfStore(options, connection, clients);
+    void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing };
-  const parts = [...TURN_PART_LIST, ...partKinds];
-  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
+  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
+  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -227,7 +225,7 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
     const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
-    const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
+    const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
     for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
   } catch (error) {

@@ -1,6 +1,13 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { jsonWeight } from '../base/json-pieces.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
+
+/** To store an entry that is longer, in characters, takes some milliseconds. Other work runs before and after it. */
+const SHORT_CHARS_MAX = 256 * 1024;
+/** After so many steps in a row other work runs: a model may make many calls at once, none of which waits for anything. */
+const STEPS_AT_ONCE = 50;
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
@@ -42,6 +49,8 @@ export class Outbox {
   readonly #partials = new Map<string, StoredItem>();
   #owed: LogEntry[] = [];
   #owedPatch: ThreadPatch | null = null;
+  readonly #breaks = new EventLoopYield();
+  #steps = 0;
 
   constructor(options: {
     writer: ThreadWriter;
@@ -131,12 +140,15 @@ export class Outbox {
   async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
     const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
     const wholePatch = this.#owedPatch === null ? patch : { ...this.#owedPatch, ...patch };
+    const isLong = jsonWeight(all, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
+    if (isLong || ++this.#steps % STEPS_AT_ONCE === 0) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (all.length > 0 || wholePatch !== undefined) {
       await this.#writer.append(all, { durable, ...(wholePatch === undefined ? {} : { patch: wholePatch }) });
       this.#owed = [];
       this.#owedPatch = null;
       this.#onAppended(all);
     }
+    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (partial !== undefined) await this.#writer.savePartial(partial);
     if (dropped.length > 0) await this.#writer.dropPartials(dropped.map(({ item }) => item.id));
     for (const announcement of announce) this.#announce(announcement);

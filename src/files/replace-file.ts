@@ -4,7 +4,7 @@ import { draftFile } from '../base/files/draft-file.ts';
 import { openNewFile, requireForeignName } from '../base/files/open-new-file.ts';
 import { openPinned } from '../base/files/open-pinned.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { writeAll } from './write-all.ts';
+import { writeText } from './write-all.ts';
 
 const PERMISSION_BITS = 0o777;
 /** Without waiting for a pipe. Windows does not have the second flag. */
@@ -104,7 +104,7 @@ async function overwrite(path: string, found: BigIntStats, { fill, mode, before 
       // Only now cut off at the end: nothing is thrown away before all of the new contents have found room.
       await file.truncate(await fill(file));
     } catch (error) {
-      if (before !== null) await file.truncate(await writeAll(file, Buffer.from(before)));
+      if (before !== null) await file.truncate(await writeText(file, before));
       throw error;
     }
   } finally {

@@ -27,6 +27,8 @@ export class StoreConnection {
   readonly #file: StoreFile;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
+  /** The ids of threads whose writers are closed and whose leases are not released yet. */
+  readonly #released = new Set<string>();
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
@@ -226,7 +228,7 @@ export class StoreConnection {
   }
 
   async close(): Promise<void> {
-    const closing = [...this.#writers.values()].map((writer) => writer.close());
+    const closing: Promise<unknown>[] = [...this.#writers.values()].map((writer) => writer.close());
     if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#store.leases.releaseAll()));
     this.queue.close();
     await Promise.all(closing);
@@ -272,20 +274,25 @@ export class StoreConnection {
   #releaseThread(database: ThreadDatabase, threadId: string): Promise<void> {
     this.#writers.delete(threadId);
     if (database.inMemory) return Promise.resolve();
+    this.#released.add(threadId);
     // All writers that are closed in the same moment are released at once.
     this.#releasing ??= this.#release({ threadId }, () => {
       this.#releasing = null;
-      this.#store.leases.keepOnly(this.#writers.keys());
+      for (const id of this.#released) if (!this.#writers.has(id)) this.#store.leases.release(id);
+    }).then((isDone) => {
+      if (isDone) this.#released.clear();
     });
     return this.#releasing;
   }
 
-  /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
-  async #release(fields: { threadId?: string }, release: () => void): Promise<void> {
+  /** Releases something. A full disk prevents even this: returns false, and the next release does it, or the end of this process. */
+  async #release(fields: { threadId?: string }, release: () => void): Promise<boolean> {
     try {
       await this.queue.write(() => this.guard(() => this.disk.write(release)));
+      return true;
     } catch (error) {
       this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
+      return false;
     }
   }
 

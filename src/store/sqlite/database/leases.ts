@@ -53,7 +53,7 @@ export class Leases {
     this.#owners = db.prepare('SELECT DISTINCT owner FROM lease');
     this.#forgetThread = db.prepare('DELETE FROM lease WHERE thread_id = ?');
     this.#forgetOwner = db.prepare('DELETE FROM lease WHERE owner = ?');
-    this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id NOT IN (SELECT value FROM json_each(?))');
+    this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id = ?');
   }
 
   /**
@@ -126,9 +126,9 @@ export class Leases {
     if (lease?.owner !== this.#owner) throw activeWriter(threadId, lease?.pid ?? 0);
   }
 
-  /** Releases every thread of this process except these. This includes threads whose earlier release has failed. */
-  keepOnly(threadIds: Iterable<string>): void {
-    this.#release.run(this.#owner, JSON.stringify([...threadIds]));
+  /** Releases a thread, unless another process has taken it over. */
+  release(threadId: string): void {
+    this.#release.run(this.#owner, threadId);
   }
 
   /** Whether another live owner has the thread. */
