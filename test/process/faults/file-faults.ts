@@ -107,6 +107,7 @@ async function copyPutBack(world: World): Promise<void> {
   for (const { thread, turns } of before) {
     thread.turns.length = turns;
     world.threads.push(thread);
+    world.lane.ledger.threads.set(thread.id, thread);
   }
   world.othersAllowed = true;
 }
@@ -161,7 +162,7 @@ async function foreignLock(world: World): Promise<void> {
     holder.exec(world.random.pick(['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']));
     world.tell('another process holds the lock for writing');
     if (idle !== undefined) world.startTurn(idle, { plain: true });
-    for (let times = world.random.between(1, 20); times > 0; times--) await world.responds();
+    for (let times = world.random.between(1, 20); times > 0 && world.findings.length === 0; times--) await world.responds();
     holder.exec('ROLLBACK');
   } finally {
     holder.close();

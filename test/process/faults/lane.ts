@@ -23,6 +23,7 @@ export class Lane {
   readonly kept: KnownThread[] = [];
   /** Called for each message of a server. */
   onMessage: (message: Message, from: HeddleProcess) => void = () => {};
+  #workspaces = 0;
   readonly #servers = new Map<number, HeddleProcess>();
   /** Servers that were ended by the test. */
   readonly #ended = new WeakSet<HeddleProcess>();
@@ -75,8 +76,8 @@ export class Lane {
   }
 
   /** Makes a working directory. */
-  workspace(name: string): string {
-    const cwd = join(this.where.work, name);
+  workspace(): string {
+    const cwd = join(this.where.work, `w${++this.#workspaces}`);
     mkdirSync(cwd);
     return cwd;
   }

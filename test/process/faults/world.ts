@@ -2,7 +2,7 @@ import type { ServerNotifications, Turn, UserInput } from '../../../src/protocol
 import type { Message } from '../../support/test-client.ts';
 import { text } from '../../support/test-client.ts';
 import type { Random } from '../hostile/random.ts';
-import { within } from '../hostile/within.ts';
+import { LateError, within } from '../hostile/within.ts';
 import type { HeddleProcess } from '../support.ts';
 import { ANSWER_MS_MAX, type Lane } from './lane.ts';
 import { type KnownThread, type KnownTurn, problemsOfTurns, type Reading } from './ledger.ts';
@@ -50,7 +50,7 @@ export class World {
   readonly #questions: Question[] = [];
   readonly #hanging = new Set<KnownTurn>();
   readonly #cutOff = new Set<KnownTurn>();
-  readonly #answersLate: boolean;
+  #answersLate: boolean;
   #turns = 0;
   #seen = 0;
   #wake: () => void = () => {};
@@ -69,7 +69,7 @@ export class World {
   }
 
   find(what: string): void {
-    this.findings.push(what);
+    if (!this.findings.includes(what)) this.findings.push(what);
   }
 
   /** Starts threads in a server. */
@@ -77,7 +77,7 @@ export class World {
     const server = await this.lane.server(number);
     const started: KnownThread[] = [];
     for (let index = 0; index < count; index++) {
-      const cwd = this.lane.workspace(`s${this.seed}-${number}-${index}`);
+      const cwd = this.lane.workspace();
       const policy = this.random.weighted([
         { weight: 4, sandbox: 'danger-full-access' as const, approvalPolicy: 'never' as const },
         { weight: 1, sandbox: 'workspace-write' as const, approvalPolicy: 'never' as const },
@@ -117,6 +117,7 @@ export class World {
   /** Lets all turns go on to their ends. */
   async settle(): Promise<void> {
     for (const turn of this.#openTurns()) this.lane.model.release(turn.plan.key);
+    this.#answersLate = false;
     this.#answerQuestions();
     await this.#until('the turns', () => this.#openTurns().every((turn) => this.#hanging.has(turn)));
     for (const turn of this.#openTurns()) await this.#interrupt(turn);
@@ -180,10 +181,12 @@ export class World {
   /** Checks that a server answers a request that needs no disk. */
   async responds(number = 0, msMax = FROZEN_MS): Promise<void> {
     const server = await this.lane.server(number);
-    const askedAt = performance.now();
-    await this.answered('thread/loaded/list', server.request('thread/loaded/list', {}));
-    const ms = performance.now() - askedAt;
-    if (ms > msMax) this.find(`server ${number} was frozen for ${ms.toFixed(0)} ms`);
+    try {
+      await within(msMax, 'an answer without the disk', server.request('thread/loaded/list', {}));
+    } catch (error) {
+      if (!(error instanceof LateError)) throw error;
+      this.find(`server ${number} is frozen: it does not answer for ${msMax} ms`);
+    }
   }
 
   /** Bounds a wait for an answer. */
