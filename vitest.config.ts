@@ -16,7 +16,7 @@ export default defineConfig({
           globalSetup: 'test/process/build.ts',
         },
       },
-      // These measure how long a server is busy, so they run alone, one after the other, after all others.
+      // These tests measure how long a server is busy, so they run one after the other, after all other tests.
       {
         test: {
           ...common,

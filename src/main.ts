@@ -169,7 +169,7 @@ async function generate({ generator, out, experimental }: Extract<Command, { run
 }
 
 async function trust({ folder, yes }: Extract<Command, { run: 'trust' }>): Promise<void> {
-  // Also if the terminal ends without an answer.
+  // Also called if the terminal ends without an answer.
   process.exitCode = 1;
   const { trustProject } = await import('./cli/trust-project.ts');
   const isDone = await trustProject(

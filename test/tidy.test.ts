@@ -24,7 +24,7 @@ const SOURCE_LINES_MAX = 350;
 const FOLDER_FILES_MAX = 20;
 /** A file for each family of methods. */
 const HANDLER_FILES_MAX = 24;
-/** The functions of node:fs that every file may use. None of them opens or lists what is at a path, or throws for its name. */
+/** The functions of node:fs that every file may use. They do not open or list paths, and do not throw because of a name. */
 const FS_FOR_ALL =
   'access accessSync chmodSync closeSync constants existsSync fstatSync fsyncSync ftruncateSync linkSync lstat mkdir mkdirSync ' +
   'mkdtempSync readSync rename renameSync rm rmSync rmdir rmdirSync stat symlink unlink unlinkSync watch writeSync';

@@ -15,10 +15,10 @@ export interface Step {
   announce?: Announcement[];
 }
 
-/** The part of a step that several can add to: what is stored, and what is announced then. */
+/** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
 export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
 
-/** One step with what all of these have. Later patches win; entries and announcements keep their order. */
+/** Merges steps into one. Later patches win; entries and announcements keep their order. */
 export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
   const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
   for (const { patch, entries, announce } of steps) {

@@ -17,13 +17,13 @@ export interface TrustOptions {
 
 interface Terminal {
   print(text: string): void;
-  /** Asks a person. Null if nobody can answer. */
+  /** Asks a person. Null if no person can answer. */
   confirm: ((question: string) => Promise<boolean>) | null;
 }
 
 /**
- * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the contents that it
- * has shown as trusted. Returns true if no file of a trusted folder is left that is not in force. Throws an OptionError if there is
+ * Shows the project files that are not in force in a folder and in those above it, asks, and records exactly the shown contents as
+ * trusted. Returns true if all files of trusted folders are then in force. Throws an OptionError if there is
  * no such folder, and a TrustError or a ConfigError if a file in the home prevents it.
  */
 export async function trustProject({ home, folder, yes }: TrustOptions, terminal: Terminal): Promise<boolean> {

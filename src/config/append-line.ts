@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 /**
  * Appends a line to a text file, or several that are joined, and waits until they are on the disk. Makes the file with mode 0600 if
  * there is none. Lines that other processes append at the same time are kept; there may then be an empty line between them. Throws
- * if not everything can be written, and then removes what it wrote. Also throws if the file would become larger than `bytesMax`,
- * because it could not be read any more.
+ * if it cannot write everything, and then removes the part that it wrote. Also throws if the file would become larger than `bytesMax`,
+ * because its readers would refuse it.
  */
 export function appendLine(path: string, line: string, bytesMax: number): void {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK, 0o600);

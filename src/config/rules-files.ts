@@ -24,11 +24,11 @@ export const DEFAULT_RULES = 'default.rules';
 /** heddle's own file: a JSON line for each amendment that a person accepted. */
 const ACCEPTED = 'heddle-accepted.jsonl';
 const FILES_MAX = 200;
-/** Of the folder, with the entries that are no rules files. */
+/** The maximum number of entries of the folder, including those that are not rules files. */
 const ENTRIES_MAX = 2000;
 const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. A file that cannot be read is reported in `problems`, not thrown. */
+/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Does not throw: `problems` reports files that cannot be read. */
 export function readRuleFiles(home: string): RulesFiles {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];

@@ -10,7 +10,7 @@ export interface GitConfigEntry {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\\': '\\', '"': '"' };
-/** A longer value counts as none. No path or address is longer. */
+/** Longer values are ignored. No path or address is longer. */
 const VALUE_LENGTH_MAX = 8192;
 const KEY_CHARACTER = /[A-Za-z0-9-]/;
 const SPACE = /\s/;
@@ -29,6 +29,11 @@ export function gitConfigEntries(text: string): { entries: GitConfigEntry[]; isU
     if (!(error instanceof ConfigSyntaxError)) throw error;
     return { entries, isUnderstood: false };
   }
+}
+
+/** Whether a setting includes another file, always or under a condition. */
+export function isInclude({ section, key }: GitConfigEntry): boolean {
+  return key === 'path' && (section === 'include' || section === 'includeif');
 }
 
 class ConfigSyntaxError extends Error {}

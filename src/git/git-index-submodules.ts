@@ -13,7 +13,7 @@ const EXTENDED = 0x4000;
 const TRAILER_BYTES = 20;
 const SUBMODULE = 0o160000;
 
-/** Whether the index of a repository names submodules; the rest is as for `gitIndexSubmodulePaths`. */
+/** Whether the index of a repository names submodules. Resolves with null in the same cases as `gitIndexSubmodulePaths`. */
 export async function gitIndexSubmodules(folder: string): Promise<boolean | null> {
   const paths = await gitIndexSubmodulePaths(folder);
   return paths === null ? null : paths.length > 0;
@@ -55,7 +55,7 @@ function submodulesIn(bytes: Buffer): string[] | null {
 
 interface EntryName {
   name: Buffer;
-  /** Where the next entry begins. */
+  /** The offset of the next entry. */
   next: number;
 }
 
@@ -63,7 +63,7 @@ interface EntryName {
 function wholeName(bytes: Buffer, at: number): EntryName | null {
   const start = nameAt(bytes, at);
   const zero = bytes.indexOf(0, start);
-  // One to eight zeros fill up a multiple of eight bytes.
+  // One to eight NULs pad an entry to a multiple of eight bytes.
   return zero === -1 ? null : { name: bytes.subarray(start, zero), next: at + ((zero - at + 8) & ~7) };
 }
 

@@ -92,7 +92,7 @@ async function readSkill(
   return { name, description };
 }
 
-/** Throws for YAML that is not valid, or that has aliases: a few bytes of them can stand for more nodes than memory has room for. */
+/** Throws if the YAML is invalid or has aliases. A few bytes of aliases can expand to more nodes than fit into memory. */
 function parseYaml({ parseDocument, visit }: typeof import('yaml'), text: string): unknown {
   const document = parseDocument(text, { logLevel: 'error', prettyErrors: false });
   const [error] = document.errors;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { listFolder } from '../base/files/list-folder.ts';
+import { isLink } from '../base/paths/is-link.ts';
 import { isWithin } from '../base/paths/is-within.ts';
 import { realPathOrSame } from '../base/paths/real-path.ts';
-import { statOf } from '../base/paths/stat-of.ts';
 import { projectFolders } from '../config/layers/project-folders.ts';
 import { INSTRUCTION_FILES } from './agents-md.ts';
 
@@ -28,7 +28,7 @@ export async function linksOut(cwd: string, fallbackFileNames: readonly string[]
 }
 
 function leadsOut(path: string, root: string): boolean {
-  if (statOf(path)?.isSymbolicLink() !== true) return false;
+  if (!isLink(path)) return false;
   const real = realPathOrSame(path);
   return real !== path && !isWithin(real, root);
 }

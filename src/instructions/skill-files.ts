@@ -9,7 +9,7 @@ import { statOf } from '../base/paths/stat-of.ts';
 const SKILL_FILE = 'SKILL.md';
 const DEPTH_MAX = 6;
 const FOLDERS_MAX = 2000;
-/** In all folders that are no skills. Others are not looked at. */
+/** The maximum number of entries that are read, over all folders without a skill. */
 const ENTRIES_MAX = 20_000;
 
 /**
@@ -39,7 +39,7 @@ export async function skillFiles(top: string, root: string | null): Promise<stri
   return found.sort();
 }
 
-/** Whether a folder is to be searched, and has not been yet under another name. */
+/** Whether a folder must be searched, and has not been searched under another name. */
 function isNew(folder: string, root: string | null, seen: Set<string>): boolean {
   const real = realPathOrSame(folder);
   if (seen.has(real) || seen.size >= FOLDERS_MAX || !isAllowed(real, root)) return false;

@@ -3,7 +3,7 @@ import { listFolder } from '../base/files/list-folder.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ARCHIVE = 'archived_sessions';
-/** A folder has the rollouts of a day, the archive those of all days. */
+/** A folder contains the rollouts of one day. The archive contains those of all days. */
 const ENTRIES_MAX = 1_000_000;
 
 /**

@@ -29,14 +29,14 @@ const ORDINARY_VARIABLES = new Set(['PWD', 'OLDPWD']);
 const SECRET_TABLES = new Set(['env', 'set', 'query params']);
 
 /**
- * Whether the key says that its value is a secret. In a dotted key, one part is enough, since the values below a secret table are
- * secret too.
+ * Whether the name of a key means that its value is a secret. In a dotted key, one such part is enough, because the values below a
+ * secret table are secret too.
  */
 export function namesSecret(key: string): boolean {
   return key.split('.').some((part) => partNamesSecret(wordsOf(part)));
 }
 
-/** Whether the name of an environment variable says that its value is a secret. */
+/** Whether the name of an environment variable means that its value is a secret. */
 export function variableNamesSecret(name: string): boolean {
   return SECRET_PARTS.test(name) || (!ORDINARY_VARIABLES.has(name.toUpperCase()) && wordsNameSecret(wordsOf(name)));
 }

@@ -44,7 +44,7 @@ const TOKEN_ADDRESS = /\b[a-z][a-z0-9+.-]{0,30}:\/\/(?=[\w-]{0,200}\d)(?=[\w-]{0
 const PASSWORD_SOURCE = /^[^\s:@/]{1,200}:[^\s@]{1,500}@(?:\w+\(|[\w.-]+:\d{1,5}\/?$)/;
 
 /**
- * Whether a value, such as that of an environment variable, contains something that looks like a secret. Addresses count only if
+ * Whether a value, for example of an environment variable, contains something that looks like a secret. Addresses count only if
  * they have a password, a token or a secret parameter.
  */
 export function holdsSecret(value: string): boolean {

@@ -57,7 +57,7 @@ export class RedactedStream {
     return false;
   }
 
-  /** Where the first end of the text begins that is the beginning of a secret, but not the whole secret. */
+  /** Returns the index of the longest end of the text that is an incomplete beginning of a secret. Returns the length if there is none. */
   #heldFrom(text: string, start: number): number {
     for (let index = Math.max(start, text.length - this.#charsMax + 1); index < text.length; index++) {
       if (!this.#firstCodes.includes(text.charCodeAt(index))) continue;

@@ -134,7 +134,7 @@ export class PendingRequests {
     else this.settleRefused();
   }
 
-  /** Settles the requests that were refused and that nobody else can answer now. To be called when the followers of a thread change. */
+  /** Settles refused requests that no other client can answer now. Must be called when the followers of a thread change. */
   settleRefused(): void {
     for (const pending of [...this.#pending.values()]) this.#settleIfRefused(pending);
   }

@@ -16,6 +16,7 @@ const OPENAI = {
   queryParams: {},
   requestMaxRetries: 4,
   streamMaxRetries: 5,
+  connectTimeoutMs: 10_000,
   streamIdleTimeoutMs: 300_000,
 };
 const SCRIPTED = {
@@ -30,6 +31,7 @@ const SCRIPTED = {
   queryParams: {},
   requestMaxRetries: 0,
   streamMaxRetries: 0,
+  connectTimeoutMs: 10_000,
   streamIdleTimeoutMs: 300_000,
 };
 const BASE = 'base_url = "http://127.0.0.1:1/v1"\n';
@@ -160,6 +162,7 @@ env_http_headers = { X-B = "B", X-C = "C", X-D = "D", X-E = "constructor" }
 query_params = { api-version = "1" }
 request_max_retries = 0
 stream_max_retries = 1
+connect_timeout_ms = 2000
 stream_idle_timeout_ms = 1000
 `;
   const config = await load(text, { env: { B: 'from env', C: '' } });
@@ -175,15 +178,21 @@ stream_idle_timeout_ms = 1000
     queryParams: { 'api-version': '1' },
     requestMaxRetries: 0,
     streamMaxRetries: 1,
+    connectTimeoutMs: 2000,
     streamIdleTimeoutMs: 1000,
   });
 });
 
 test('retries and waits have a maximum', async () => {
   const config = await load(
-    `[model_providers.p]\n${BASE}request_max_retries = 1000000\nstream_max_retries = 1000000\nstream_idle_timeout_ms = 99999999999\n`,
+    `[model_providers.p]\n${BASE}request_max_retries = 1000000\nstream_max_retries = 1000000\nconnect_timeout_ms = 99999999999\nstream_idle_timeout_ms = 99999999999\n`,
   );
-  expect(readProvider(config, 'p')).toMatchObject({ requestMaxRetries: 100, streamMaxRetries: 100, streamIdleTimeoutMs: 3_600_000 });
+  expect(readProvider(config, 'p')).toMatchObject({
+    requestMaxRetries: 100,
+    streamMaxRetries: 100,
+    connectTimeoutMs: 600_000,
+    streamIdleTimeoutMs: 3_600_000,
+  });
 });
 
 describe('the built-in providers', () => {

@@ -167,7 +167,7 @@ const valueIn = (table: JsonObject, name: SettingName) => {
   return value === undefined ? SETTINGS[name].absent : SETTINGS[name].read(value);
 };
 
-/** The value is the same, or its place in the order, or its number, is lower. An invalid value stays invalid. */
+/** Whether the value is the same, earlier in the order, or a lower number. An invalid value stays invalid. */
 function expectNoLooser([name, values]: (typeof ORDERS)[number], own: unknown, now: unknown): void {
   if (isDeepStrictEqual(own, now) || now === undefined) return;
   expect(own).not.toBe(undefined);

@@ -19,7 +19,7 @@ describe('a SKILL.md that cannot be used is skipped, and told why', () => {
     [`---\n${'#'.repeat(40_000)}\nname: x\ndescription: y\n---\n`, /no front matter/],
     ['---\nname: [x\n---\n', /front matter is not valid YAML: /],
     ['---\nname: a: b: c\n---\n', /front matter is not valid YAML: /],
-    // The parser itself would not come back from resolving these.
+    // Resolving these aliases would never end.
     [`---\nname: x\ndescription: &a [${'*a,'.repeat(2000)}]\n---\n`, /front matter is not valid YAML: aliases are not allowed/],
     [`---\nname: ${'['.repeat(4000)}\n---\n`, /front matter is not valid YAML: /],
     [`---\na: &a [x]\n${Array.from({ length: 200 }, (_, i) => `k${i}: *a`).join('\n')}\n---\n`, /not valid YAML: aliases are not allowed/],

@@ -6,7 +6,7 @@ import type { ModelRequest } from '../../src/model/model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { lmStudio } from './fake-lmstudio.ts';
 import { ollama } from './fake-ollama.ts';
-import { collect, modelAt, never, ProviderServer, providerAt, type Reply, refusing, request } from './provider-server.ts';
+import { collect, modelAt, never, ProviderServer, providerAt, quietLog, type Reply, refusing, request } from './provider-server.ts';
 
 const NAMES = { ollama: 'Ollama', lmstudio: 'LM Studio' };
 const PLAN = { type: 'function' as const, name: 'plan', description: 'Plans.', parameters: { type: 'object' } };
@@ -242,7 +242,7 @@ test.each<[LocalServer, string]>([
 describe('the models that are installed', () => {
   async function listed(reply: Reply) {
     await using server = await ProviderServer.start(reply);
-    const listing = await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' });
+    const listing = await installedModels(providerAt(server.port), { env: {}, clock: new FakeClock(), userAgent: 'test/1', log: quietLog });
     return JSON.parse(JSON.stringify(listing).replace(`http://127.0.0.1:${server.port}/v1/models`, 'URL'));
   }
   const noList = { problem: 'P (URL) did not answer with a list of models. Check base_url of the provider.' };
@@ -269,7 +269,7 @@ describe('the models that are installed', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     const clock = new FakeClock();
-    const models = installedModels(providerAt(port), { env: {}, clock, userAgent: 'test/1' });
+    const models = installedModels(providerAt(port), { env: {}, clock, userAgent: 'test/1', log: quietLog });
     await clock.timerOf(LISTING_MS_MAX);
     clock.advance(LISTING_MS_MAX);
     const problem = `P (http://127.0.0.1:${port}/v1/models) did not answer within 1 s. Check that the server is running and that base_url is correct.`;
@@ -282,6 +282,8 @@ describe('the models that are installed', () => {
     const { port } = server;
     await server[Symbol.asyncDispose]();
     const problem = `P (http://127.0.0.1:${port}/v1/models) cannot be reached: the connection was refused. Check that the server is running and that base_url is correct.`;
-    expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1' })).toEqual({ problem });
+    expect(await installedModels(providerAt(port), { env: {}, clock: new FakeClock(), userAgent: 'test/1', log: quietLog })).toEqual({
+      problem,
+    });
   });
 });

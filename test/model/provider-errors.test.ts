@@ -24,6 +24,8 @@ const failed = (message: string, codexErrorInfo: CodexErrorInfo) => ({
 
 const NO_KEY = ' No key was sent. If the provider needs one, set env_key of the provider to the name of its environment variable.';
 const USED_UP = ' The quota of this key is used up. Check your plan and billing with the provider.';
+/** Advice that only requests of the Responses API get. */
+const ONLY_CHAT = ' If it has only the Chat Completions API, set wire_api = "chat" for it.';
 const NOT_HERE = ' Check base_url of the provider, and that the provider has this model.';
 
 const refusals: [string, Reply, string, CodexErrorInfo][] = [
@@ -100,7 +102,8 @@ const refusals: [string, Reply, string, CodexErrorInfo][] = [
 ];
 
 test.each(refusals)('HTTP %s, whichever API is asked', async (_, reply, text, info) => {
-  expect(await lastEvent(reply)).toEqual(failed(text, info));
+  const ofResponses = text.endsWith(NOT_HERE) ? text + ONLY_CHAT : text;
+  expect(await lastEvent(reply)).toEqual(failed(ofResponses, info));
   expect(await lastEvent(reply, { wireApi: 'chat' })).toEqual(failed(text, info));
 });
 
@@ -118,9 +121,9 @@ test.each<[string, object, string, CodexErrorInfo]>([
   ['something else', { error: 'out of memory' }, 'out of memory.', 'other'],
   ['no reason', { error: {} }, 'no reason given. Check base_url of the provider.', 'other'],
 ])('an error in an answer with status 200 is advised about as any other: %s', async (_, body, said, info) => {
-  const expected = failed(`P (URL) answered with an error: ${said}`, info);
-  expect(await lastEvent(refusing(200, body))).toEqual(expected);
-  expect(await lastEvent(refusing(200, body), { wireApi: 'chat' })).toEqual(expected);
+  const text = `P (URL) answered with an error: ${said}`;
+  expect(await lastEvent(refusing(200, body))).toEqual(failed(said.includes('path') ? text + ONLY_CHAT : text, info));
+  expect(await lastEvent(refusing(200, body), { wireApi: 'chat' })).toEqual(failed(text, info));
 });
 
 test('429 with a wait that is too long is told with the wait, and not waited for', async () => {
@@ -205,7 +208,7 @@ const streamed: [string, Reply, string, CodexErrorInfo][] = [
   [
     'an error with success instead of a stream',
     refusing(200, { error: { message: 'Unexpected endpoint' } }),
-    'P (URL) answered with an error: Unexpected endpoint. Check base_url of the provider.',
+    `P (URL) answered with an error: Unexpected endpoint. Check base_url of the provider.${ONLY_CHAT}`,
     'other',
   ],
   [

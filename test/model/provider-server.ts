@@ -143,6 +143,7 @@ export function providerAt(port: number, changes: Partial<ProviderConfig> = {}):
     queryParams: {},
     requestMaxRetries: 0,
     streamMaxRetries: 0,
+    connectTimeoutMs: 10_000,
     streamIdleTimeoutMs: IDLE_MS,
     ...changes,
   };

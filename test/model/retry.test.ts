@@ -170,6 +170,8 @@ test.each([
   [{ 'retry-after': ' 0.5 ' }, 500],
   [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT' }, 30_000],
   [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:00 GMT' }, 0],
+  [{ 'retry-after': 'Thu, 01 Jan 2015 00:00:30 GMT', date: 'Thu, 01 Jan 2015 00:00:00 GMT' }, 30_000],
+  [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:30 GMT', date: 'no date' }, 30_000],
   [{ 'retry-after': 'soon' }, null],
   [{ 'retry-after': '-1' }, null],
   [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1_500],

@@ -1,4 +1,4 @@
-/** What the tests forbid. */
+/** The commands that the tests' rules forbid. */
 export const FORBIDDEN_COMMANDS = ['rm x', 'git push'] as const;
 
 /** Programs and syntax that run the command at `@`, which is plain words. */

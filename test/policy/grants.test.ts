@@ -40,7 +40,7 @@ test('a granted folder that has been replaced by another folder is no longer gra
   grants.grant({ read: [build, file], write: [build, later], network: false }, 'session');
   renameSync(build, join(folder, 'old'));
   mkdirSync(build);
-  // Editors replace files, and what did not exist can only come into being.
+  // Editors replace files. A missing path can only be created.
   renameSync(file, join(folder, 'other'));
   writeFileSync(file, '');
   mkdirSync(later);

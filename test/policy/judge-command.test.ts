@@ -99,7 +99,7 @@ interface Asked extends Partial<Omit<CommandRequest, 'command'>> {
   leaving?: LeavingFacts | null;
 }
 
-/** Nothing that these commands name can be changed by commands. */
+/** Commands cannot change any file that these commands name. */
 const LEAVING: LeavingFacts = {
   roots: [],
   realPaths: new Map([['/w', '/w']]),

@@ -149,7 +149,7 @@ test.each<[string, boolean, Given?]>([
   expect((await doubt(script, given)) === null).toBe(leaves);
 });
 
-/** What makes git run a program, or use another repository. */
+/** Options that make git run a program, or use another repository. */
 const DANGEROUS =
   /^-(?:-config-env|-git-dir|-work-tree|-exec|-upload-pack|-receive-pack|-ext-diff|-textconv|-no-index|-open-files|-recurse|-edit|-strategy|-template|-gpg-sign|-server-option|-repo)/;
 

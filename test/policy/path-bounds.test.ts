@@ -26,7 +26,7 @@ describe('readable paths', () => {
   });
 });
 
-test('what a secret of the home leads to is neither readable nor writable', () => {
+test('the target of a linked secret of the home is neither readable nor writable', () => {
   const bounds = {
     readable: 'everything' as const,
     writableRoots: ['/ws'],

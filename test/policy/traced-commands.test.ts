@@ -33,13 +33,13 @@ test.each([
   `a ${'$'}{b:-c}`,
   'a \u00a0b',
   'a "b',
-  // bash ends the substitution at the second backtick, whatever stands around it.
+  // bash ends the substitution at the second backtick, also inside quotes.
   "echo `echo '`; ./x; echo `'`",
   'echo `echo "`; ./x; echo `"`',
   'echo "`echo \'`; ./x; echo `\'`"',
   'echo `ls #`; ./x; echo `',
   'echo `echo \\`ls\\``',
-  // In zsh, `}` ends a block wherever it stands alone.
+  // In zsh, `}` as a word of its own ends a block.
   '{ ls } always { ./x; }',
   'while ls; do ls } ./x; done',
   '{ ls; ls } ; ./x; }',

@@ -11,7 +11,7 @@ const CONFIG = {
   'config.toml': `model = "m"\nmodel_provider = "p"\nsandbox_mode = "workspace-write"\n[model_providers.p]\nbase_url = "http://127.0.0.1:9"\n`,
 };
 
-/** A workspace with what an archive or a command has put into it. */
+/** A workspace with files from an archive or a command. */
 function workspace(fill: (work: string) => void): Place {
   const where = place(CONFIG);
   fill(where.work);

@@ -33,7 +33,7 @@ export class ConfinedWorld {
     return path;
   }
 
-  /** What a sandbox of this world needs. Its server runs from a package in the folder `app`. */
+  /** The deps of a sandbox in this world. Its server runs from a package in the folder `app`. */
   sandboxDeps(): BubblewrapDeps {
     const installation = { manifest: join(this.base, 'app', 'package.json'), executable: process.execPath };
     return {
@@ -47,7 +47,7 @@ export class ConfinedWorld {
     };
   }
 
-  /** Forgets what earlier commands have found, as a new server. */
+  /** Forgets the results of earlier commands, like a new server. */
   sandboxAgain(): void {
     this.sandbox = createBubblewrap(this.sandboxDeps());
     this.#processes = createTestProcesses(this.sandbox);

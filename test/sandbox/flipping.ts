@@ -6,7 +6,7 @@ import { vi } from 'vitest';
 /** The system call renameat2, which perl has no name for. */
 const RENAMEAT2 = arch() === 'arm64' ? 276 : 316;
 const EXCHANGE = 2;
-/** Long enough that what was looked at is often gone when it is used, and short enough that it often changes. */
+/** Long enough that an entry often changes between check and use, and short enough that it changes often. */
 const PAUSE_SECONDS_MAX = 0.008;
 const SECONDS_MAX = 60;
 

@@ -16,7 +16,7 @@ function git(...args: string[]): void {
   expect(spawnSync('git', args, { cwd: world.workspace, encoding: 'utf8' })).toMatchObject({ status: 0 });
 }
 
-/** Whether git, run by the user in a folder of the workspace, starts the program that a command has named there. */
+/** Runs git as the user in a folder of the workspace. Returns whether git starts the program that a command has configured there. */
 function userRuns(folder: string): boolean {
   spawnSync('git', ['status'], { cwd: join(world.workspace, folder) });
   return existsSync(join(world.outside, 'canary'));

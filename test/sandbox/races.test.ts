@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => world.close());
 
 interface Race {
-  /** What the command in the background exchanges. It runs in the workspace. */
+  /** The entries that the command in the background exchanges. It runs in the workspace. */
   flip: Flip;
   /** The bounds of the command in the background. */
   around?: Partial<SandboxBounds>;
@@ -32,7 +32,7 @@ interface Race {
   cwd?: string;
 }
 
-/** Returns what changed outside while commands were started beside one that exchanges folders and links. */
+/** Returns the changes outside that occurred while commands started beside one that exchanges folders and links. */
 async function changedIn({ flip, around = {}, script, bounds = {}, cwd = world.workspace }: Race): Promise<string[]> {
   const record = () => recordCanaries([world.outside], { times: true });
   const before = record();

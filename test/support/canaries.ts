@@ -10,7 +10,7 @@ const ENTRIES_MAX = 500;
 export type Canaries = ReadonlyMap<string, string>;
 
 export interface CanaryOptions {
-  /** Whether the times of the last change count too. Without them, an entry that was added and removed again is not noticed. */
+  /** Whether to compare the times of the last change too. Without them, adding and removing an entry is not noticed. */
   times: boolean;
   /** Names that are left out. */
   except?: RegExp;

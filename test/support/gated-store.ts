@@ -4,8 +4,8 @@ type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;
 
 /**
- * A store that calls back before each append, each change of unfinished items and each update of a thread, which waits or fails as the callback
- * does. `count` numbers the writes from 1; only appends have entries.
+ * A store that calls back before each append, each change of unfinished items and each update of a thread, and waits or fails as the
+ * callback does. `count` numbers the writes from 1; only appends have entries.
  */
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;

@@ -22,7 +22,7 @@ interface Reply {
 export interface SessionCall {
   /** The questions that were asked about it. */
   asked: CommandExecutionRequestApprovalParams[];
-  /** What the model read. */
+  /** The output that the model received. */
   output: string;
   /** Absent if it was refused, or is no command. */
   item: CommandItem | undefined;

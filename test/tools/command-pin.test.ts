@@ -55,7 +55,7 @@ test('a pin notices every change of what decides what a command does, and no oth
           const isData = code.length === 0 && how === 'a link elsewhere' && changed !== null && script.includes(changed);
           const isBelowChanged = (file: string) => file === changed || file.startsWith(`${changed}/`);
           expect((await pin.changed()) !== null).toBe(changed === '.' || isData || code.some(isBelowChanged));
-          // Whatever has the name now, the pinned folder is the one that was judged.
+          // The pinned folder is the one that was judged, even if another one now has its name.
           if (changed === '.') expect([statSync(`${pin.folder}/data`).isFile(), existsSync(join(cwd, 'data'))]).toEqual([true, false]);
         } finally {
           await pin.close();

@@ -42,7 +42,7 @@ async function exchangingServer(outside: string, responses: ScriptedResponse[]):
   return server;
 }
 
-/** Answers all questions until the returned function is called and one more message comes. Declines where the folder outside is shown. */
+/** Answers questions until the returned function is called and one more message comes. Declines those that show the folder outside. */
 function answerAll({ client }: TestServer, outside: string, decision: 'accept' | 'acceptForSession'): () => void {
   let over = false;
   void client.next('the last message', ({ method, id, params }) => {

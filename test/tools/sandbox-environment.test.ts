@@ -8,7 +8,7 @@ const NONE = ',\n';
 const BUBBLEWRAP = 'bubblewrap,\n';
 const WITHOUT_NETWORK = 'bubblewrap,1\n';
 
-/** Values that are not true. They come from the server's own environment, and from the configuration. */
+/** Wrong values, in the server's own environment and in the configuration. */
 const UNTRUE = { CODEX_SANDBOX: 'other', CODEX_SANDBOX_NETWORK_DISABLED: '0' };
 const CONFIG = `${FREE_CONFIG}[shell_environment_policy]\nset = { CODEX_SANDBOX = "set", CODEX_SANDBOX_NETWORK_DISABLED = "set" }\n`;
 const SOURCES: [string, { config: string; env?: Record<string, string> }][] = [
@@ -17,7 +17,7 @@ const SOURCES: [string, { config: string; env?: Record<string, string> }][] = [
   ['shell_environment_policy', { config: CONFIG }],
 ];
 
-/** What a command of the model shows under this policy. */
+/** Returns the output of a command of the model under this policy. */
 async function shown(server: TestServer, sandboxPolicy: CommandExecParams['sandboxPolicy']): Promise<string | null | undefined> {
   server.model.push(runs(SHOWS, {}, `call_${completed(server).length}`), done);
   await server.client.turn(THREAD, 'go', { sandboxPolicy: sandboxPolicy ?? null });

@@ -30,5 +30,5 @@ test.each([
   ['include something that is no file', '[include]\n\tpath = .\n'],
   ['name hooks in the home of another user', '[core]\n\thooksPath = ~root/hooks\n'],
 ])('git does not leave the sandbox by a rule if the settings of the user %s', async (_what, settings) => {
-  expect(await doubtWith(settings)).toContain('settings of git of the user or the machine cannot be read');
+  expect(await doubtWith(settings)).toContain('git settings of the user or the machine cannot be read');
 });

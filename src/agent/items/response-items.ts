@@ -32,8 +32,20 @@ interface StreamedItem {
   startedAtMs: number;
   unsaved: boolean;
   splitter: PlanSplitter | null;
-  /** False for a message in plan mode without text so far: it may consist of the plan only, and is then never shown. */
+  /**
+   * False for a message in plan mode without text so far: it may consist of the plan only, and is then never shown. False also while
+   * it is not certain whether the message continues the one in `repeats`.
+   */
   announced: boolean;
+  /** A message of an earlier attempt that was shown in part: this one may be the same. */
+  repeats: ShownPart | null;
+}
+
+/** A message that clients have seen in part before the model was asked again. */
+interface ShownPart {
+  id: string;
+  startedAtMs: number;
+  text: string;
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
@@ -47,6 +59,7 @@ export class ResponseItems {
   /** By the model's item id. */
   readonly #open = new Map<string, StreamedItem>();
   #plan: StreamedItem | null = null;
+  #shownBefore: ShownPart | null = null;
   #timer: Timer | null = null;
 
   constructor(options: ResponseItemsOptions) {
@@ -91,11 +104,21 @@ export class ResponseItems {
   /** Forgets the items that have begun and not completed, and returns them. */
   drop(): StoredItem[] {
     const open = this.openItems();
+    this.#shownBefore = this.#shownPart() ?? this.#shownBefore;
     this.#open.clear();
     this.#plan = null;
     this.#timer?.clear();
     this.#timer = null;
     return open;
+  }
+
+  #shownPart(): ShownPart | null {
+    for (const { item, startedAtMs, announced, splitter, repeats } of this.#open.values()) {
+      if (item.type !== 'agentMessage' || splitter !== null) continue;
+      if (announced) return { id: item.id, startedAtMs, text: item.text };
+      if (repeats !== null) return repeats;
+    }
+    return null;
   }
 
   #announced(): StreamedItem[] {
@@ -113,9 +136,14 @@ export class ResponseItems {
       unsaved: false,
       splitter: planMode && item.type === 'agentMessage' ? new PlanSplitter() : null,
       announced: false,
+      repeats: null,
     };
+    if (item.type === 'agentMessage' && open.splitter === null) {
+      open.repeats = this.#shownBefore;
+      this.#shownBefore = null;
+    }
     this.#open.set(sourceId, open);
-    if (open.splitter === null) await this.#announceBegun(open);
+    if (open.splitter === null && open.repeats === null) await this.#announceBegun(open);
     return open;
   }
 
@@ -134,8 +162,37 @@ export class ResponseItems {
     const open = this.#open.get(sourceId);
     if (open?.item.type !== 'agentMessage' || delta === '') return undefined;
     if (open.splitter !== null) return this.#planText(open, open.splitter.push(delta));
+    if (open.repeats !== null) return this.#repeatedText(open, open.repeats, delta);
     this.#grow(open, open.item, 'item/agentMessage/delta', delta);
     return undefined;
+  }
+
+  /** Shows of a message that may be repeated only what clients have not seen. */
+  async #repeatedText(open: StreamedItem, shown: ShownPart, delta: string): Promise<void> {
+    const { item } = open;
+    if (item.type !== 'agentMessage') return;
+    const text = item.text + delta;
+    item.text = text;
+    if (shown.text.startsWith(text)) return;
+    item.text = await this.#beginRepeated(open, shown, text);
+    this.#grow(open, item, 'item/agentMessage/delta', text.slice(item.text.length));
+  }
+
+  /**
+   * Continues the message that was shown in part if the text fits it, and begins a new one if not. Returns the text that clients have
+   * seen of it.
+   */
+  async #beginRepeated(open: StreamedItem, shown: ShownPart, text: string): Promise<string> {
+    open.repeats = null;
+    if (!text.startsWith(shown.text) && !shown.text.startsWith(text)) {
+      if (open.item.type === 'agentMessage') open.item.text = '';
+      await this.#announceBegun(open);
+      return '';
+    }
+    open.item.id = shown.id;
+    open.startedAtMs = shown.startedAtMs;
+    open.announced = true;
+    return shown.text;
   }
 
   async #planText(open: StreamedItem, spans: PlanSpan[]): Promise<void> {
@@ -185,7 +242,7 @@ export class ResponseItems {
     let item: ThreadItem | null = null;
     if (open !== null) {
       if (open.splitter !== null) await this.#planText(open, open.splitter.end());
-      if (source.type === 'message') await this.#completePlan(source, step);
+      if (source.type === 'message') await this.#completeMessage(open, source, step);
       item = await this.#shown(open, completeItem(open.item, this.#withoutPlan(source), this.#options.shownReasoning === 'all'));
       if (item !== null) this.#finish(open, item, step);
     }
@@ -194,6 +251,15 @@ export class ResponseItems {
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
     if (item?.type === 'agentMessage') onMessage(item);
+  }
+
+  async #completeMessage(
+    open: StreamedItem,
+    message: Extract<ResponseItem, { type: 'message' }>,
+    step: { entries: LogEntry[]; announce: Announcement[] },
+  ): Promise<void> {
+    if (open.repeats !== null) await this.#beginRepeated(open, open.repeats, messageText(message));
+    await this.#completePlan(message, step);
   }
 
   /** In plan mode, a message without the plan in it. */
@@ -212,7 +278,7 @@ export class ResponseItems {
   async #beginPlan(): Promise<StreamedItem> {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
-      this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false };
+      this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false, repeats: null };
       await this.#announceBegun(this.#plan);
     }
     return this.#plan;

@@ -5,6 +5,7 @@ import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
 import { PatchPreviews } from '../items/patch-previews.ts';
+import { RepeatedItems } from '../items/repeated-items.ts';
 import { ResponseItems } from '../items/response-items.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
 
@@ -64,11 +65,12 @@ interface ResponseReading {
 async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<ModelResponse> {
   const calls: ToolCall[] = [];
   const exceededBy = responseLimits();
+  const repeated = new RepeatedItems();
   for await (const event of events) {
     if (signal.aborted) break;
     const limit = exceededBy(event);
     if (limit !== null) return { ended: 'failed', error: tooLong(limit), cutOff: items.openItems() };
-    const taken = take(run, event, { items, previews, calls });
+    const taken = takeAll(run, repeated.take(event), { items, previews, calls });
     const ended = taken instanceof Promise ? await taken : taken;
     if (ended !== null) return ended;
     const backlog = run.deps.drained();
@@ -94,11 +96,31 @@ function responseLimits(): (event: ModelEvent) => string | null {
   };
 }
 
+interface Taking {
+  items: ResponseItems;
+  previews: PatchPreviews;
+  calls: ToolCall[];
+}
+
+function takeAll(run: RunningTurn, events: readonly ModelEvent[], taking: Taking): ReturnType<typeof take> {
+  const [first] = events;
+  // Almost always there is exactly one.
+  return first !== undefined && events.length === 1 ? take(run, first, taking) : takeInTurn(run, events, taking);
+}
+
+async function takeInTurn(run: RunningTurn, events: readonly ModelEvent[], taking: Taking): Promise<ModelResponse | null> {
+  for (const event of events) {
+    const ended = await take(run, event, taking);
+    if (ended !== null) return ended;
+  }
+  return null;
+}
+
 /** Takes one event; returns the response if it ended it, else null. Returns a promise only if it has to wait: deltas are many. */
 function take(
   run: RunningTurn,
   event: ModelEvent,
-  { items, previews, calls }: { items: ResponseItems; previews: PatchPreviews; calls: ToolCall[] },
+  { items, previews, calls }: Taking,
 ): ModelResponse | null | Promise<ModelResponse | null> {
   switch (event.type) {
     case 'started':

@@ -12,7 +12,7 @@ interface TurnPartsDeps {
   log: Log;
 }
 
-/** The result of a part; null if the signal aborts first. A value that is no promise costs no listener. */
+/** The result of a part; null if the signal aborts first. Adds a listener to the signal only for a promise. */
 function returned<T>(value: Awaitable<T>, signal: AbortSignal): Awaitable<T | null> {
   return value instanceof Promise ? orAborted(value, signal) : value;
 }

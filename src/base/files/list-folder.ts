@@ -28,7 +28,7 @@ export async function listFolder(path: string, entriesMax: number): Promise<Fold
   }
 }
 
-/** The same at once, for a small number of entries. Throws the system's error. */
+/** Like `listFolder`, but synchronous, for a small number of entries. Throws the system's error. */
 export function listFolderSync(path: string, entriesMax: number): FolderEntries {
   if (hasNul(path)) throw absentPath(path);
   const folder: Dir = opendirSync(path, { bufferSize: Math.min(entriesMax + 1, ENTRIES_AT_ONCE) });

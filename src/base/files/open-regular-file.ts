@@ -20,7 +20,7 @@ export class FileRefusedError extends Error {
   override readonly name: string = 'FileRefusedError';
 }
 
-/** Something else than a regular file, such as a folder, a pipe or a device. */
+/** The path leads to a folder, a pipe, a device or another file that is not regular. */
 export class IrregularFileError extends FileRefusedError {
   override readonly name = 'IrregularFileError';
 }
@@ -43,11 +43,11 @@ export class FileTooLargeError extends FileRefusedError {
  */
 export async function openRegularFile(path: AnyPath, { followLinks = true } = {}): Promise<{ file: FileHandle; stats: Stats }> {
   if (hasNul(path)) throw absentPath(path);
-  // Looked at first: to open a device, or a pipe that has a writer, may have an effect on it.
+  // Check before opening: opening a device, or a pipe that has a writer, can have side effects.
   requireRegular(path, await (followLinks ? stat(path) : lstat(path)));
   const file = await open(path, followLinks ? FLAGS : FLAGS | O_NOFOLLOW);
   try {
-    // Again, since something else may have taken its place.
+    // Check again: another file may have replaced it before it was opened.
     const stats = await file.stat();
     requireRegular(path, stats);
     return { file, stats };
@@ -57,7 +57,7 @@ export async function openRegularFile(path: AnyPath, { followLinks = true } = {}
   }
 }
 
-/** The same at once, through links. Returns null, faster than an error, if there is nothing at the path. */
+/** Like `openRegularFile`, but synchronous, and follows links. Returns null if nothing is at the path, which is faster than an error. */
 export function openRegularFileSync(path: string): { descriptor: number; stats: Stats } | null {
   if (hasNul(path)) return null;
   const seen = statSync(path, { throwIfNoEntry: false });

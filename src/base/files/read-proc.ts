@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { unlessUnseen } from '../paths/stat-of.ts';
 
-// Only the kernel makes what is in /proc. Its files report no size, so the reader of other files does not read them.
+// The kernel creates all files in /proc. They report no size, so the reader of regular files cannot read them.
 
 /** A path in /proc. */
 export type ProcPath = `/proc/${string}`;

@@ -5,15 +5,15 @@ import { FileRefusedError, FileTooLargeError, openRegularFile, openRegularFileSy
 
 export interface ReadOptions {
   bytesMax: number;
-  /** Whether to read the first `bytesMax` bytes of a larger file. Without it, a larger file is refused. */
+  /** If true, only the first `bytesMax` bytes of a larger file are read. Default false: a larger file is refused. */
   cut?: boolean;
   /** Default true. If false, a link is refused. */
   followLinks?: boolean;
-  /** Whether a file with this real path may be read. It is the path of the open file, so replacing the file cannot bypass it. */
+  /** Returns whether a file may be read. `real` is the real path of the open file, so replacing the file does not bypass the check. */
   mayLieAt?: (real: string) => boolean;
 }
 
-/** What was read, and the size of the whole file. */
+/** The bytes that were read, and the size of the whole file. */
 export interface FileContent {
   bytes: Buffer;
   size: number;
@@ -72,7 +72,7 @@ function unlessAbsent<T>(open: () => T): T | null {
   }
 }
 
-/** A buffer for what is read of an open file. Throws if the file may not be read. */
+/** Returns a buffer for the bytes to read from an open file. Throws if the file may not be read. */
 function roomFor(path: string, { descriptor, stats }: { descriptor: number; stats: Stats }, options: ReadOptions): Buffer {
   const { bytesMax, cut = false, mayLieAt } = options;
   if (mayLieAt !== undefined && !mayLieAt(openedPath(descriptor, path))) {

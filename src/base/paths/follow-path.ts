@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
+import { isLink } from './is-link.ts';
 import { linkTarget } from './link-target.ts';
 import { realPath } from './real-path.ts';
-import { statOf } from './stat-of.ts';
 
 /** The maximum number of links that the system follows on one path. */
 export const LINKS_MAX = 40;
@@ -11,7 +11,7 @@ export interface FollowedPath {
   end: string;
   /** The links that were followed, each by its own real path, with its target. */
   links: { link: string; target: string }[];
-  /** Whether the path was followed to its end. If not, it has too many parts, and those at the end are not followed. */
+  /** False if the path has too many parts. Then the links in its last parts are not followed. */
   isComplete: boolean;
 }
 
@@ -51,5 +51,5 @@ function partsOf(path: string): string[] {
 }
 
 function targetOf(path: string): string | null {
-  return statOf(path)?.isSymbolicLink() === true ? linkTarget(path) : null;
+  return isLink(path) ? linkTarget(path) : null;
 }

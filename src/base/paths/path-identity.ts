@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { resolveLinks } from './follow-path.ts';
 import { unlessUnseen } from './stat-of.ts';
 
-/** What is at a path. */
+/** The real path of a path, and the folder there. */
 export interface PathIdentity {
   /** The path with all links resolved. A part that does not exist stays as it is named. */
   real: string;
@@ -10,7 +10,7 @@ export interface PathIdentity {
   folder: string | null;
 }
 
-/** Returns what is at an absolute path now. */
+/** Returns the current identity of an absolute path. */
 export function pathIdentity(path: string): PathIdentity {
   const real = resolveLinks(path);
   const stats = unlessUnseen(() => lstatSync(real, { bigint: true }));

@@ -7,7 +7,7 @@ import { hasErrorCode } from '../system-error-code.ts';
 /** The server, and not the path, is the reason for these errors. The path may be there. */
 const OWN_FAILURES = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
-/** The file itself, even if it is a link. Returns null if there is none, or none that this user can see. */
+/** Returns the stats of a file; of a link, those of the link itself. Returns null if this user can see nothing at the path. */
 export function statOf(path: string): Stats | null {
   return unlessUnseen(() => lstatSync(path, { throwIfNoEntry: false })) ?? null;
 }
@@ -26,7 +26,7 @@ export function unlessUnseen<T>(look: () => T): T | null {
   }
 }
 
-/** Whether a path contains a NUL, which no path of the system can. Node refuses such a path with an error of its own. */
+/** Whether a path contains a NUL. The system has no such paths, and Node refuses them with an error of its own. */
 export function hasNul(path: string | Buffer): boolean {
   return path.includes('\0');
 }

@@ -22,7 +22,7 @@ export interface Layer {
   config: JsonObject;
   /** Why this layer is not used. Null if it is used. */
   disabledReason: string | null;
-  /** Whether the user expects this layer to be used, so that clients get a warning that it is disabled. */
+  /** Whether the user expects this layer to be used. If so, clients get a warning if it is disabled. */
   warnsDisabled: boolean;
   /** Keys that the source is not allowed to set. They are not in `config`. */
   ignoredKeys: readonly IgnoredKey[];

@@ -4,7 +4,7 @@ import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValue } from '..
 import { emptyTable, isTable, mergeTables, tableWith, valueAt } from './config-table.ts';
 import type { IgnoredKey, Layer } from './layer.ts';
 
-/** Whether a project's value allows no more than the value that the user's own settings, or an outer folder, result in. */
+/** Whether a project's value is at least as strict as the value from the user's own settings and the outer folders. */
 type AsStrict<T> = (projects: T, own: T) => boolean;
 
 /**
@@ -77,7 +77,7 @@ function startsWith(path: readonly string[], start: readonly string[]): boolean 
   return start.every((part, index) => path[index] === part);
 }
 
-/** Compares what results with the project's value, since its tables are merged with those below. Returns null if it counts. */
+/** Returns null if the value counts. Compares the merged value, because the project's tables are merged with those of the layers below. */
 function whyIgnored(name: SettingName, value: JsonValue, below: JsonObject): string | null {
   if (name === 'sandbox_mode' && below.default_permissions !== undefined) return HAS_PROFILE;
   const path = name.split('.');
@@ -109,7 +109,7 @@ function strictestFirst<T>(values: readonly T[]): AsStrict<T> {
   return (projects, own) => values.indexOf(projects) <= values.indexOf(own);
 }
 
-/** Whether the server asks in every case in which it would ask under the other policy. */
+/** Whether `projects` requires approval in every case in which `own` requires it. */
 function asksAsMuch(projects: AskForApproval, own: AskForApproval): boolean {
   const asked = questionsOf(projects);
   return questionsOf(own).every((question) => asked.includes(question));

@@ -21,6 +21,8 @@ export interface ProviderConfig {
   requestMaxRetries: number;
   /** The number of retries after a stream broke. */
   streamMaxRetries: number;
+  /** How long a connection to the provider may take, with TLS. */
+  connectTimeoutMs: number;
   /** How long the provider may send nothing, from the start of the request to the end of the stream. */
   streamIdleTimeoutMs: number;
 }

@@ -3,7 +3,7 @@ import { secretsOf } from '../../secrets/redact.ts';
 import type { Config } from '../config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
-/** What the configuration sends to providers as keys. */
+/** The keys that the configuration sends to providers. */
 export interface ProviderKeys {
   /** The names of the environment variables that hold keys. */
   names: string[];

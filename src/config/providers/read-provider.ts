@@ -7,6 +7,8 @@ import type { ProviderConfig } from './provider-config.ts';
 import { providerDefaults } from './provider-defaults.ts';
 
 const RETRIES_MAX = 100;
+const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS_MAX = 10 * 60_000;
 const STREAM_IDLE_TIMEOUT_MS_MAX = 60 * 60 * 1000;
 const BUILT_IN = ['openai', 'ollama', 'lmstudio', 'scripted'];
 
@@ -57,6 +59,7 @@ function readDefinition(config: Config, id: string): ProviderConfig {
     queryParams: read('query_params', TEXTS),
     requestMaxRetries: read('request_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.requestMaxRetries }),
     streamMaxRetries: read('stream_max_retries', { ...wholeNumber(0, RETRIES_MAX), absent: defaults.streamMaxRetries }),
+    connectTimeoutMs: read('connect_timeout_ms', { ...wholeNumber(1, CONNECT_TIMEOUT_MS_MAX), absent: CONNECT_TIMEOUT_MS }),
     streamIdleTimeoutMs: read('stream_idle_timeout_ms', { ...wholeNumber(1, STREAM_IDLE_TIMEOUT_MS_MAX), absent: 300_000 }),
   };
 }
@@ -75,6 +78,7 @@ export function scriptedProvider(id: string): ProviderConfig {
     queryParams: {},
     requestMaxRetries: 0,
     streamMaxRetries: 0,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
     streamIdleTimeoutMs: 300_000,
   };
 }

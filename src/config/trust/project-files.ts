@@ -26,7 +26,7 @@ export interface OfferedContent {
   relativePath: string;
   bytes: Buffer;
   hash: string;
-  /** Whether the user trusted another content of the file. */
+  /** Whether the user has trusted earlier content of the file. */
   isChanged: boolean;
 }
 
@@ -41,7 +41,7 @@ export type ProjectFile = {
   | {
       isInForce: false;
       reason: string;
-      /** Whether the user trusts the folder, and may expect the file to be in force. */
+      /** Whether the user trusts the folder, and so may expect the file to be in force. */
       isFolderTrusted: boolean;
       /** Null if the user has to do something else first. */
       offered: OfferedContent | null;
@@ -169,7 +169,7 @@ function untrusted(folder: string): string {
   return `${folder} is not trusted. To trust it, set trust_level = "trusted" under [projects.${JSON.stringify(folder)}] in the config.toml in your heddle home`;
 }
 
-/** Does not put the folder into a command line: its name may be a command itself. */
+/** The text does not put the folder into the command line, because the name of a folder could contain a command. */
 function notTrusted({ path, folder, isChanged }: { path: string; folder: string; isChanged: boolean }): string {
   const why = isChanged ? 'its content has changed since you trusted it' : 'you have not trusted its content yet';
   return `${path} is not in force: ${why}. To read it and trust it, run \`heddle trust\` in ${folder}`;

@@ -5,7 +5,7 @@ import { isTable } from '../layers/config-table.ts';
 
 /** An entry of `[projects]` in the user's own config.toml. */
 export interface TrustEntry {
-  /** The path as the user wrote it. The record of trusted files has it too, since no link that is swapped later changes it. */
+  /** The path as the user wrote it. The record of trusted files uses it too, because swapping a link later does not change it. */
   path: string;
   isTrusted: boolean;
 }

@@ -4,7 +4,7 @@ import { makePrivate } from '../../base/paths/make-private.ts';
 import { appendLine } from '../append-line.ts';
 import { parseTrustRecord, TRUST_RECORD, type TrustLine, type TrustRecord } from './trust-record.ts';
 
-/** Thousands of decisions, which take about 15 ms to read. */
+/** Room for thousands of decisions, which take about 15 ms to read. */
 const RECORD_BYTES_MAX = 512 * 1024;
 
 /** The record of trusted files cannot be read or written. The message names the file and says what to do. */
@@ -14,7 +14,7 @@ export class TrustError extends Error {
 
 export interface TrustedFilesOptions {
   home: string;
-  /** False: nothing is written. What would be recorded counts until this object is gone. Default: true. */
+  /** False: nothing is written, and decisions count only for this object. Default: true. */
   writes?: boolean;
 }
 
@@ -36,12 +36,12 @@ export class TrustedFiles {
     this.#writes = writes;
   }
 
-  /** Why the record could not be read at the last try, or written at any try. Null if it could. */
+  /** The reason why the last read of the record, or any write to it, failed. Null if none did. */
   get problem(): TrustError | null {
     return this.#unreadable ?? this.#unwritable;
   }
 
-  /** Reads the record. Throws a TrustError if that is not possible: then nothing is trusted. */
+  /** Reads the record. Throws a TrustError if it cannot be read. Then nothing is trusted. */
   read(): TrustRecord {
     try {
       const record = parseTrustRecord(this.#readText() + this.#kept.join('\n'));
@@ -81,7 +81,7 @@ export class TrustedFiles {
     }
   }
 
-  /** Without the end of a line that another process is writing. */
+  /** Omits an incomplete last line, which another process is writing. */
   #readText(): string {
     const file = readRegularFileSync(this.path, { bytesMax: RECORD_BYTES_MAX });
     if (file === null) return '';

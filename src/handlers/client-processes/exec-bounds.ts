@@ -11,8 +11,8 @@ interface ExecFolders extends SandboxFolders {
 
 /**
  * The bounds of a client's command in a sandbox. Its working directory can be read. It is a writable root only if the policy lets
- * commands write there that run in the server's working directory. A request chooses a folder, and does not widen the workspace by
- * that. Returns null if the policy has no bounds.
+ * commands write there that run in the server's working directory. Choosing a folder in a request does not widen the workspace.
+ * Returns null if the policy has no bounds.
  */
 export function execBounds(policy: SandboxPolicy, { serverCwd, ...folders }: ExecFolders, options: BoundsOptions): SandboxBounds | null {
   const bounds = sandboxBounds(policy, folders, options);

@@ -76,7 +76,7 @@ export class Attempt {
     const { client, endpoint, httpRequest, signal } = this.#options;
     this.#exchange = await client.ask(httpRequest, signal);
     const head = await this.#exchange.head();
-    if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest.idleMsMax));
+    if ('broken' in head) this.#fail(unansweredFailure(endpoint, head, httpRequest));
     else if (head.status !== SUCCESS) await this.#refused(head, this.#exchange);
     else if (!this.#isReadable(head)) this.#fail(await this.#unreadable(head, this.#exchange));
   }

@@ -28,7 +28,7 @@ export interface ProviderModelDeps {
  * create one per provider.
  */
 export function createProviderModel(api: ProviderApi, provider: ProviderConfig, deps: ProviderModelDeps): Model {
-  const client = new HttpClient(deps.clock, deps.lookup);
+  const client = new HttpClient(deps);
   const reasoningTaken = new Map<string, ReasoningSent>();
   return { stream: (request, signal) => stream({ api, provider, deps, client, reasoningTaken, request, signal }) };
 }
@@ -134,7 +134,8 @@ function prepare({ api, provider, deps, client, request, signal }: ModelCall, re
   const body = bytes(api.body(request, reasoning));
   if (body === null) return tooLarge(endpoint.label);
   const { url, headers } = endpoint;
-  const httpRequest: HttpRequest = { method: 'POST', url, headers, body, idleMsMax: provider.streamIdleTimeoutMs };
+  const { connectTimeoutMs: connectMsMax, streamIdleTimeoutMs: idleMsMax } = provider;
+  const httpRequest: HttpRequest = { method: 'POST', url, headers, body, connectMsMax, idleMsMax };
   const translator = () => api.translator(endpoint, request);
   return { endpoint, model: request.model, client, clock: deps.clock, log: deps.log, httpRequest, translator, signal };
 }

@@ -15,20 +15,20 @@ interface Channel {
   index: number | null;
   /** A delta of this text without secrets in its fields. */
   shown: Delta;
-  /** The end of what has arrived, in which an escape sequence may begin. */
+  /** The end of the text so far, in which an escape sequence may begin. */
   tail: string;
-  /** Nothing more of this text is passed on: the completed item has all of it. */
+  /** Further deltas of this text are left out. The completed item contains the whole text. */
   isClosed: boolean;
 }
 
-/** Words of the formats. They stay even if someone uses one as the value of a header, because nothing could be read without them. */
+/** Words of the formats. They are never redacted, even if a header has one as its value, because events need them. */
 const FORMAT_WORDS: ReadonlySet<string> = new Set([
   ...['itemStarted', 'reasoningSummaryPart', 'textDelta', 'reasoningSummaryDelta', 'reasoningDelta', 'callDelta', 'itemCompleted'],
   ...['retrying', 'completed', 'incomplete', 'in_progress', 'assistant', 'reasoning', 'arguments', 'encrypted_content'],
   ...['output_text', 'summary_text', 'reasoning_text', 'function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'],
   ...['image_generation_call', 'commentary', 'final_answer'],
 ]);
-/** No tool takes arguments that are nested more deeply. */
+/** The maximum depth of arguments. No tool takes deeper ones. */
 const DEPTH_MAX = 500;
 /** Takes the place of arguments that cannot be examined. */
 const HIDDEN_ARGUMENTS = JSON.stringify({ hidden: '…' });
@@ -92,7 +92,7 @@ export class EventRedactor {
     if (event.type === 'callDelta' && !event.custom) {
       const seen = channel.tail + event.delta;
       channel.tail = seen.slice(1 - ESCAPE_CHARS);
-      // Whoever reads the arguments decodes escape sequences, so a secret may be written with them.
+      // Readers of the arguments decode escape sequences, so a secret can be hidden in them.
       if (this.#escapedSecret.test(seen)) channel.isClosed = true;
     }
     return channel.isClosed ? NOTHING : shown(channel, channel.text.push(event.delta));
@@ -122,7 +122,7 @@ export class EventRedactor {
     return channel;
   }
 
-  /** Ends texts, and returns what was held back of them. Later deltas of these texts are left out. */
+  /** Ends texts, and returns the parts that were held back. Later deltas of these texts are left out. */
   #endChannels(isEnded: (channel: Channel) => boolean): ModelEvent[] {
     const ended = [...this.#channels.values()].filter((channel) => !channel.isClosed && isEnded(channel));
     return ended.flatMap((channel) => {
@@ -160,7 +160,7 @@ export class EventRedactor {
     return FORMAT_WORDS.has(text) ? text : redact(text, this.#secrets);
   }
 
-  /** A copy of a JSON value without secrets, in keys and in strings. What is nested too deeply becomes null. */
+  /** A copy of a JSON value without secrets, in keys and in strings. Values that are nested too deeply become null. */
   #redactValue<T>(value: T, depth = 0): T {
     if (depth > DEPTH_MAX) return null as T;
     if (typeof value === 'string') return this.#redactText(value) as T;
@@ -170,7 +170,7 @@ export class EventRedactor {
   }
 }
 
-/** Whether a JSON text may be nested more deeply than can be examined. */
+/** Whether a JSON text may be nested too deeply to be examined. */
 function isDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {

@@ -1,6 +1,15 @@
-import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import type { LookupFunction } from 'node:net';
-import type { Clock } from '../../base/clock.ts';
+import {
+  Agent,
+  type AgentOptions,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+  request,
+} from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { type TrustDeps, trustedContext } from './trusted-context.ts';
 
 /** Shorter than the time for which common servers keep connections open (5 s), so that no request uses a connection that is closing. */
 const IDLE_SOCKET_MS_MAX = 4_000;
@@ -14,6 +23,8 @@ export interface HttpRequest {
   url: URL;
   headers: Record<string, string>;
   body: Buffer;
+  /** How long connecting may take, with TLS. */
+  connectMsMax: number;
   /** How long the server may be silent, from connecting to the end of the response. */
   idleMsMax: number;
 }
@@ -23,38 +34,54 @@ export interface ResponseHead {
   headers: IncomingHttpHeaders;
 }
 
-/** Why an exchange broke: silence, the abort signal, or a network error. */
-export type Break = { broken: 'idle' } | { broken: 'aborted' } | { broken: 'network'; cause: NodeJS.ErrnoException };
+/** Why an exchange broke: no connection in time, silence, the abort signal, or a network error. */
+export type Break =
+  | { broken: 'connect' }
+  | { broken: 'idle' }
+  | { broken: 'aborted' }
+  | { broken: 'network'; cause: NodeJS.ErrnoException };
 
 type Send = (url: URL, options: RequestOptions) => ClientRequest;
 
+export interface HttpClientDeps extends TrustDeps {
+  clock: Clock;
+  /** Resolves host names; the system's by default. */
+  lookup?: LookupFunction | undefined;
+}
+
 /** Sends requests over kept connections. Create one per provider. Idle connections are limited and do not keep the process alive. */
 export class HttpClient {
-  readonly #clock: Clock;
-  readonly #lookup: LookupFunction | undefined;
+  readonly #deps: HttpClientDeps;
   readonly #senders = new Map<string, Send>();
 
-  constructor(clock: Clock, lookup?: LookupFunction) {
-    this.#clock = clock;
-    this.#lookup = lookup;
+  constructor(deps: HttpClientDeps) {
+    this.#deps = deps;
   }
 
   /** Starts an exchange. The caller must close it. */
   async ask(httpRequest: HttpRequest, signal: AbortSignal): Promise<HttpExchange> {
     const send = this.#senders.get(httpRequest.url.protocol) ?? (await this.#createSender(httpRequest.url.protocol));
-    return new HttpExchange(httpRequest, { send, clock: this.#clock, signal });
+    return new HttpExchange(httpRequest, { send, clock: this.#deps.clock, signal });
   }
 
   async #createSender(protocol: string): Promise<Send> {
-    const https = protocol === 'https:' ? await import('node:https') : null;
     const options = { keepAlive: true, timeout: IDLE_SOCKET_MS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX };
-    const agent = https === null ? new Agent(options) : new https.Agent(options);
-    const lookup = this.#lookup;
-    const fixed: RequestOptions = lookup === undefined ? { agent } : { agent, lookup };
-    const send: Send = (url, options) => (https?.request ?? request)(url, { ...fixed, ...options });
+    const { lookup } = this.#deps;
+    const send = protocol === 'https:' ? await this.#createTlsSender(options) : sender(request, { agent: new Agent(options), lookup });
     this.#senders.set(protocol, send);
     return send;
   }
+
+  async #createTlsSender(options: AgentOptions): Promise<Send> {
+    const https = await import('node:https');
+    const { lookup } = this.#deps;
+    const secureContext = await trustedContext(this.#deps);
+    return sender(https.request, { agent: new https.Agent(options), lookup, ...(secureContext === null ? {} : { secureContext }) });
+  }
+}
+
+function sender<T extends RequestOptions>(send: (url: URL, options: T) => ClientRequest, fixed: T): Send {
+  return (url, options) => send(url, { ...fixed, ...options });
 }
 
 /**
@@ -69,6 +96,7 @@ export class HttpExchange {
   #response: IncomingMessage | null = null;
   #break: Break | null = null;
   #ended = false;
+  #connecting: Timer | null;
   #wake: () => void = () => {};
 
   constructor(httpRequest: HttpRequest, { send, clock, signal }: { send: Send; clock: Clock; signal: AbortSignal }) {
@@ -77,6 +105,8 @@ export class HttpExchange {
     this.#signal = signal;
     const { method, url, headers, body } = httpRequest;
     this.#request = send(url, { method, headers: { ...headers, 'content-length': body.length } });
+    this.#connecting = clock.setTimer(() => this.#breakOff({ broken: 'connect' }), httpRequest.connectMsMax);
+    this.#request.on('socket', (socket) => this.#awaitConnection(socket, url.protocol === 'https:' ? 'secureConnect' : 'connect'));
     this.#request.on('response', (response) => this.#receive(response));
     this.#request.on('error', (cause) => this.#breakOffUnanswered(cause));
     this.#request.on('close', () => this.#breakOffUnanswered(new Error('closed without an answer')));
@@ -111,6 +141,7 @@ export class HttpExchange {
   /** Ends the exchange at once, in any state. */
   close(): void {
     this.#signal.removeEventListener('abort', this.#abort);
+    this.#connected();
     if (!this.#ended) this.#request.destroy();
   }
 
@@ -124,6 +155,17 @@ export class HttpExchange {
     if (response.complete) return;
     const timer = this.#clock.setTimer(() => this.#request.destroy(), DRAIN_MS_MAX);
     response.on('close', () => timer.clear());
+  }
+
+  #awaitConnection(socket: Socket, event: 'connect' | 'secureConnect'): void {
+    // A kept connection is ready.
+    if (socket.connecting) socket.once(event, () => this.#connected());
+    else this.#connected();
+  }
+
+  #connected(): void {
+    this.#connecting?.clear();
+    this.#connecting = null;
   }
 
   readonly #abort = (): void => this.#breakOff({ broken: 'aborted' });
@@ -163,6 +205,7 @@ export class HttpExchange {
   #breakOff(why: Break): void {
     if (this.#ended || this.#break !== null) return;
     this.#break = why;
+    this.#connected();
     this.#request.destroy();
     this.#wake();
   }

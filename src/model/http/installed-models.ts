@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { isObject, parsedJson } from '../../base/json-value.ts';
+import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
 import { type Endpoint, resolveEndpoint } from './endpoint.ts';
@@ -10,6 +11,7 @@ import { unansweredFailure } from './unanswered-failure.ts';
 
 /** How long a local server may take to list its models. */
 export const LISTING_MS_MAX = 1_000;
+const LIMITS = { connectMsMax: LISTING_MS_MAX, idleMsMax: LISTING_MS_MAX };
 const LISTING_CHARS_MAX = 1024 * 1024;
 const MODELS_MAX = 200;
 const SUCCESS = 200;
@@ -19,6 +21,7 @@ const EMBEDS = /(?:^|[-_/])embed/i;
 interface ListingDeps {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
+  log: Log;
   userAgent: string;
 }
 
@@ -37,9 +40,9 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
     url,
     headers: { ...headers, accept: 'application/json' },
     body: Buffer.alloc(0),
-    idleMsMax: LISTING_MS_MAX,
+    ...LIMITS,
   };
-  const exchange = await new HttpClient(deps.clock).ask(httpRequest, tooLate.signal);
+  const exchange = await new HttpClient(deps).ask(httpRequest, tooLate.signal);
   try {
     return await readListing(endpoint, exchange, deps.clock.now());
   } finally {
@@ -60,7 +63,7 @@ async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: numb
 }
 
 function unansweredText(endpoint: Endpoint, why: Break): string {
-  if (why.broken === 'network') return unansweredFailure(endpoint, why, LISTING_MS_MAX).error.message;
+  if (why.broken === 'network') return unansweredFailure(endpoint, why, LIMITS).error.message;
   return `${endpoint.label} did not answer within ${LISTING_MS_MAX / 1_000} s. ${startAdvice(endpoint.localServer)}`;
 }
 

@@ -29,11 +29,12 @@ export function refusalAdvice(endpoint: Endpoint, refused: RefusalFacts): string
   if (NONE_LOADED.test(text)) return noneLoadedAdvice(endpoint.localServer, refused.model);
   if (codes.includes(UNKNOWN_MODEL_CODE) || (status < 500 && UNKNOWN_MODEL.test(text)))
     return modelAdvice(endpoint.localServer, refused.model);
-  if (status === 404) return ' Check base_url of the provider, and that the provider has this model.';
+  if (status === 404 || status === 405)
+    return ` Check base_url of the provider, and that the provider has this model.${chatAdvice(endpoint)}`;
   if (status >= 300 && status < 400) {
     return ` It redirects to ${target(endpoint, refused.location)}, which heddle does not follow. Change base_url.`;
   }
-  if (WRONG_PATH.test(text)) return ' Check base_url of the provider.';
+  if (WRONG_PATH.test(text)) return ` Check base_url of the provider.${chatAdvice(endpoint)}`;
   if (NO_TOOLS.test(text)) return ' Choose a model that can call tools: every turn offers tools.';
   if (HTTP_TO_HTTPS.test(text)) return ' Use https in base_url of the provider.';
   if (status === PROXY_WANTS_CREDENTIALS) return ' A proxy on the way requires its own credentials.';
@@ -67,6 +68,11 @@ function modelAdvice(server: LocalServer | null, model: string): string {
 function noneLoadedAdvice(server: LocalServer | null, model: string): string {
   if (server !== 'lmstudio') return '';
   return ` Load the model in LM Studio or with "lms load ${model}", or turn on just-in-time loading.`;
+}
+
+/** Many providers have only the older of the two APIs. */
+function chatAdvice({ url }: Endpoint): string {
+  return url.pathname.endsWith('/responses') ? ' If it has only the Chat Completions API, set wire_api = "chat" for it.' : '';
 }
 
 function keyAdvice({ keySource }: Endpoint): string {

@@ -5,7 +5,10 @@ const UNIT_MS = new Map([
   ['h', 3_600_000],
 ]);
 
-/** The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is not valid. `now`: Unix ms. */
+/**
+ * The wait in `retry-after-ms` or `retry-after` (seconds or a date); null if there is none or it is not valid. A date counts from the
+ * response's own `date`, because the clocks of provider and machine may differ, and else from `now`, in Unix milliseconds.
+ */
 export function retryAfterMs(headers: Readonly<Record<string, string | string[] | undefined>>, now: number): number | null {
   const exact = headers['retry-after-ms'];
   if (typeof exact === 'string' && isNumber(exact)) return Number(exact);
@@ -13,7 +16,8 @@ export function retryAfterMs(headers: Readonly<Record<string, string | string[] 
   if (typeof given !== 'string') return null;
   if (isNumber(given)) return Number(given) * 1_000;
   const date = /^[a-z]/i.test(given.trim()) ? Date.parse(given) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
+  const sent = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - (Number.isNaN(sent) ? now : sent));
 }
 
 /** The wait in a text such as "Please try again in 1m30.5s."; null if there is none. */

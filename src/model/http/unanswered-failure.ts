@@ -1,16 +1,35 @@
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';
-import type { Break } from './http-exchange.ts';
+import type { Break, HttpRequest } from './http-exchange.ts';
 import { startAdvice } from './refusal-advice.ts';
 
 const UNREACHED = { httpConnectionFailed: { httpStatusCode: null } };
 
+/** The server has a certificate, but not for the host name of the URL. */
+const WRONG_HOST = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const EXPIRED = 'CERT_HAS_EXPIRED';
+const NOT_YET_VALID = 'CERT_NOT_YET_VALID';
+const REVOKED = 'CERT_REVOKED';
+/** No trusted authority has issued the certificate. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|CERT_UNTRUSTED|INVALID_CA|CERT_REJECTED/;
+
 const UNREACHABLE = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'EADDRNOTAVAIL', 'ENETDOWN']);
-const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS/;
+const CERTIFICATE = /CERT|^UNABLE_TO_|SELF_SIGNED|ERR_TLS|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE/;
 
 /** Makes the failure for an exchange that broke before a response. */
-export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: number): ModelFailure {
+export function unansweredFailure(
+  endpoint: Endpoint,
+  why: Break,
+  { connectMsMax, idleMsMax }: Pick<HttpRequest, 'connectMsMax' | 'idleMsMax'>,
+): ModelFailure {
   const { label, url } = endpoint;
+  if (why.broken === 'connect') {
+    return modelFailure(
+      `${label} cannot be reached: there was no connection within ${connectMsMax / 1_000} s, the limit set by connect_timeout_ms. Check base_url, and that this machine is online.${proxyNote(endpoint)}`,
+      UNREACHED,
+      'connection',
+    );
+  }
   if (why.broken !== 'network') return modelFailure(`${label} ${silence(idleMsMax)}`, UNREACHED, 'stream');
   const code = why.cause.code ?? '';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -35,11 +54,7 @@ export function unansweredFailure(endpoint: Endpoint, why: Break, idleMsMax: num
     );
   }
   if (CERTIFICATE.test(code)) {
-    return modelFailure(
-      `${label} has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to a file of further certificate authorities.`,
-      UNREACHED,
-      'never',
-    );
+    return modelFailure(`${label} ${certificateProblem(code, url.hostname)}`, UNREACHED, 'never');
   }
   if (code === 'EPROTO' || code === 'ERR_SSL_WRONG_VERSION_NUMBER') {
     return modelFailure(
@@ -63,6 +78,15 @@ export function brokenStreamFailure(endpoint: Endpoint, why: Break | null, idleM
     'other',
     'stream',
   );
+}
+
+function certificateProblem(code: string, host: string): string {
+  if (code === WRONG_HOST) return `has a certificate for other host names, not for ${host} (${code}). Check the host name in base_url.`;
+  if (code === EXPIRED) return `has an expired certificate (${code}). The provider must renew it. Check also the clock of this machine.`;
+  if (code === NOT_YET_VALID) return `has a certificate that is not valid yet (${code}). Check the clock of this machine.`;
+  if (code === REVOKED) return `has a revoked certificate (${code}). The provider must replace it.`;
+  if (!UNTRUSTED.test(code)) return `has a certificate that cannot be used (${code}). The provider must replace it.`;
+  return `has a certificate that is not trusted (${code}). Set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the certificate of its authority.`;
 }
 
 function proxyNote({ unusedProxy }: Endpoint): string {

@@ -16,9 +16,9 @@ const CORE = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER', 'USERNAME', 'T
 const UNEXAMINED = new Set([...CORE, 'PWD', 'OLDPWD']);
 
 /**
- * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those whose
- * names or values look like secrets and those with keys of providers, except names that `include_only` spells out. Removes the excluded variables. Then keeps only what
- * `include_only` matches, adds `given`, and adds the variables of `set` that `include_only` matches.
+ * Applies an environment policy to the server's environment. Takes the inherited variables. Removes those whose names or values look
+ * like secrets and those with keys of providers, except names that `include_only` spells out. Removes the excluded variables. Then
+ * keeps only the variables that `include_only` matches, adds `given`, and adds the variables of `set` that `include_only` matches.
  */
 export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: Readonly<Record<string, string>> = {}): CommandEnvironment {
   const spelledOut = new Set(policy.includeOnly.map((name) => name.toUpperCase()));
@@ -40,7 +40,7 @@ export function commandEnvironment(env: Env, policy: EnvironmentPolicy, given: R
   };
 }
 
-/** Whether a variable has a key of a provider, or looks like a secret and such variables are withheld. */
+/** Whether a variable contains a key of a provider, or looks like a secret while the policy withholds such variables. */
 function isSecret(name: string, value: string, { keyNames, keys, ignoreDefaultExcludes }: EnvironmentPolicy): boolean {
   const isExamined = !UNEXAMINED.has(name.toUpperCase());
   if (keyNames.includes(name) || (isExamined && keys.some((key) => value.includes(key)))) return true;

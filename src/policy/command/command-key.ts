@@ -12,7 +12,7 @@ interface KeyedCommand {
 
 /**
  * Returns a key that identifies a command for session grants: its words, its working directory, how it runs, and outside the sandbox
- * also the files that it names. So the grant ends if one of them is another one than was approved.
+ * also the files that it names. So the grant ends if one of them is no longer the approved file.
  */
 export function commandKey({ argv, cwd, sandboxed, permissions = null, identity = new Map() }: KeyedCommand): string {
   const states = sandboxed ? [] : [...identity].sort(([one], [other]) => (one < other ? -1 : 1));

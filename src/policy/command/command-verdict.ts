@@ -11,7 +11,7 @@ export interface CommandRequest {
   command: ParsedCommand;
   /** The absolute path of the working directory. */
   cwd: string;
-  /** The state of the places that it depends on outside the sandbox, by path. Null: not known, so no grant lets it run there. */
+  /** The state of the places that it depends on outside the sandbox, by path. Null: not known, so no grant allows it there. */
   identity: ReadonlyMap<string, string> | null;
   /** Whether it asks to run outside the sandbox. */
   escalates: boolean;
@@ -30,13 +30,13 @@ export interface CommandSituation {
   rules: CommandRules;
   grants: Grants;
   /**
-   * What the files say about a command that a rule may allow to go beyond the sandbox. Null: they were not looked at, so no rule
-   * allows that.
+   * The files of a command that a rule may allow to go beyond the sandbox. Null: they were not examined, so no rule allows it to go
+   * beyond the sandbox.
    */
   leaving: LeavingFacts | null;
   /** Whether the names of programs mean what the user has installed (`trustsNames`). */
   trustsNames: boolean;
-  /** Whether commands cannot write the program that this command names by its path (`hasFixedProgram`). */
+  /** Whether this command names its program by a path that commands cannot write (`hasFixedProgram`). */
   hasFixedProgram: boolean;
   /** The root of the project that the command runs in, for rules that hold in one project. */
   project: string;

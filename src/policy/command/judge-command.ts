@@ -14,7 +14,7 @@ import type { ParsedCommand } from './parse-command.ts';
 
 /**
  * Decides about a command, in this order: rules that forbid it, grants for the session, rules that require approval, rules that
- * allow it, rules that forbid what the command may run unseen, the approval policy.
+ * allow it, rules that forbid programs which the command may start without naming them, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const { request, sandboxPolicy, rules, trustsNames } = situation;
@@ -50,7 +50,7 @@ function byRule(situation: CommandSituation, { goesBeyond, sandboxed, reason, se
   return settles ? question : { ...question, proposedAmendment: null };
 }
 
-/** For commands whose programs may start what a rule forbids, without naming it. Returns null for all others. */
+/** For commands that may start a forbidden program without naming it. Returns null for all others. */
 function byFence(
   situation: CommandSituation,
   { goesBeyond, sandboxed, isByName }: { goesBeyond: boolean; sandboxed: boolean; isByName: boolean },
@@ -71,7 +71,7 @@ function byPolicy(
   return goesBeyond ? byPolicyBeyond(situation, sandboxed) : byPolicyInside(situation, bounded);
 }
 
-/** For commands that a rule allows. A command that may run what other commands can change needs approval to go beyond the sandbox. */
+/** For commands that a rule allows. A command that may run files which other commands can change needs approval to leave the sandbox. */
 function byAllowingRule(
   situation: CommandSituation,
   { goesBeyond, sandboxed }: { goesBeyond: boolean; sandboxed: boolean },
@@ -82,7 +82,7 @@ function byAllowingRule(
   const isKnown = leaving !== null && (sandboxed || request.identity !== null);
   const doubt = isKnown ? leavingDoubt(request.command, request.cwd, leaving) : 'heddle cannot tell all files that it depends on';
   if (doubt === null) return run(sandboxed);
-  const why = `a rule allows this command, but beyond the sandbox it may run or change something on behalf of other commands: ${doubt}.`;
+  const why = `a rule allows this command, but beyond the sandbox it may run code or change files for other commands: ${doubt}.`;
   const refusal = beyondRefusal(approvalPolicy);
   if (refusal !== null) return refuse(`Rejected: ${why} ${INSIDE_INSTEAD}`);
   const reason = `${beyondReason(request)} ${why.charAt(0).toUpperCase()}${why.slice(1)}`;

@@ -1,7 +1,7 @@
 import { isHarmless } from './is-harmless.ts';
 
 /**
- * Whether a command is known to start no other program, whatever the unknown parts (`\0`) of its words are. It may change files.
+ * Whether a command is known to start no other program, for any value of the unknown parts (`\0`) of its words. It may change files.
  * The program must be a known name without a path.
  */
 export function startsNoOthers(words: readonly string[]): boolean {

@@ -6,11 +6,11 @@ import type { GitSetting, RepositoryFacts } from './repository-facts.ts';
 export interface GitPlace {
   /** The folder that git runs in, without links. */
   folder: string;
-  /** Null: git finds none, or one whose `.git` does not belong to it. */
+  /** Null: git finds no repository, or its `.git` does not belong to the working tree. */
   repository: RepositoryFacts | null;
   /** The folders that commands can write, without links. */
   roots: readonly string[];
-  /** Where local remotes lead: the paths in the settings with links resolved. */
+  /** The real paths of local remotes, by the path in the settings. */
   realPaths: ReadonlyMap<string, string>;
 }
 
@@ -20,9 +20,9 @@ export interface GitPlace {
  */
 export function gitDoubt(use: GitUse, { folder, repository, roots, realPaths }: GitPlace): string | null {
   if (isReplaceable(folder, roots)) return `git looks for a repository from ${folder}, which commands can replace`;
-  if (repository === null) return `${folder} has no repository that git certainly uses`;
+  if (repository === null) return `heddle cannot tell which repository git uses in ${folder}`;
   const { root, own, shared, isComplete, settings, hookFolders, hooks, hasSubmodules } = repository;
-  // Files of a folder that commands can write may themselves look like a repository.
+  // Commands can create files that make a folder a repository without `.git`.
   if (root !== folder && isChangeable(folder, roots)) return `commands can make a repository in ${folder}`;
   if (!isComplete) return `${own} is not a complete repository`;
   const changeable = [own, shared, ...hookFolders].find((path) => isChangeable(path, roots));
@@ -77,7 +77,7 @@ function isRemote(name: string, settings: readonly GitSetting[]): boolean {
   return settings.some(({ section, subsection, key }) => section === 'remote' && key === 'url' && subsection === name);
 }
 
-/** Whether an address of a remote is on another machine, or in a place that commands cannot change. */
+/** Whether the address of a remote is on another machine, or is a local path that commands cannot change. */
 function isPlainAddress(address: string, { roots, realPaths }: Places): boolean {
   if (/^(?:https?|ssh|git):\/\/[^-/]/.test(address)) return true;
   if (/^[\w.][\w.@-]*:(?![:-]|\/\/)/.test(address)) return true;

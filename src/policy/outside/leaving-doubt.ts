@@ -6,29 +6,29 @@ import { type GitUse, plainGit, UNKNOWN_USE } from './plain-git.ts';
 import { type ProgramKind, programKind } from './program-kind.ts';
 import type { RepositoryFacts } from './repository-facts.ts';
 
-/** What the files say about a command that a rule allows to leave the sandbox. */
+/** The files that decide whether a rule may let a command leave the sandbox. */
 export interface LeavingFacts {
   /** The folders that commands of the thread can write, without links. */
   roots: readonly string[];
-  /** Where the paths lead that the command or the settings of its repositories name. */
+  /** The real paths of the paths that the command or the settings of its repositories name. */
   realPaths: ReadonlyMap<string, string>;
   /** The repository that git finds from each folder that the command may work in. */
   repositories: ReadonlyMap<string, RepositoryFacts | null>;
-  /** Whether it uses git, and the settings of the user and the machine cannot be read as a whole. */
+  /** Whether the command uses git, but git's settings of the user or the machine cannot be read completely. */
   hasUnreadSettings: boolean;
-  /** A variable that makes git, or `cd`, use other places than they would find. Null: there is none. */
+  /** A variable that makes git or `cd` use other folders. Null: there is none. */
   variable: string | null;
 }
 
 /**
- * Returns the reason why a command may run code outside the sandbox that sandboxed commands can change. Returns null if it does
- * not: each of its programs is known not to run files as code, or works in places that commands cannot change. The names of its
- * programs must be trusted (`trustsNames`).
+ * Returns the reason why a command outside the sandbox may run code that sandboxed commands can change. Returns null if it does not:
+ * each of its programs is known not to run files as code, or works in places that commands cannot change. The names of its programs
+ * must be trusted (`trustsNames`).
  */
 export function leavingDoubt({ commands }: ParsedCommand, cwd: string, facts: LeavingFacts): string | null {
   if (commands === null) return 'the command is not understood';
   if (facts.variable !== null) return `the variable ${facts.variable} changes what it uses`;
-  if (facts.hasUnreadSettings) return 'the settings of git of the user or the machine cannot be read as a whole';
+  if (facts.hasUnreadSettings) return 'the git settings of the user or the machine cannot be read completely';
   const folders = possibleFolders(commands, [cwd, facts.realPaths.get(cwd) ?? cwd]);
   const kinds = commands.map(({ words }) => programKind(words));
   const uses = commands.map(({ words }, index) => (kinds[index] === 'git' ? (plainGit(words.slice(1)) ?? UNKNOWN_USE) : null));
@@ -71,17 +71,17 @@ function changeablePath(
   return used[kind]().find((path) => !isCertain(path)) ?? null;
 }
 
-/** These end at once. */
+/** Commands that end immediately. */
 const QUICK: ReadonlySet<string> = new Set(['cd', 'echo', 'printf', 'pwd', 'true']);
 
 /**
- * Returns the reason why git may enter a repository below its own that commands have made, although the index has no submodules yet:
- * an earlier command of the line may add it, or may wait until another line has added it.
+ * Returns the reason why git may enter a repository that commands have made, although the index has no submodules yet: an earlier
+ * command of the line may add the submodule, or may wait until another line has added it.
  */
 function submoduleDoubt(use: GitUse, earlier: readonly { words: readonly string[]; use: GitUse | null }[]): string | null {
   const slow = earlier.filter(({ words }) => !QUICK.has(words[0] ?? ''));
   const isSafe = use.entersSubmodules ? slow.length === 0 : !use.commits || slow.every((one) => one.use !== null && !one.use.commits);
-  return isSafe ? null : 'git may enter a repository that was added after the line began';
+  return isSafe ? null : 'git may enter a submodule that is added while the line runs';
 }
 
 function repositoryDoubt(use: GitUse, folders: readonly string[], facts: LeavingFacts): string | null {

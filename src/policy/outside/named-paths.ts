@@ -5,12 +5,12 @@ import { programName } from '../command/program-name.ts';
 import { CODE_FILES } from './code-files.ts';
 import { programKind } from './program-kind.ts';
 
-/** A command with its folder and its environment. */
+/** A command with its working directory and its environment. */
 export interface PinnedCommand {
   command: ParsedCommand;
   /** The absolute path of the working directory. It need not exist. */
   cwd: string;
-  /** Where `cwd` leads: shells start there, and some of them resolve `cd ..` from there. */
+  /** The real path of `cwd`. Shells start there, and some resolve `cd ..` from there. */
   realCwd: string;
   /** Its environment. */
   env: Env;
@@ -18,22 +18,22 @@ export interface PinnedCommand {
 
 /** The places that a command depends on. All paths are absolute, links are not resolved. */
 export interface NamedPaths {
-  /** What is there may run as code, or is a folder that the command works in. */
+  /** Files that the command may run as code, and folders that it works in. */
   code: ReadonlySet<string>;
-  /** The command reads or changes what is there as data. */
+  /** Files that the command reads or changes as data. */
   data: ReadonlySet<string>;
   /** Names of files that its programs read as code without being told, from a folder that they work in or the nearest above it. */
   sought: ReadonlySet<string>;
   /** The folders that its programs may work in. */
   folders: readonly string[];
-  /** Whether one of its programs uses the repository that it works in. */
+  /** Whether one of its programs uses the repository of its working directory. */
   usesGit: boolean;
 }
 
-/** A command that names more places is not looked into, and does not leave the sandbox by a rule. */
+/** A command that names more paths is not examined, and no rule lets it leave the sandbox. */
 export const PATHS_MAX = 2048;
 const FOLDERS_MAX = 8;
-/** The characters between which an unparsed script has words. */
+/** The characters that separate words in an unparsed script. */
 const BETWEEN = /[\s;|&<>(){}[\]'"`$\\=,:]+/;
 const WRITTEN = />[>|&]?\s*([^\s;|&<>(){}'"`$\\]+)/g;
 
@@ -61,8 +61,8 @@ export function possiblePaths(words: readonly string[], folders: readonly string
 }
 
 /**
- * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders; null:
- * one that is not known. `home` is the folder of a `cd` without words.
+ * Returns the folders that a script may be in before each of its commands. It begins in one of `starts`. A `cd` adds folders. Null:
+ * the folder is not known. `home` is the folder of a `cd` without words.
  */
 export function possibleFolders(commands: readonly SimpleCommand[], starts: readonly string[], home = ''): (readonly string[] | null)[] {
   let folders: readonly string[] | null = [...new Set(starts)];
@@ -85,7 +85,7 @@ class Collector {
   #folders: readonly string[] = [];
   #usesGit = false;
 
-  /** The next words are taken in each of these folders. */
+  /** Resolves the next words in each of these folders. */
   enter(folders: readonly string[]): void {
     this.#folders = folders;
     for (const folder of folders) this.#code.add(folder);

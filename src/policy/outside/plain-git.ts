@@ -1,22 +1,22 @@
 import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
 
-/** What a plain git command does with the repository that it works in. */
+/** The effects of a plain git command on its repository. */
 export interface GitUse {
-  /** Whether git may start itself in the submodules that the index names, and so use their settings. */
+  /** Whether git may also run in the submodules that the index names, and so use their settings. */
   entersSubmodules: boolean;
-  /** Whether it makes a commit. If it finds nothing to commit, it shows the state of the working tree, and so enters submodules. */
+  /** Whether it makes a commit. If there is nothing to commit, git shows the state of the working tree, and so enters submodules. */
   commits: boolean;
   /** The remotes that it names. Only the names of configured remotes are certain. */
   remotes: readonly string[];
 }
 
-/** Of a program that uses git in ways that are not known one by one. */
+/** For a program that uses git in unknown ways. */
 export const UNKNOWN_USE: GitUse = { entersSubmodules: true, commits: true, remotes: [] };
 
 /**
- * Returns the use of a git command that starts no program by its arguments: no option before the subcommand, only known
- * subcommands, and only options that name neither a program nor another repository. Returns null for all others. What git starts
- * then depends on the user's own settings, the repository's settings and its hooks.
+ * Returns the effects of a git command whose arguments start no program: it has no option before the subcommand, a known subcommand,
+ * and only options that name neither a program nor another repository. Returns null for all others. The user's settings, the
+ * repository's settings and its hooks can still start programs.
  */
 export function plainGit([subcommand = '', ...args]: readonly string[]): GitUse | null {
   const known = SUBCOMMANDS.get(subcommand);
@@ -31,8 +31,8 @@ export function plainGit([subcommand = '', ...args]: readonly string[]): GitUse 
 }
 
 /**
- * Whether a commit may look at the files of the working tree: to add them, to show their state in an editor, or because it may find
- * nothing to commit. It is certain not to only if it has a message, replaces no commit, and takes all that was added before.
+ * Whether a commit may examine the files of the working tree: to add them, or to show their state in an editor. Returns false only if
+ * the command has a message, replaces no commit, and commits the whole index.
  */
 function looksAtFiles(args: readonly string[]): boolean {
   const hasMessage = args.some((arg) => /^-[a-zA-Z]*[mF]/.test(arg) || /^--(?:message|file|fixup)\b/.test(arg));
@@ -44,7 +44,7 @@ function looksAtFiles(args: readonly string[]): boolean {
 interface Subcommand extends OptionRules {
   entersSubmodules?: true;
   namesRemote?: true;
-  /** Operands that make it another command. */
+  /** Operands with which the subcommand does something else. */
   isWithout?: readonly string[];
 }
 

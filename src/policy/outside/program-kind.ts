@@ -3,8 +3,8 @@ import { allowsOptions, type OptionRules } from '../command/option-rules.ts';
 import { plainGit } from './plain-git.ts';
 
 /**
- * What a program does with the files that its words name. `looks`: it reads and shows them, or creates empty ones. `writes`: it
- * changes the files at these paths. `git`: it uses the repository that it runs in. `unknown`: it may run any of them as code.
+ * How a program uses the files that its arguments name. `looks`: reads and shows them, or creates empty files. `writes`: changes the
+ * files at these paths. `git`: uses the repository of its working directory. `unknown`: may run any of them as code.
  */
 export type ProgramKind = 'looks' | 'writes' | 'git' | 'unknown';
 
@@ -20,7 +20,7 @@ export function programKind(words: readonly string[]): ProgramKind {
   return writes !== undefined && allowsOptions(args, writes) ? 'writes' : 'unknown';
 }
 
-/** Whether a command of GitHub's client starts no program but git, and passes no options on to it. */
+/** Whether a command of GitHub's client starts no program except git, and passes no options on to git. */
 function isPlainGh([subject = '', verb = '', ...args]: readonly string[]): boolean {
   return GH.get(subject)?.has(verb) === true && !args.includes('--');
 }

@@ -6,16 +6,16 @@ export interface GitSetting {
   value: string | null;
 }
 
-/** The repository that git finds from a folder, as its files say. All paths are absolute and without links. */
+/** The repository that git finds from a folder, as read from its files. All paths are absolute and without links. */
 export interface RepositoryFacts {
   /** The folder that contains its `.git`. */
   root: string;
   /** Its git folder, and the one that all its working trees share. */
   own: string;
   shared: string;
-  /** Whether git takes it for a repository: it has HEAD, objects and refs. */
+  /** Whether git accepts it as a repository: it has HEAD, objects and refs. */
   isComplete: boolean;
-  /** Its settings. Null: they cannot be read as a whole. */
+  /** Its settings. Null: they cannot be read completely. */
   settings: readonly GitSetting[] | null;
   /** The folders that git may look for hooks in. */
   hookFolders: readonly string[];

@@ -1,7 +1,7 @@
 import type { PathIdentity } from '../../base/paths/path-identity.ts';
 import type { GrantedPermissions } from './sandbox-bounds.ts';
 
-/** Permissions as they were granted, with what was at each path then. */
+/** Granted permissions, with the identity of each path at that time. */
 interface Granted {
   permissions: GrantedPermissions;
   identities: ReadonlyMap<string, PathIdentity>;
@@ -15,7 +15,7 @@ export class Grants {
   #session: Granted[] = [];
   #turn: Granted[] = [];
 
-  /** `identify` returns what is at a path now. */
+  /** `identify` returns the current identity of a path. */
   constructor(identify: (path: string) => PathIdentity = (path) => ({ real: path, folder: null })) {
     this.#identify = identify;
   }
@@ -59,7 +59,7 @@ export class Grants {
   }
 }
 
-/** A folder that did not exist when it was granted may come into being. */
+/** A folder that did not exist when it was granted may be created later. */
 function isSame(granted: PathIdentity | undefined, now: PathIdentity): boolean {
   return granted?.real === now.real && (granted.folder === null || granted.folder === now.folder);
 }

@@ -17,12 +17,12 @@ export const HOME_SECRETS: readonly string[] = [
 /** The entries of the home that stay read-only even if the home is a writable root. */
 export const HOME_PROTECTED: readonly string[] = [...HOME_READABLE, ...HOME_SECRETS, 'log', 'logs', 'heddle.log'];
 
-/** Whether an entry of the home is a copy of a secret file, such as an editor's backup: its name contains the file's name. */
+/** Whether an entry of the home is named like a copy of a secret file, such as an editor's backup: it contains the file's name. */
 export function isSecretCopy(name: string): boolean {
   return SECRET_FILES.some((file) => name.toLowerCase().includes(file));
 }
 
-/** Whether the path is one of the home's secrets or a copy of one, or below one. */
+/** Whether the path is one of the home's secrets, a copy of one, or below one of these. */
 export function isHomeSecret(path: string, home: string): boolean {
   const name = entryOf(path, home);
   return name !== undefined && (isOfHome(path, home, HOME_SECRETS) || isSecretCopy(name));

@@ -22,7 +22,7 @@ export interface TouchedFile {
 export interface PatchBounds {
   named: Pick<SandboxBounds, 'writableRoots' | 'home'>;
   real: Pick<SandboxBounds, 'writableRoots' | 'home'>;
-  /** Whether a real path in the roots is protected from commands, so from patches too. */
+  /** Whether the sandbox protects a real path in the roots from commands, and so from patches too. */
   isProtected(real: string): boolean;
 }
 
@@ -47,27 +47,28 @@ export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSitua
 }
 
 /**
- * Returns the paths that a session grant for these files covers. A grant is for the names: each patch changes the file. Of a file with
- * other hard links it covers only that file itself, because another one may be put in its place that is also elsewhere.
+ * Returns the paths that a session grant for these files covers. A grant covers paths, because each patch changes the file. For a file
+ * with other hard links, it covers only that file: a command could put another file with a hard link outside at the path.
  */
 export function grantedPaths(files: readonly TouchedFile[]): string[] {
   return [...new Set(files.flatMap(({ path, real, shared }) => [path, real, ...(shared === null ? [] : [`${real} is ${shared}`])]))];
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-function firstOutside(files: readonly TouchedFile[], { named, real, isProtected: isKept }: PatchBounds): string | null {
+function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds): string | null {
   for (const file of files) {
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
-    if (isProtected(file.path, named) || isProtected(file.real, real)) return `${shown} is protected by the sandbox.`;
-    if (!isWritable(file.real, real)) return `${shown} is outside the folders that can be written in the sandbox.`;
-    if (isKept(file.real)) return `${shown} is protected by the sandbox.`;
+    if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
+      return `${shown} is protected by the sandbox.`;
+    if (!isWritable(file.real, bounds.real)) return `${shown} is outside the folders that can be written in the sandbox.`;
+    if (bounds.isProtected(file.real)) return `${shown} is protected by the sandbox.`;
     if (file.shared !== null)
       return `${file.path} has other hard links, which may be outside the folders that can be written in the sandbox.`;
   }
   return null;
 }
 
-/** Whether a path is below a writable root but protected. */
-function isProtected(path: string, roots: PatchBounds['named']): boolean {
+/** Whether a path is in a writable root, but cannot be written. */
+function isReadOnlyInRoot(path: string, roots: PatchBounds['named']): boolean {
   return roots.writableRoots.some((root) => isWithin(path, root)) && !isWritable(path, roots);
 }

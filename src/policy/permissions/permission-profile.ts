@@ -44,7 +44,7 @@ export function defaultPermissionProfile(config: Config): ProfileSandbox | null 
 }
 
 /**
- * Returns a function that says whether commands in a sandbox may use unix sockets: the permission profile decides, else
+ * Returns a function that returns whether commands in a sandbox may use unix sockets. The permission profile decides, else
  * `[sandbox_workspace_write]`. Read-only sandboxes never allow it. Throws a ConfigError if that setting is invalid.
  */
 export function unixSocketRule(config: Config): (sandbox: NamedSandbox) => boolean {

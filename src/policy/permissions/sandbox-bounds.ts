@@ -15,7 +15,7 @@ export interface SandboxBounds {
   /** The files and folders that can be written, except protected names in them. */
   writableRoots: readonly string[];
   network: boolean;
-  /** Whether it can use the unix sockets of other programs. Independent of `network`. */
+  /** Whether the process can use the unix sockets of other programs. Independent of `network`. */
   unixSockets: boolean;
   /** The folders of the workspace. They can be read even if they are in the home. */
   workspace: readonly string[];
@@ -23,7 +23,7 @@ export interface SandboxBounds {
   unprotected: readonly string[];
   /** heddle's home. Only writable roots inside it can be written. Its secrets cannot be read. */
   home: string;
-  /** Real paths outside the home that its secrets lead to. They cannot be read or written. `realBounds` finds them. */
+  /** The real paths of secrets of the home that are links out of it. They cannot be read or written. `realBounds` finds them. */
   linkedSecrets?: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export interface SandboxFolders {
   home: string;
 }
 
-/** What a process may do beyond its sandbox policy. */
+/** Permissions of a process beyond its sandbox policy, and exceptions from its protections. */
 export interface BoundsOptions {
   granted?: readonly GrantedPermissions[];
   /** Whether the user's configuration allows unix sockets. Read-only policies never allow them. */

@@ -3,7 +3,7 @@ import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
 import { type AcceptedCommand, acceptedCommands, acceptedLine, plainPattern } from './accepted-commands.ts';
 import { parseRules } from './parse-rules.ts';
 
-/** What must be written, in this order, so that a command is allowed permanently. */
+/** The writes that allow a command permanently, in this order. */
 export interface AcceptancePlan {
   /** The line for `heddle-accepted.jsonl`. Null: none is needed. */
   line: AcceptedCommand | null;
@@ -22,6 +22,6 @@ export function planAcceptance(files: RulesFiles, wanted: Omit<AcceptedCommand, 
   if (hasRule && lines.length === 0) return { line: null, addsRule: false };
   // `fresh` says nothing about what the line allows.
   const isStored = hasRule && lines.some((line) => acceptedLine({ ...line, fresh: false }) === acceptedLine(wanted));
-  // Without the rule, earlier lines are of a rule that was removed. They must not become valid again.
+  // Without the rule, earlier lines belong to a rule that was removed. They must not become valid again.
   return { line: isStored ? null : { ...wanted, fresh: !hasRule && lines.length > 0 }, addsRule: !hasRule };
 }

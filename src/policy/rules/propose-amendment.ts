@@ -14,7 +14,7 @@ const BY_SUBCOMMAND: ReadonlySet<string> = new Set(
     'systemctl tar terraform uv wget yarn'
   ).split(' '),
 );
-/** Whatever arguments follow, these programs only print. They do not write files and do not run programs. */
+/** With any arguments, these programs only print. They do not write files and do not run programs. */
 const PRINT_ONLY: ReadonlySet<string> = new Set(
   (
     'b2sum base64 basename cat cksum cmp comm cut df dirname du echo expr factor false fold free grep head id join ls md5sum ' +
@@ -36,7 +36,7 @@ export function proposeAmendment({ command, prefixRule }: Pick<CommandRequest, '
   return isDetermined(words) ? words : null;
 }
 
-/** Whether `prefix` is a beginning of the command with which any further words may be allowed, too. */
+/** Whether the command begins with `prefix`, and a rule may allow `prefix` with any further words. */
 export function isOpenPrefix(prefix: readonly string[], words: readonly string[]): boolean {
   const isBeginning =
     prefix.length > 0 && prefix.length < words.length && prefix.every((word, index) => word !== '' && word === words[index]);

@@ -1,7 +1,7 @@
 import type { PrefixRule } from './command-rules.ts';
 import { matchesPrefix } from './matches-prefix.ts';
 
-/** Where and how a command runs. */
+/** The project in which a command runs, and whether it leaves the sandbox policy. */
 export interface RuleScope {
   /** The root of the project that the command runs in. */
   project: string;

@@ -3,11 +3,11 @@ import { startsNoOthers } from '../command/starts-no-others.ts';
 import type { CommandRules, PrefixRule } from './command-rules.ts';
 import { type RuleScope, ruleAllows } from './rule-allows.ts';
 
-/** What a name in the command means, and where the command runs. */
+/** The scope of a command, and whether the names of its programs can be trusted. */
 export interface NamedScope extends RuleScope {
-  /** Whether the names of programs mean what the user has installed (`trustsNames`). */
+  /** Whether the names of programs mean the programs that the user installed (`trustsNames`). */
   trusted: boolean;
-  /** Whether rules that allow by name count. */
+  /** Whether rules that allow a program by its name apply. */
   allowed: boolean;
 }
 

@@ -10,7 +10,7 @@ export type MountKind = 'write' | 'read' | 'bare' | 'empty' | 'nothing';
 export interface MountView {
   /** Whether everything outside `places` can be read. If false, nothing outside `places` is visible. */
   everything: boolean;
-  /** Whether nothing in `/proc` can be written. Root could change the kernel's settings there without any capability. */
+  /** Whether `/proc` is read-only. Root could change the kernel's settings there without any capability. */
   readOnlyProc: boolean;
   places: ReadonlyMap<string, MountKind>;
   /** Writable places, and folders above places, that are not mounted: a writable place above them shows them. */
@@ -73,8 +73,8 @@ function isOwn(kind: MountKind | undefined): boolean {
 }
 
 /**
- * Returns the places of a view, and the folders between a writable place and the places below it. As mount points, they cannot be renamed or removed.
- * Otherwise a command could move a place away and create it again without its restrictions.
+ * Returns the places of a view, and the folders between a writable place and the places below it. As mount points, they cannot be
+ * renamed or removed. Otherwise a command could move a place away and create it again without its restrictions.
  */
 export function mountedPlaces({ places, needless }: Pick<MountView, 'places' | 'needless'>): Map<string, MountKind> {
   const all = new Map(places);

@@ -190,7 +190,7 @@ function mainOptions({ bounds, command }: ConfineOptions): string[] {
   return [...ALWAYS, ...(bounds.network ? [] : ['--unshare-net']), ...(command.terminal ? [] : ['--new-session'])];
 }
 
-/** Whether arguments are so many that the system may refuse to start a program with them. */
+/** Whether the arguments are too long: the system may refuse to start a program with them. */
 function isLong(options: readonly string[]): boolean {
   return options.reduce((sum, option) => sum + option.length, 0) > OPTIONS_CHARS_MAX;
 }

@@ -26,8 +26,8 @@ export function inheritedFiles(): number[] {
 }
 
 /**
- * Returns how to close the inherited files, except those that the process gets replacements for: those below `given`. Throws a
- * `SandboxUnavailableError` if bash is needed to close them and is missing.
+ * Returns how to close the inherited files except those with descriptors below `given`, which the process gets replacements for.
+ * Throws a `SandboxUnavailableError` if bash is needed to close them and is missing.
  */
 export function closeInherited(all: readonly number[], given: number): FileClosing {
   const inherited = all.filter((file) => file >= given);

@@ -10,12 +10,12 @@ export interface CheckedBind {
   handle: number;
 }
 
-/** The shell cannot close files with longer numbers. */
+/** The shell cannot close files with larger descriptors. */
 const SH_FILE_MAX = 9;
 
 /**
- * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it by its path. Leaves
- * out what does not exist. Throws a `ProcessStartError` if a place is already replaced. The caller closes the handles.
+ * Opens a handle of each writable place that another command could replace by a link while bubblewrap mounts it by its path. Omits
+ * missing places. Throws a `ProcessStartError` if a place is already replaced. The caller closes the handles.
  */
 export function openBinds(paths: readonly string[]): CheckedBind[] {
   const binds: CheckedBind[] = [];
@@ -35,8 +35,8 @@ export function closeBinds(binds: readonly CheckedBind[]): void {
 }
 
 /**
- * Returns the arguments that run a command in the sandbox only if each place there is the one that was meant. The process must
- * inherit the handles, in their order, from the file descriptor `first` on. The command does not get them.
+ * Returns the arguments that run a command in the sandbox only if each place there is the same file or folder as its handle. The
+ * process must inherit the handles, in their order, from the file descriptor `first` on. The command does not get them.
  */
 export function checkingArgv(binds: readonly CheckedBind[], first: number, argv: readonly string[]): readonly string[] {
   if (binds.length === 0) return argv;

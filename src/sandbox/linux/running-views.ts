@@ -4,7 +4,7 @@ import { type MountKind, nearestKind } from './bubblewrap-mounts.ts';
 /** More folders are not remembered. */
 const REACHED_MAX = 10_000;
 
-/** What a running command can write. It cannot move or replace what is a mount point for it. */
+/** The places that a running command can write. It cannot move or replace its mount points. */
 export interface RunningView {
   /** The writable roots. Real paths. */
   roots: readonly string[];
@@ -20,14 +20,14 @@ export interface Risks {
 }
 
 /**
- * The views of the commands that run now. A mount of a wrong folder would make that folder writable. So all commands that can write
- * above a writable place must have it as a mount point, or it is mounted with a check, or not at all.
+ * The views of the commands that run now. If a running command replaced a writable place by a link, a new mount would make the wrong
+ * folder writable. So a place is mounted without a check only if it is a mount point of each running command that can write above it.
  */
 export class RunningViews {
   readonly #views = new Set<RunningView>();
   readonly #reached = new Set<string>();
 
-  /** The roots of all commands so far, also of those that have ended: a link in them may be a command's. */
+  /** The roots of all commands so far, including those that have ended: a command may have created a link in them. */
   get reached(): string[] {
     return [...this.#reached];
   }

@@ -112,7 +112,7 @@ async function applyProtections({ bounds, roots, nested, places, serverPlaces, u
   for (const root of roots) {
     await protectNames(root, places, { userHome, loop });
   }
-  // Their paths are real: commands could not put links there.
+  // These paths are real, and commands cannot put links in them.
   for (const path of serverPlaces) if (places.kindOf(path) === 'write') places.protect(path);
   for (const { path, reason } of nested) {
     await loop.worked(PROTECT_WORK + path.length);

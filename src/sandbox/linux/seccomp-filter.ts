@@ -4,7 +4,7 @@ import { type ModeCall, SECCOMP_NUMBERS } from './seccomp-numbers.ts';
 export interface SeccompOptions {
   /** The processor, as Node names it. */
   arch: string;
-  /** Whether the process can use the sockets of other programs in the file system, and all kinds of unix sockets. */
+  /** Whether the process can use all kinds of unix sockets, including those of other programs in the file system. */
   unixSockets: boolean;
 }
 

@@ -12,7 +12,7 @@ import { joinPlaces, type NestedPlace } from './join-places.ts';
 import { KERNEL_FOLDERS } from './kernel-folders.ts';
 import { PATH_BYTES_MAX } from './view-places.ts';
 
-/** More folders than in any known repository. Beyond that, commands are refused instead of leaving places unprotected. */
+/** More folders than in any known repository. If there are more, commands are refused, because places would stay unprotected. */
 const FOLDERS_MAX = 2_000_000;
 const FOUND_MAX = 4_000;
 /** The number of folders that are read at once. */
@@ -36,7 +36,7 @@ export interface NestedOptions {
 }
 
 /**
- * Walks a writable root, and returns what must not change below its folders: each protected name, and everything that git reads
+ * Walks a writable root, and returns the places below it that must not change: each protected name, and everything that git reads
  * there to find the programs that it runs. Shallow paths come first; they may contain links. If there is too much, deep places are
  * joined into the folder above them. Folders that cannot be read count as empty. Rejects with a `ProcessStartError` if too much
  * remains.
@@ -80,7 +80,7 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
   // A name that is not UTF-8 cannot be passed on.
   const isMountable = (name: string) => !name.includes('\uFFFD') && Buffer.byteLength(folder) + Buffer.byteLength(name) < PATH_BYTES_MAX;
   const below = folders.filter((name) => !isProtectedName(name));
-  // What is below such a folder cannot be mounted, so the folder is protected as a whole.
+  // Entries of such a folder cannot be mounted, so the folder is protected as a whole.
   if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
   const places: NestedPlace[] = [];
   const add = (reason: string, paths: readonly string[]) => places.push(...paths.map((path) => ({ path, reason })));

@@ -3,8 +3,9 @@ import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFileSync } from '../../base/files/read-regular-file.ts';
 import { textOf } from '../../base/files/text-of.ts';
 import { resolveLinks } from '../../base/paths/follow-path.ts';
+import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
-import { type GitConfigEntry, gitConfigEntries } from '../../git/git-config-entries.ts';
+import { gitConfigEntries, isInclude } from '../../git/git-config-entries.ts';
 import { gitIndexSubmodulePaths } from '../../git/git-index-submodules.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 
@@ -12,10 +13,10 @@ import { ProcessStartError } from '../processes/processes.ts';
 const RUNS_PROGRAMS = ['config', 'config.worktree', 'hooks', 'commondir'];
 /** The entries that make a folder a repository without a work tree. */
 const BARE_LAYOUT = ['HEAD', 'objects', 'refs'];
-/** A HEAD with which git takes a folder for a repository. */
+/** The content of HEAD in a folder that git accepts as a repository. */
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40}|[0-9a-f]{64})\s*$/;
 const POINTER_BYTES_MAX = 64 * 1024;
-/** Of all configuration files of one repository. */
+/** The total size of the configuration files of one repository. */
 const CONFIG_BYTES_MAX = 128 * 1024;
 /** The number of configuration files of one repository that are read. */
 const CONFIGS_MAX = 16;
@@ -28,7 +29,7 @@ const CONFIGS_MAX = 16;
 export function gitPlaces(dotGit: string, userHome: string | null): string[] {
   const stat = statOf(dotGit);
   if (stat === null) return [];
-  const folder = stat.isDirectory() ? dotGit : gitFolder(dotGit);
+  const folder = stat.isDirectory() ? dotGit : namedGitFolder(dotGit);
   const common = pointer(join(folder, 'commondir'), '');
   const folders = [folder, ...(common === null ? [] : [resolve(folder, common)])];
   const linked = folders.flatMap((one) => RUNS_PROGRAMS.map((name) => join(one, name))).filter(isLink);
@@ -36,12 +37,12 @@ export function gitPlaces(dotGit: string, userHome: string | null): string[] {
 }
 
 /**
- * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be checked out: then a
- * command could make it a repository of its own.
+ * Returns the `.git` of each submodule of the repository of a `.git` in a real folder: git also runs there. A submodule need not be
+ * checked out: then a command could make it a repository of its own.
  */
 export async function submodulePlaces(dotGit: string): Promise<string[]> {
-  // To resolve a deep path takes long, and that of a folder has no links here.
-  const folder = statOf(dotGit)?.isDirectory() === true ? dotGit : resolveLinks(gitFolder(dotGit));
+  // Resolving a deep path takes long, and the path of a folder has no links here.
+  const folder = statOf(dotGit)?.isDirectory() === true ? dotGit : resolveLinks(namedGitFolder(dotGit));
   const paths = (await gitIndexSubmodulePaths(folder)) ?? namedSubmodules(dirname(dotGit));
   return paths.filter((path) => !path.split('/').includes('..')).map((path) => join(dirname(dotGit), path, '.git'));
 }
@@ -56,7 +57,7 @@ export function barePlaces(folder: string, userHome: string | null): string[] {
   return [...BARE_LAYOUT, ...RUNS_PROGRAMS].map((name) => join(folder, name)).concat(includedFiles([folder], userHome));
 }
 
-/** Whether the names of a folder's entries are those of a repository without a work tree. */
+/** Whether a folder with these entries is laid out as a repository without a work tree. */
 export function isBareLayout(names: ReadonlySet<string>): boolean {
   return BARE_LAYOUT.every((name) => names.has(name));
 }
@@ -85,21 +86,21 @@ function isInRepository(folder: string): boolean {
   return false;
 }
 
-/** Whether git takes the folder of a `.git` for a repository. If that is not certain, it does not. */
+/** Whether git accepts the folder of a `.git` as a repository. False if that is not certain. */
 export function isRepository(dotGit: string): boolean {
-  const folder = gitFolder(dotGit);
+  const folder = namedGitFolder(dotGit);
   const common = pointer(join(folder, 'commondir'), '');
   const shared = common === null ? folder : resolve(folder, common);
   const folders = ['objects', 'refs'].map((name) => statOf(join(shared, name)));
   return HEAD.test(textOf(join(folder, 'HEAD'), POINTER_BYTES_MAX) ?? '') && folders.every((stat) => stat?.isDirectory() === true);
 }
 
-function isLink(path: string): boolean {
-  return statOf(path)?.isSymbolicLink() === true;
-}
-
-/** Returns the folder of a `.git`, which need not exist. In a worktree or submodule, `.git` is a file that names the folder. */
-function gitFolder(dotGit: string): string {
+/**
+ * Returns the folder that a `.git` names, even if it does not exist. In a worktree or submodule, `.git` is a file that names the folder.
+ * `gitFolder` in git/ accepts only a folder that belongs to the working tree. This function also returns other folders, because git
+ * would use them and commands must not change them.
+ */
+function namedGitFolder(dotGit: string): string {
   const real = resolveLinks(dotGit);
   const named = statOf(real)?.isDirectory() === true ? null : pointer(real, 'gitdir: ');
   return named === null ? real : resolve(dirname(real), named);
@@ -131,7 +132,6 @@ function includedFiles(folders: readonly string[], userHome: string | null): str
 /** Returns the values of all settings that include a file. */
 function includes(text: string): string[] {
   if (!/include/i.test(text)) return [];
-  const isInclude = ({ section, key }: GitConfigEntry) => /^include(if)?$/.test(section) && key === 'path';
   return gitConfigEntries(text).entries.flatMap((entry) => (isInclude(entry) && entry.value !== null ? [entry.value] : []));
 }
 
@@ -145,7 +145,7 @@ function includedPaths(file: string, value: string, userHome: string | null): st
   return [...new Set([named, named.replace(/\s/g, ' ')].flatMap((path) => folders.map((folder) => resolve(folder, path))))];
 }
 
-/** Returns the text of a configuration. Returns null for what git could not read either: no file, a folder, a pipe, a device. */
+/** Returns the text of a configuration. Returns null if git cannot read it either: a missing file, a folder, a pipe, a device. */
 function configText(path: string, bytesMax: number): string | null {
   try {
     return readRegularFileSync(path, { bytesMax })?.bytes.toString('utf8') ?? null;

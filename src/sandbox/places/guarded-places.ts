@@ -31,7 +31,7 @@ interface Guard {
 
 export interface GuardOptions {
   clock: Clock;
-  /** Folders in which guards stay a moment longer: making them anew for each command takes longer than the command. */
+  /** Folders in which guards stay longer, because creating them for each command would take longer than the command. */
   shared: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export interface GuardOptions {
  * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
  * change. A crash can leave a guard behind, until the next command there ends.
  *
- * Folders are created and removed through open folders: a link that replaces a folder in the meantime leads nowhere else.
+ * Folders are created and removed through open folders, so replacing a folder by a link in the meantime has no effect.
  */
 export class GuardedPlaces {
   readonly #options: GuardOptions;

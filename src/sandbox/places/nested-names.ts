@@ -21,14 +21,14 @@ interface RootWalks {
   /** A newer walk. It replaces `walk` as soon as no command runs there. */
   next: Walk | null;
   renewing: boolean;
-  /** Whether a walk has refused a command. A new walk then begins with the next command: the reason may be gone. */
+  /** Whether the walk refused a command. If so, the next command starts a new walk, because the reason may no longer exist. */
   refused: boolean;
   /** The number of commands that run there. */
   held: number;
 }
 
 /**
- * Finds what must not change below the folders of writable roots. Not every command walks the tree: a result is used for 30 seconds,
+ * Finds the places below writable roots that must not change. Not every command walks the tree: a result is used for 30 seconds,
  * longer if the walk took long, and also during the next walk. It is used as long as a command runs in the root, because that
  * command could put links in the paths that a newer walk finds.
  */

@@ -4,8 +4,8 @@ import { unlessUnseen } from '../../base/paths/stat-of.ts';
 import { O_PATH } from '../../files/o-path.ts';
 
 /**
- * Opens a file or folder as a handle. Returns null if nothing is there, or if the path, which must be real, now contains a link:
- * the handle is that of the path that was meant, or there is none. The caller closes it.
+ * Opens a file or folder as a handle. `path` must be a real path. Returns null if nothing is there, or if the path contains a link
+ * now. The caller closes the handle.
  */
 export function openPlace(path: string): number | null {
   const handle = unlessUnseen(() => openSync(path, O_PATH | constants.O_NOFOLLOW));

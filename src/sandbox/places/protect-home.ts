@@ -105,7 +105,7 @@ function hideSecrets(home: string, places: ViewPlaces): void {
   for (const name of new Set([...HOME_SECRETS, ...copies])) places.hide(join(home, name));
 }
 
-/** Hides what the home's secrets lead to outside the home. What is not there cannot be created. */
+/** Hides the targets of secrets that are links out of the home. A missing target cannot be created. */
 function hideLinkedSecrets(home: string, everything: boolean, places: ViewPlaces): void {
   for (const name of HOME_SECRETS) if (linkTarget(join(home, name)) !== null) places.protect(join(home, name));
   for (const path of linkedSecrets(home)) {

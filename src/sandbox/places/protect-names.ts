@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { isLink } from '../../base/paths/is-link.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { PROTECTED_NAMES } from '../../policy/permissions/sandbox-bounds.ts';
 import { barePlaces, gitPlaces, isRepository, missingForBare } from './git-places.ts';
@@ -44,8 +45,4 @@ export async function protectNames(root: string, places: ViewPlaces, { userHome,
     await loop.worked(GUARD_WORK);
     if (statOf(path) !== null) places.protect(path);
   }
-}
-
-function isLink(path: string): boolean {
-  return statOf(path)?.isSymbolicLink() === true;
 }

@@ -53,7 +53,7 @@ export class ViewPlaces {
    */
   protect(path: string): void {
     const folder = dirname(path);
-    // Mostly there is no link in a path, and the system finds that out much faster.
+    // Most paths have no link, and the system detects that much faster.
     if (realPath(folder) === folder) this.protectEntry(folder, basename(path));
     else this.#protectLinked(path);
   }
@@ -65,7 +65,7 @@ export class ViewPlaces {
     this.#protectPlace(place, statOf(place));
   }
 
-  /** The same for an entry of a folder, whose path is known to be real. */
+  /** Like `protect`, for an entry of a folder whose path is real. */
   protectEntry(folder: string, name: string): void {
     const path = join(folder, name);
     const stat = statOf(path);
@@ -73,10 +73,10 @@ export class ViewPlaces {
     else if (!this.#named.has(path) && this.kindOf(path) === 'write') this.#protectPlace(path, stat);
   }
 
-  /** Protects the links in a path against being replaced. Returns where the path leads. */
+  /** Prevents the links in a path from being replaced. Returns the path with its links resolved. */
   protectLinks(path: string): string {
     const { links, end, isComplete } = followPath(path);
-    if (!isComplete) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
+    if (!isComplete) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     // Nothing can be mounted on a link, so the folder of the link is frozen.
     for (const { link } of links) {
       if ([...this.#named].some((root) => isWithin(root, link)))
@@ -115,7 +115,7 @@ export class ViewPlaces {
   }
 
   #guard(path: string): void {
-    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path}: it could not be protected: the path is too long`);
+    if (Buffer.byteLength(path) > PATH_BYTES_MAX) throw new ProcessStartError(`${path} could not be protected: the path is too long`);
     if (!this.#guardedPlaces.take(path)) return;
     this.guards.push(path);
     this.set(path, 'read');
@@ -137,7 +137,7 @@ export class ViewPlaces {
   }
 }
 
-/** The path itself if something is there, else the first part of it that is missing, or the file that is in its way. */
+/** Returns the path itself if it exists, else its first missing part, or the file that is in its way. */
 function firstMissing(path: string): string {
   const parent = dirname(path);
   if (parent === path || statOf(path) !== null) return path;

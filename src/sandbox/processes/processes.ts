@@ -11,7 +11,7 @@ export interface ProcessSpec {
   argv: readonly string[];
   /** The absolute path of the working directory. */
   cwd: string;
-  /** A path that leads to that directory even if its name has got to another one. Absent: `cwd`. Only without bounds. */
+  /** A path that leads to that directory even if another one now has its name. Absent: `cwd`. Only without bounds. */
   pinnedCwd?: string;
   /** The complete environment. The server's own is not inherited. */
   env: Readonly<Record<string, string>>;

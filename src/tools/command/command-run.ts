@@ -15,7 +15,7 @@ export interface PreparedCommand {
   project: string;
   /** The permissions beyond its sandbox that apply to this run only, once it is allowed. Null: none. */
   permissions: GrantedPermissions | null;
-  /** Taken if it may run outside the sandbox. Null: it cannot, or nobody is asked about it. To be closed. */
+  /** The pin of a command that may run outside the sandbox. The owner closes it. Null: it cannot run there, or needs no approval. */
   pin: CommandPin | null;
 }
 

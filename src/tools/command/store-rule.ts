@@ -14,7 +14,7 @@ import type { CommandRun } from './command-run.ts';
 
 interface AcceptedRule {
   words: readonly string[];
-  /** What the person allowed for this run. */
+  /** The permissions that the person granted for this run. */
   permit: Permit;
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 /** The size of a huge entry. It takes no room on disk. */
 export const HUGE_BYTES = 600 * 1024 * 1024;
 
-/** What others can put at a path where a reader expects a small regular file. */
+/** Entries that others can put at a path where a reader expects a small regular file. */
 export const HOSTILE_ENTRIES: Readonly<Record<string, (path: string) => void>> = {
   'a pipe': makePipe,
   'a link to a pipe': (path) => linkTo(path, makePipe),

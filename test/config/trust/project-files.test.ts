@@ -17,7 +17,7 @@ class World {
   readonly home = join(this.base, 'home');
   readonly project = join(this.base, 'project');
   readonly record = join(this.home, 'heddle-trust.jsonl');
-  /** What the user trusts. */
+  /** The folders that the user trusts. */
   trusted: string[] = [this.project];
 
   get user() {

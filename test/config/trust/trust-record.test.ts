@@ -14,7 +14,7 @@ const line: fc.Arbitrary<TrustLine> = fc.oneof(
   fc.record({ folder: name, files, first: fc.constant(true as const) }),
 );
 
-/** The record that the lines result in, worked out in another way: by what counts for one file. */
+/** A second implementation of the record: computes the hash of each file on its own. */
 function trustedHash(lines: readonly TrustLine[], folder: string, path: string): string | undefined {
   const own = lines.filter((one) => one.folder === folder);
   const counting = own.filter((one, index) => one.first !== true || index === 0);

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 
 const END = 'end of the script';
 
-/** A shell that runs scripts for the test, one after the other. To start a process is much cheaper for it than for the test itself. */
+/** A shell that runs scripts for the test, one after the other. Starting a process costs the shell much less than the test. */
 export class HelperShell {
   readonly #shell: ChildProcess;
   readonly #waiting: { lines: string[]; resolve: (lines: string[]) => void }[] = [];
@@ -19,7 +19,7 @@ export class HelperShell {
     });
   }
 
-  /** Returns the lines that a script prints. It must not contain anything that the shell cannot parse. */
+  /** Returns the lines that a script prints. The shell must be able to parse the script. */
   run(script: string): Promise<string[]> {
     return new Promise((resolve) => {
       this.#waiting.push({ lines: [], resolve });

@@ -9,7 +9,7 @@ import { type HeddleProcess, place, startHeddle } from '../support.ts';
 
 const PROBE = pathToFileURL(join(import.meta.dirname, 'loop-probe.js')).href;
 
-/** What the probe in the server says. */
+/** The report of the probe in the server. */
 export interface Load {
   /** The longest time for which the main loop worked without a pause, since the last report. */
   workedMs: number;
@@ -53,7 +53,7 @@ export class HostileServer {
     return JSON.parse(text) as Load;
   }
 
-  /** Makes `growthMb` count from now. */
+  /** Makes `growthMb` measure from now. */
   restartGrowth(): number {
     writeFileSync(`/proc/${this.heddle.pid}/clear_refs`, '5');
     return this.heddle.memory().now;
@@ -69,7 +69,7 @@ export class HostileServer {
     await this.heddle.kill();
   }
 
-  /** Resolves when no process but these is left of those that the server has started. */
+  /** Resolves when all other processes that the server has started have ended. */
   async onlyChildren(expected: readonly string[]): Promise<string[]> {
     const others = () => this.heddle.children().filter((pid) => !expected.includes(pid));
     await vi.waitUntil(() => others().length === 0, { timeout: 5_000, interval: 5 }).catch(() => {});

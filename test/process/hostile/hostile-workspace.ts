@@ -37,7 +37,7 @@ export function hostileWorkspace(seed: number, options: Omit<WorldOptions, 'rand
   return { world, turns };
 }
 
-/** Where layouts want the same paths, a later one may be incomplete. */
+/** Ignores errors because a path is taken: if two layouts use the same path, the later one may be incomplete. */
 function unlessTaken(make: () => void): void {
   try {
     make();

@@ -9,12 +9,12 @@ import { type Finding, GROWTH_MB_MAX, runWorkspace, WORKED_MS_MAX } from './run-
 import { startedServer } from './started-server.ts';
 import { type RunSupplies, startSupplies } from './supplies.ts';
 
-/** So many cost about 110 s of two processors. By default only the first of them run. */
+/** These need about 110 s on two processors. By default only the first of them run. */
 const ALL = 1000;
-/** How many workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1 HEDDLE_HOSTILE_SEED=17` repeats one. */
+/** The number of workspaces, and the seed of the first one: `HEDDLE_HOSTILE_WORKSPACES=1 HEDDLE_HOSTILE_SEED=17` repeats one. */
 const COUNT = Number(process.env.HEDDLE_HOSTILE_WORKSPACES ?? 400);
 const FIRST_SEED = Number(process.env.HEDDLE_HOSTILE_SEED ?? 1);
-/** After so many workspaces with findings the run ends: each may take many seconds. */
+/** The run ends after this number of workspaces with findings, because each may take many seconds. */
 const FAILED_MAX = Number(process.env.HEDDLE_HOSTILE_FAILED_MAX ?? 20);
 /** The findings are written to this file as JSON. */
 const REPORT = process.env.HEDDLE_HOSTILE_REPORT;
@@ -29,7 +29,7 @@ interface Failure {
   findings: Finding[];
 }
 
-/** The seeds that are left, and what was found. All servers of the run share it. */
+/** The remaining seeds and the findings. All servers of the run share them. */
 class Workspaces {
   readonly failures: Failure[] = [];
   readonly layouts = new Set<string>();
@@ -45,7 +45,7 @@ class Workspaces {
     onTestFinished(() => this.#shell.end());
   }
 
-  /** Runs workspaces until none is left, each in a server that lives as long as nothing stops it. */
+  /** Runs workspaces until none is left. Starts a new server if one has ended. */
   async runAll(): Promise<void> {
     let server = await startedServer();
     let heapBytes = (await server.load({ collect: true })).heapBytes;

@@ -8,7 +8,7 @@ import type { Random } from './random.ts';
 const LARGE_BYTES = 600 * 1024 * 1024;
 const REFUSED = ['EEXIST', 'ENOTDIR', 'ENOENT', 'ELOOP', 'ENAMETOOLONG', 'EPERM', 'EACCES', 'EINVAL'];
 
-/** What worlds get from the run: things that cost a process to make, and the sockets that nobody may reach. */
+/** Resources that all worlds of a run share: pipes, which need a process to create, and sockets that commands must not reach. */
 export interface Supplies {
   /** Returns the path of a named pipe that nobody uses yet. */
   pipe(): string;
@@ -26,8 +26,8 @@ export interface WorldOptions {
 }
 
 /**
- * A workspace with hostile content, and what lies around it. Makers never write outside `base` and never replace anything: where
- * two layouts want the same path, the first has it.
+ * A workspace with hostile content, and the folders around it. Makers never write outside `base` and never replace anything: if
+ * two layouts use the same path, the first one keeps it.
  */
 export class HostileWorld {
   readonly base: string;
@@ -36,17 +36,17 @@ export class HostileWorld {
   readonly work: string;
   /** A folder that every user can write to, such as /tmp. It is a writable root. */
   readonly temp: string;
-  /** Has files that have a second name in the workspace. Commands may write them: a hard link that was there is the file itself. */
+  /** Contains files with hard links in the workspace. Commands may write these files through the links. */
   readonly linked: string;
   /** Nothing in here may change, and nothing may be added. */
   readonly outside: string;
   /** The names of the layouts. */
   readonly layouts: string[] = [];
-  /** Places that a refusal may name: it has to name one of them. */
+  /** Places that a refusal may name. It must name one of them. */
   readonly offenders = new Set<string>();
-  /** What commands must not change, create or remove, beside what is outside. */
+  /** Paths that commands must not change, create or remove, in addition to `outside`. */
   readonly kept = new Set<string>();
-  /** Folders that look as if a server that was killed had left them, so another one removes them. */
+  /** Folders that look like guards of a killed server, so the server removes them. */
   readonly guards = new Set<string>();
   /** Writable roots beside the workspace. */
   readonly roots: string[] = [];
@@ -113,12 +113,12 @@ export class HostileWorld {
     return this.link(path, name(1));
   }
 
-  /** States that nothing there may change. What is missing must stay missing. */
+  /** Adds paths that must not change. A missing path must stay missing. */
   keep(...paths: string[]): void {
     for (const path of paths) this.kept.add(path);
   }
 
-  /** Names the places of a layout. */
+  /** Adds places that a refusal may name. */
   blame(...paths: string[]): void {
     for (const path of paths) this.offenders.add(path);
   }

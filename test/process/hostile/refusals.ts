@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { TestClient } from '../../support/test-client.ts';
 import type { HostileWorld } from './hostile-world.ts';
 
-/** What bubblewrap writes if it cannot make the sandbox: the command never began. */
+/** The error of bubblewrap if it cannot create the sandbox. Then the command has not started. */
 const NOT_BEGUN = /^bwrap: /;
 
-/** Returns the texts of the refusals in a turn that do not name the place which is the reason. */
+/** Returns the texts of the refusals in a turn that do not name the place that causes them. */
 export function problemsWithRefusals(client: TestClient, turnId: string, world: HostileWorld): string[] {
   return refusals(client, turnId).filter((text) => !namesPlace(text, world));
 }
 
-/** Commands that were shown and did not begin. */
+/** The errors of commands that were shown and did not start. */
 function refusals(client: TestClient, turnId: string): string[] {
   return client
     .notifications('item/completed', (sent) => sent.turnId === turnId)
@@ -26,12 +26,12 @@ function namesPlace(text: string, { offenders, work, cwd }: HostileWorld): boole
   return places.some((place) => spellings(place).some((spelling) => text.includes(spelling))) || namesEntry(text, work);
 }
 
-/** Whether a path below the workspace is named: commands make further places. */
+/** Whether the text names a path below the workspace. Commands create further places there. */
 function namesEntry(text: string, work: string): boolean {
   return spellings(join(work, 'x')).some((spelling) => text.includes(spelling.slice(0, -1)));
 }
 
-/** As it is, and as JSON has it. */
+/** The path as it is, and as JSON encodes it. */
 function spellings(place: string): string[] {
   return [place, JSON.stringify(place).slice(1, -1)];
 }

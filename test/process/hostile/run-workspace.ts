@@ -26,7 +26,7 @@ const RELEASED_MS_MAX = 2_000;
 const ANSWER_MS_MAX = 10_000;
 const GIT_MS_MAX = 2_000;
 
-/** What went wrong in a workspace. */
+/** A problem that was found in a workspace. */
 export interface Finding {
   kind: 'slow' | 'grew' | 'stuck' | 'turn' | 'refusal' | 'outside' | 'protected' | 'left' | 'log' | 'harmless';
   text: string;
@@ -208,7 +208,6 @@ class Run implements WorkspaceRun {
   }
 }
 
-/** Whether git takes the folder for a repository, if it has no `.git`. */
 /** Whether git takes the folder itself for a repository. */
 function isBareRepository(folder: string): boolean {
   if (!['HEAD', 'objects', 'refs'].every((name) => existsSync(join(folder, name)))) return false;

@@ -13,11 +13,11 @@ const RECEIVER =
   'use Socket; $| = 1; socket(S, AF_UNIX, SOCK_DGRAM, 0); bind(S, sockaddr_un($ARGV[0])) or die $!; print "up\\n"; while (1) { recv(S, $b, 500, 0); print "$b\\n" }';
 
 export interface RunSupplies extends Supplies {
-  /** What sockets outside have received so far, which is forgotten with it. */
+  /** Returns and clears the list of messages that the sockets outside have received. */
   received(): string[];
 }
 
-/** Makes the supplies of a run in a new folder. What they need ends with the test. */
+/** Creates the supplies of a run in a new folder. Their processes and servers end with the test. */
 export async function startSupplies(folder: string): Promise<RunSupplies> {
   mkdirSync(folder);
   const streamSocket = join(folder, 'stream.sock');

@@ -1,4 +1,4 @@
-/** Rejects if the promise has not settled after so many milliseconds. */
+/** Rejects if the promise has not settled after this number of milliseconds. */
 export async function within<T>(ms: number, what: string, promise: Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(ms);
   const late = new Promise<never>((_resolve, reject) => {

@@ -7,7 +7,7 @@ import { commandWords } from './command-words.ts';
  * with a subscript or with a flag of zsh, which may run code.
  */
 const STRANGE = /(?![ \t\n])[\p{Z}\p{C}]|\\\n|\$\w*\[|\$[~=^+]/u;
-/** Syntax in which every program that starts is one of the commands in it. */
+/** Syntax that starts no programs other than the commands in it. */
 const TRACED: ReadonlySet<string> = new Set(
   (
     'program list pipeline command command_name subshell negated_command redirected_statement file_redirect file_descriptor ' +
@@ -27,12 +27,12 @@ const TRACED_FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['command_substitution', /^(?:\$\(|`[^`'"\\#]*`$)/],
   ['heredoc_redirect', /^<<-?\s*(?:\w+|'\w+'|"\w+")\s/],
 ]);
-/** Where zsh finds one of these alone, it begins or ends a block. */
+/** In zsh, one of these as a word of its own begins or ends a block. */
 const BLOCK_SIGN = /^[{}]$/;
 /** Text may stand between the children of these nodes. Between all others there must be blanks only. */
 const TEXT: ReadonlySet<string> = new Set(['string', 'heredoc_body']);
 const BLANK = /^[ \t\n]*$/;
-/** Below these, the form of the whole has been checked. */
+/** The children of these nodes are not checked, because the form of the whole node was. */
 const CHECKED_AS_A_WHOLE: ReadonlySet<string> = new Set(['expansion', 'test_command']);
 const DEPTH_MAX = 100;
 /** Larger trees take too long to read. */
@@ -61,7 +61,7 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
     return node.children.every((child) => !child.isNamed || trace(child, found, depth + 1));
   }
 
-  /** Whether only blanks stand between the children of a node. Otherwise, a shell may read the text there differently. */
+  /** Whether the text between the children of a node is only blanks. A shell may read other text there differently. */
   function hasBlankGaps({ children }: Node): boolean {
     return children.every((child, index) => isBlank(children[index - 1]?.endIndex ?? child.startIndex, child.startIndex));
   }
@@ -72,8 +72,8 @@ export async function readTracedCommands(script: string, readBash: ReadBash): Pr
 }
 
 /**
- * Whether no word of a node begins or ends a block, and whether a redirection has no words after its target: they would be words of a
- * command.
+ * False if a word of the node begins or ends a block, if a redirection has words after its target, which would be words of a command,
+ * or if a here-document is not plain.
  */
 function hasPlainParts(node: Node): boolean {
   if (node.type !== 'concatenation' && node.children.some(({ type, text }) => type === 'word' && BLOCK_SIGN.test(text))) return false;
@@ -84,7 +84,7 @@ function hasPlainParts(node: Node): boolean {
 /** The parts of a here-document, and of the line in which it begins. Words would be words of a command. */
 const HEREDOC_PARTS: ReadonlySet<string> = new Set(['heredoc_start', 'heredoc_body', 'heredoc_end', 'pipeline', 'list', 'file_redirect']);
 
-/** Whether a here-document runs no commands, and no line could end it earlier: the text after such a line would be commands. */
+/** Whether a here-document runs no commands and cannot end at an earlier line. The lines after an earlier end would run as commands. */
 function isPlainHeredoc(node: Node): boolean {
   if (!node.namedChildren.every(({ type }) => HEREDOC_PARTS.has(type))) return false;
   const child = (type: string) => node.children.find((one) => one.type === type)?.text ?? '';

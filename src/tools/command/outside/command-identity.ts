@@ -4,15 +4,15 @@ import { isAbsent, systemErrorCode } from '../../../base/system-error-code.ts';
 import { locateFile, pathOf } from '../../../files/file-location.ts';
 import { namedPaths, type PinnedCommand } from '../../../policy/outside/named-paths.ts';
 import { foldersAbove } from './folders-above.ts';
-import { gitPlaces } from './git-places.ts';
+import { gitDependencies } from './git-dependencies.ts';
 
-/** A command as it is named. Where its working directory leads is found each time. */
+/** A command without the real path of its working directory, which is resolved each time. */
 export type UnresolvedCommand = Omit<PinnedCommand, 'realCwd'>;
 
 /** The state of every place that a command depends on, by its path. */
 export type CommandIdentity = ReadonlyMap<string, string>;
 
-/** Files that are looked at at the same time. */
+/** The number of files that are examined at the same time. */
 const BATCH = 16;
 
 /**
@@ -26,7 +26,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   if (named === null) return null;
   const { code, data, sought, folders, usesGit } = named;
   const implied = await Promise.all(folders.map((folder) => soughtFiles(folder, sought)));
-  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitPlaces(folder, command.env))) : [];
+  const repositories = usesGit ? await Promise.all(folders.map((folder) => gitDependencies(folder, command.env))) : [];
   if (implied.includes(null) || repositories.includes(null)) return null;
   const states = new Map<string, string>();
   const look = async (paths: Iterable<string>, stateOf: (path: string) => Promise<string | null>) => {
@@ -45,7 +45,7 @@ export async function commandIdentity(command: UnresolvedCommand): Promise<Comma
   return states;
 }
 
-/** Where a path leads, whether anything is there or not. */
+/** Returns the real path of a path, which need not exist. Returns the code of the system's error if it cannot be resolved. */
 async function placeState(path: string): Promise<string> {
   try {
     return pathOf(await locateFile(path));
@@ -54,7 +54,7 @@ async function placeState(path: string): Promise<string> {
   }
 }
 
-/** The file or folder at a path. Null: there is none. */
+/** Returns the identity of the file or folder at a path, or the code of the system's error. Null: nothing is there. */
 async function codeState(path: string): Promise<string | null> {
   try {
     const { found } = await locateFile(path);

@@ -9,15 +9,15 @@ import { O_PATH } from '../../../files/o-path.ts';
 import { type CommandIdentity, commandIdentity, type UnresolvedCommand } from './command-identity.ts';
 
 /**
- * What a command depends on that may run outside the sandbox, as it was when the command was judged. It keeps the working
+ * The state of the files and folders that a command outside the sandbox depends on, taken when the command is judged. Keeps the working
  * directory open, so that a folder or link that replaces it has no effect.
  */
 export class CommandPin {
-  /** Null: the command depends on places that are too many or not known, so it cannot be recognized again. */
+  /** Null: the command depends on too many or unknown places, so it cannot be recognized again. */
   readonly identity: CommandIdentity | null;
   /** A path that leads to the working directory itself. Null: it does not exist, or the system has no such path. */
   readonly folder: string | null;
-  /** A link that commands can replace, and through which the working directory lies out of their reach. Null: there is none. */
+  /** A link that commands can replace, and that leads to a working directory which they cannot write. Null: there is none. */
   readonly strayed: string | null;
   readonly #command: UnresolvedCommand;
   readonly #handle: FileHandle | null;
@@ -44,8 +44,8 @@ export class CommandPin {
   }
 
   /**
-   * Returns a path that the command depends on and where something has changed since. Returns null if there is none. Without an
-   * identity, only the way to the working directory counts.
+   * Returns a path that the command depends on and that has changed since. Returns null if there is none. Without an identity, only
+   * checks the links in the path of the working directory.
    */
   async changed(): Promise<string | null> {
     if (this.strayed !== null) return this.strayed;
@@ -54,7 +54,7 @@ export class CommandPin {
     const now = await commandIdentity(this.#command);
     if (now === null) return this.#command.cwd;
     const changed = [...before.keys(), ...now.keys()].filter((path) => before.get(path) !== now.get(path));
-    // A replaced folder says more than the files in it, and than the places that it leads to.
+    // If the working directory was replaced, name it and not the files in it, which differ too.
     if (changed.includes(this.#command.cwd)) return this.#command.cwd;
     return changed.sort((one, other) => one.length - other.length)[0] ?? null;
   }
@@ -75,8 +75,8 @@ async function openFolder(path: string): Promise<FileHandle | null> {
 }
 
 /**
- * Returns the link that leads from a path to an opened folder out of the roots, if commands can replace it: a person who is asked sees
- * only the path. Returns the path itself if it led elsewhere a moment ago.
+ * Returns the link that commands can replace and through which a path led to an opened folder outside the roots. A person who is asked
+ * sees only the path. Returns the path itself if it now leads to another folder. Otherwise returns null.
  */
 function strayedLink(path: string, opened: string | null, roots: readonly string[]): string | null {
   if (opened === null || opened === path || roots.some((root) => isWithin(opened, root))) return null;

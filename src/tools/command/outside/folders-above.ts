@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-/** Programs look for their files in at most so many folders. */
+/** The maximum number of folders in which programs look for their files. */
 const FOLDERS_MAX = 64;
 
 /** Returns an absolute path and the folders above it, the nearest first. Returns null if there are more than 64 of them. */

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
-import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-entries.ts';
+import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../git/git-config-entries.ts';
 
 const SETTINGS_BYTES_MAX = 1024 * 1024;
 const FILES_MAX = 32;
@@ -20,7 +20,7 @@ interface Place {
 }
 
 /**
- * Reads files of settings and those that they include, whether a condition of the include holds or not. Returns null if a file cannot
+ * Reads files of settings and those that they include, even if the condition of an include does not hold. Returns null if a file cannot
  * be read or understood, or if there are more than 32.
  */
 export async function gitSettings(from: readonly string[], home: string): Promise<GitSettings | null> {
@@ -40,9 +40,8 @@ export async function gitSettings(from: readonly string[], home: string): Promis
   return { files, entries: all };
 }
 
-/** The files that settings include. Null: one of them is not certain. */
+/** The files that settings include. Null: one of them is unknown. */
 function includedFiles(entries: readonly GitConfigEntry[], place: Place): string[] | null {
-  const isInclude = ({ section, key }: GitConfigEntry) => key === 'path' && (section === 'include' || section === 'includeif');
   return settingPaths(entries.filter(isInclude), place);
 }
 
@@ -76,7 +75,7 @@ function settingPath(value: string, { from, home }: Place): string | null {
   return value.startsWith('~') || value.startsWith('%(') ? null : resolve(from, value);
 }
 
-/** The text of a file, empty if there is none. Null: it cannot be read as a whole. */
+/** The text of a file, empty if there is none. Null: it cannot be read completely. */
 async function settingsAt(path: string): Promise<string | null> {
   try {
     return (await readRegularFile(path, { bytesMax: SETTINGS_BYTES_MAX }))?.bytes.toString('utf8') ?? '';

@@ -11,7 +11,7 @@ import type { RepositoryFacts } from '../../../policy/outside/repository-facts.t
 import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
 import { repositoryFacts } from './repository-facts.ts';
 
-/** Following a path takes as long as handling so many lines. */
+/** The work of following a path, in the units of `EventLoopYield`. */
 const PATH_UNITS = 50;
 /** Variables of git that choose only names, texts and the user's own programs. */
 const PLAIN_VARIABLES =
@@ -72,7 +72,7 @@ function localRemotes(repository: RepositoryFacts | null): string[] {
   return addresses.filter((path) => path !== '');
 }
 
-/** Where a path leads, whether anything is there or not. Null: commands can change a link on it, or it cannot be looked at. */
+/** Returns the real path of a path, which need not exist. Null: commands can change a link in it, or it cannot be resolved. */
 function realPathOf(path: string, roots: readonly string[]): string | null {
   try {
     const { end, links, isComplete } = followPath(path);

@@ -1,26 +1,18 @@
-import { lstat, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listFolder } from '../../../base/files/list-folder.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
-import { isAbsent } from '../../../base/system-error-code.ts';
 import { type GitConfigEntry, gitConfigEntries } from '../../../git/git-config-entries.ts';
 import { gitFolder, readGitFile } from '../../../git/git-folder.ts';
 import { gitIndexSubmodules } from '../../../git/git-index-submodules.ts';
 import type { RepositoryFacts } from '../../../policy/outside/repository-facts.ts';
 import { foldersAbove } from './folders-above.ts';
+import { hooksIn } from './hooks-in.ts';
+import { mayExist, repositoryRoot } from './repository-root.ts';
 
 const CONFIG_BYTES_MAX = 256 * 1024;
-const HOOKS_MAX = 1000;
 const CAN_RUN = 0o111;
-const NO_ENTRIES = { entries: [], cut: false };
 /** A HEAD with which git takes a folder for a repository. */
 const HEAD = /^(?:ref: *refs\/\S+|[0-9a-f]{40})\s*$/;
-
-/** Returns the nearest folder that contains a `.git`, from a folder without links upwards. Returns null if there is none, or if the folder is too deep. */
-async function repositoryRoot(folder: string): Promise<string | null> {
-  for (const above of foldersAbove(folder) ?? []) if (await isThere(join(above, '.git'))) return above;
-  return null;
-}
 
 /**
  * Returns what the files of the repository say that git finds from a folder without links. Nothing in it is run. `hooksFrom`
@@ -28,7 +20,7 @@ async function repositoryRoot(folder: string): Promise<string | null> {
  * its `.git` does not belong to it.
  */
 export async function repositoryFacts(folder: string, hooksFrom: (root: string) => readonly string[]): Promise<RepositoryFacts | null> {
-  const root = await repositoryRoot(folder);
+  const root = await repositoryRoot(foldersAbove(folder) ?? []);
   const found = root === null ? null : await gitFolder(root);
   if (root === null || found === null) return null;
   const { own, shared } = found;
@@ -37,7 +29,7 @@ export async function repositoryFacts(folder: string, hooksFrom: (root: string) 
     isRepository(own, shared),
     repositorySettings(own, shared),
     Promise.all(hookFolders.map(runnableHooks)),
-    isThere(join(root, '.gitmodules')),
+    mayExist(join(root, '.gitmodules')),
   ]);
   return {
     root,
@@ -63,7 +55,7 @@ async function repositorySettings(own: string, shared: string): Promise<GitConfi
     [own, 'config.worktree'],
   ] as const) {
     const text = await readGitFile(folder, name, CONFIG_BYTES_MAX);
-    if (text === null && (await isThere(join(folder, name)))) return null;
+    if (text === null && (await mayExist(join(folder, name)))) return null;
     const { entries, isUnderstood } = gitConfigEntries(text ?? '');
     if (!isUnderstood) return null;
     all.push(...entries);
@@ -73,19 +65,9 @@ async function repositorySettings(own: string, shared: string): Promise<GitConfi
 
 /** Returns the names of the hooks that git would start. */
 async function runnableHooks(folder: string): Promise<string[]> {
-  const listed = await listFolder(folder, HOOKS_MAX).catch((error: unknown) => (isAbsent(error) ? NO_ENTRIES : null));
+  const hooks = await hooksIn(folder);
   // A folder that cannot be read, or only in part, may contain any hook.
-  if (listed === null || listed.cut) return [folder];
-  const hooks = listed.entries.map(({ name }) => name).filter((name) => !name.endsWith('.sample'));
+  if (hooks === null) return [folder];
   const modes = await Promise.all(hooks.map((name) => stat(join(folder, name)).catch(() => null)));
   return hooks.filter((_name, index) => ((modes[index]?.mode ?? 0) & CAN_RUN) !== 0);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    return !isAbsent(error);
-  }
 }

@@ -5,7 +5,7 @@ import { oddFile } from './odd-files.ts';
 
 const HOOK = '#!/bin/sh\n# canary\n';
 
-/** What `gitdir:` in a `.git` file may name. */
+/** Returns a path for `gitdir:` in a `.git` file. */
 function gitdirs({ outside, home, work, temp, random }: HostileWorld): string {
   return random.pick([
     ...[join(outside, 'repo', '.git'), join(outside, 'missing'), '../outside/repo/.git', '.git', './.git/modules/x', '..', '.', '/'],
@@ -67,7 +67,7 @@ function include(world: HostileWorld): void {
   world.keep(git, included);
 }
 
-/** The files of a bare repository, some of them missing: what is there stays as it is. */
+/** The files of a bare repository, some of them missing. Existing files are kept. */
 function bareRepository(world: HostileWorld): void {
   const { random } = world;
   const root = random.pick([world.work, world.at('sub'), world.at('sub', 'bare.git')]);

@@ -72,11 +72,11 @@ function noPermissions(world: HostileWorld): void {
 
 function hardLinks(world: HostileWorld): void {
   for (const name of ['hard', 'sub/hard']) if (world.random.chance(0.5)) world.hardLink(world.at(name), join(world.linked, 'file'));
-  // Without a name that commands may write.
+  // These links have protected names, so commands cannot change the file.
   for (const name of ['.codex/config.toml', '.git/config']) {
     if (world.random.chance(0.5)) world.hardLink(world.at(name), join(world.outside, 'config'));
   }
-  // No command writes here, only patches do.
+  // Commands do not write this path. Only patches do.
   world.hardLink(world.at('patched'), join(world.outside, 'config'));
 }
 

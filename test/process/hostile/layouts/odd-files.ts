@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HostileWorld } from '../hostile-world.ts';
 
-/** Ways to put something at a path that is not what a reader expects there. Each returns whether the path was free. */
+/** Functions that create an entry at a path that its readers do not expect. Each returns whether the path was free. */
 const ODD_FILES: readonly { weight: number; make(world: HostileWorld, path: string): boolean }[] = [
   { weight: 3, make: (world, path) => world.pipe(path) },
   { weight: 2, make: (world, path) => world.socket(path) },
@@ -28,7 +28,7 @@ const ODD_FILES: readonly { weight: number; make(world: HostileWorld, path: stri
   { weight: 1, make: (world, path) => world.link(path, world.temp) },
 ];
 
-/** Puts something odd at a path. Returns false if the path is taken. */
+/** Creates an unexpected entry at a path. Returns false if the path is taken. */
 export function oddFile(world: HostileWorld, path: string): boolean {
   return world.random.weighted(ODD_FILES).make(world, path);
 }

@@ -1,41 +1,38 @@
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Env } from '../../../base/env.ts';
-import { listFolder } from '../../../base/files/list-folder.ts';
 import { resolveLinks } from '../../../base/paths/follow-path.ts';
-import { isAbsent } from '../../../base/system-error-code.ts';
 import { type GitFolder, gitFolder } from '../../../git/git-folder.ts';
 import { possiblePaths } from '../../../policy/outside/named-paths.ts';
 import { foldersAbove } from './folders-above.ts';
 import { gitSettings, hooksPaths, userSettingsFiles } from './git-settings.ts';
+import { hooksIn } from './hooks-in.ts';
+import { repositoryRoot } from './repository-root.ts';
 
-const HOOKS_MAX = 1000;
-/** More places are not looked at. */
+/** More places are not examined. */
 const PLACES_MAX = 4096;
-/** With these, git takes any folder for a repository. */
+/** A folder with these entries is a repository for git, even without `.git`. */
 const REPOSITORY_FILES = ['HEAD', 'config', 'objects', 'refs', 'commondir'];
 
 /**
  * Returns the places that decide what git does in a folder: what makes a folder a repository, its settings with those of the user and
  * the included ones, the files that they name, and the hooks. Returns null if there are too many, or if one cannot be read.
  */
-export async function gitPlaces(folder: string, env: Env): Promise<string[] | null> {
+export async function gitDependencies(folder: string, env: Env): Promise<string[] | null> {
   const above = foldersAbove(resolveLinks(folder));
   if (above === null) return null;
-  const rootIndex = await indexOfRoot(above);
-  const root = above[rootIndex] ?? null;
+  const root = await repositoryRoot(above);
   const found = root === null ? null : await gitFolder(root);
-  // git may use it nevertheless.
+  // git may use this repository although heddle does not.
   if (root !== null && found === null) return null;
   const settled = await settledPlaces(root ?? folder, found, env);
   if (settled === null) return null;
-  const searched = root === null ? above : above.slice(0, rootIndex + 1);
+  const searched = root === null ? above : above.slice(0, above.indexOf(root) + 1);
   const bare = searched.flatMap((one) => REPOSITORY_FILES.map((name) => join(one, name)));
   const places = [...bare, ...settled, ...(root === null || found === null ? [] : [join(root, '.git'), found.own, found.shared])];
   return places.length > PLACES_MAX ? null : places;
 }
 
-/** The files with settings, the files that these name, and the hooks. Null: they are not certain. */
+/** The files with settings, the files that these name, and the hooks. Null: some of them are unknown. */
 async function settledPlaces(from: string, found: GitFolder | null, env: Env): Promise<string[] | null> {
   const home = env.HOME ?? '';
   const own = found === null ? [] : [join(found.shared, 'config'), join(found.own, 'config.worktree')];
@@ -43,33 +40,12 @@ async function settledPlaces(from: string, found: GitFolder | null, env: Env): P
   const named = settings === null ? null : hooksPaths(settings, { from, home });
   if (settings === null || named === null) return null;
   const folders = found === null ? named : [...named, join(found.shared, 'hooks')];
-  const hooks = await Promise.all(folders.map(hooksIn));
+  const hooks = await Promise.all(folders.map(hookPaths));
   if (hooks.includes(null)) return null;
   const values = settings.entries.flatMap(({ value }) => (value === null ? [] : [value, value.replaceAll('~/', `${home}/`)]));
   return [...settings.files, ...folders, ...hooks.flatMap((some) => some ?? []), ...possiblePaths(values, [from])];
 }
 
-/** The index of the first folder that contains a `.git`. -1: none does. */
-async function indexOfRoot(folders: readonly string[]): Promise<number> {
-  for (const [index, folder] of folders.entries()) if (await isThere(join(folder, '.git'))) return index;
-  return -1;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    return !isAbsent(error);
-  }
-}
-
-/** The hooks in a folder. Null: they cannot be listed as a whole. */
-async function hooksIn(folder: string): Promise<string[] | null> {
-  try {
-    const { entries, cut } = await listFolder(folder, HOOKS_MAX);
-    return cut ? null : entries.filter(({ name }) => !name.endsWith('.sample')).map(({ name }) => join(folder, name));
-  } catch (error) {
-    return isAbsent(error) ? [] : null;
-  }
+async function hookPaths(folder: string): Promise<string[] | null> {
+  return (await hooksIn(folder))?.map((name) => join(folder, name)) ?? null;
 }

@@ -22,7 +22,7 @@ const IN_WORKSPACE = [
 const IN_HOME = ['AGENTS.md', 'AGENTS.override.md', 'skills', 'skills/s', 'skills/s/SKILL.md'];
 const RULES = ['rules', 'rules/x.rules'];
 
-/** Contents that a reader may not expect, and those that lead it on. */
+/** Contents that a reader may not expect, and contents that lead it to other paths. */
 const CONTENTS: Record<string, string> = {
   nothing: '',
   'a NUL': 'gitdir: tree\0x\n',
@@ -55,7 +55,7 @@ const worlds = fc.record({
   trusted: fc.boolean(),
 });
 
-/** Makes the entries in an order in which the folders of others come first. Leaves out those whose folder is something else. */
+/** Creates the entries, shallow paths first. Omits an entry if its parent is not a folder or its path is taken. */
 function makeEntries(folder: string, entries: readonly Entry[]): Entry[] {
   return entries.toSorted(([a], [b]) => a.length - b.length).filter(([path, kind]) => makeEntry(join(folder, path), kind));
 }

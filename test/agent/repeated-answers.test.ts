@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ModelEvent } from '../../src/model/model.ts';
+import type { ThreadItem } from '../../src/protocol/generated/types.ts';
+import { idOf } from '../support/counting-ids.ts';
+import { brief } from '../support/expected.ts';
+import {
+  asked,
+  conversation,
+  functionCall,
+  message,
+  reasoning,
+  response,
+  retrying,
+  said,
+  TestModel,
+  USAGE,
+} from '../support/test-model.ts';
+import { startServer, type TestServer } from '../support/test-server.ts';
+
+const done: ModelEvent = { type: 'completed', usage: USAGE };
+const again = retrying('The stream broke.');
+
+/** The begin of a message with these deltas. */
+function begun(id: string, ...deltas: string[]): ModelEvent[] {
+  const [start] = message('', { id });
+  return [start as ModelEvent, ...deltas.map((delta): ModelEvent => ({ type: 'textDelta', itemId: id, delta }))];
+}
+
+function whole(id: string, text: string, chars = 2): ModelEvent[] {
+  const deltas = text.match(new RegExp(`.{1,${chars}}`, 'gs')) ?? [];
+  return [...begun(id, ...deltas), message(text, { id }).at(-1) as ModelEvent];
+}
+
+async function answer(...events: ModelEvent[]): Promise<TestServer> {
+  const server = await startServer({ model: new TestModel(events, response(message('next'))) });
+  await server.client.request('thread/start', {});
+  await server.client.turn(idOf(1), 'hi');
+  return server;
+}
+
+/** The text of each message as a client that appends deltas shows it, in the order of their starts. */
+function shown({ client }: TestServer): string[] {
+  const texts = new Map<string, string>();
+  for (const { item } of client.notifications('item/started')) if (item.type === 'agentMessage') texts.set(item.id, item.text);
+  for (const { itemId, delta } of client.notifications('item/agentMessage/delta'))
+    texts.set(itemId, (texts.get(itemId) ?? 'lost ') + delta);
+  return [...texts.values()];
+}
+
+async function stored({ client }: TestServer): Promise<string[]> {
+  const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
+  return brief(thread.turns[0]?.items ?? []);
+}
+
+const started = ({ client }: TestServer): ThreadItem['type'][] => client.notifications('item/started').map(({ item }) => item.type);
+
+test('a retry that gives the same answer goes on where the stream broke', async () => {
+  const server = await answer(...begun('m1', 'Hel', 'lo'), again, ...whole('m2', 'Hello world'), done);
+  expect(shown(server)).toEqual(['Hello world']);
+  expect(await stored(server)).toEqual(['user: hi', 'agent: Hello world']);
+});
+
+test('a retry with a shorter answer that clients have seen in part completes it', async () => {
+  const server = await answer(...begun('m1', 'Hello world'), again, ...whole('m2', 'Hello'), done);
+  expect(started(server)).toEqual(['userMessage', 'agentMessage']);
+  expect(await stored(server)).toEqual(['user: hi', 'agent: Hello']);
+});
+
+test('a retry with another answer shows it whole, as a message of its own', async () => {
+  const server = await answer(...begun('m1', 'Hello'), again, ...whole('m2', 'Help is here'), done);
+  expect(shown(server)).toEqual(['Hello', 'Help is here']);
+  expect(await stored(server)).toEqual(['user: hi', 'agent: Help is here']);
+});
+
+test('an answer that was complete when the stream broke is shown, stored and told to the model once', async () => {
+  const server = await answer(...whole('m1', 'Hello'), again, ...whole('m2', 'Hello'), done);
+  await server.client.turn(idOf(1), 'two');
+  expect(shown(server)).toEqual(['Hello', 'next']);
+  expect(await stored(server)).toEqual(['user: hi', 'agent: Hello']);
+  expect(conversation((server.model as TestModel).request(2))).toEqual([asked('hi'), said('Hello'), asked('two')]);
+});
+
+test('reasoning that is repeated is shown once, and a call that is repeated runs', async () => {
+  const attempt = [...reasoning('why'), ...functionCall('update_plan', { plan: [] })];
+  const server = await answer(...attempt, again, ...attempt, done);
+  expect(started(server)).toEqual(['userMessage', 'reasoning', 'agentMessage']);
+  expect(server.client.notifications('turn/plan/updated')).toHaveLength(1);
+});
+
+test('whatever the attempts are, clients see each message once, whole, and as it is stored', async () => {
+  const words = fc.array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+  const attempt = fc.record({ texts: fc.array(words, { maxLength: 2 }), cut: fc.nat(4), chars: fc.integer({ min: 1, max: 3 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 4 }), words, async (attempts, last) => {
+      const cutOff = attempts.flatMap(({ texts, cut, chars }, number) => [
+        ...texts.flatMap((text, index) => whole(`m${number}-${index}`, text, chars)),
+        ...begun(`m${number}`, last.slice(0, cut)),
+        again,
+      ]);
+      const server = await answer(...cutOff, ...whole('last', last), done);
+      const completed = server.client.notifications('item/completed').flatMap(({ item }) => (item.type === 'agentMessage' ? [item] : []));
+      expect(new Set(completed.map(({ id }) => id)).size).toBe(completed.length);
+      expect(await stored(server)).toEqual(['user: hi', ...completed.map(({ text }) => `agent: ${text}`)]);
+      expect(completed.at(-1)?.text === last || completed.some(({ text }) => text === last)).toBe(true);
+      // What was begun and not completed has never been longer than the answer that it was the start of.
+      for (const text of shown(server))
+        expect(completed.some((item) => item.text.startsWith(text) || text.startsWith(item.text))).toBe(true);
+      await server.close();
+    }),
+    { numRuns: 60 },
+  );
+});
