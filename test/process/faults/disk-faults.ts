@@ -13,7 +13,12 @@ const BROKEN: Cause = { names: /I\/O error|EIO|input\/output/i, not: /disk is fu
 export const diskFaults: FaultKind[] = [
   { name: 'disk-full', weight: 4, needsLibrary: true, run: diskFull },
   { name: 'size-limit', weight: 3, run: sizeLimit },
-  { name: 'write-fails', weight: 3, needsLibrary: true, run: (world) => fails(world, BROKEN, { calls: ['write'], error: 'EIO' }) },
+  {
+    name: 'write-fails',
+    weight: 3,
+    needsLibrary: true,
+    run: (world) => fails(world, BROKEN, { calls: ['write', 'truncate'], error: 'EIO' }),
+  },
   { name: 'sync-fails', weight: 3, needsLibrary: true, run: (world) => fails(world, BROKEN, { calls: ['sync'], error: 'EIO' }) },
   { name: 'read-fails', weight: 3, needsLibrary: true, run: (world) => fails(world, BROKEN, { calls: ['read'], error: 'EIO' }) },
   { name: 'slow-sync', weight: 2, needsLibrary: true, run: slowSync },

@@ -14,7 +14,13 @@ export function faultReport(results: readonly KindResult[]): { table: string; st
   const rows = results.map(({ kind, worlds, ms, failures }) => {
     const seeds = failures.map(({ seed }) => seed);
     const more = seeds.length > SEEDS_SHOWN_MAX ? ' …' : '';
-    return [kind, String(worlds), String(seeds.length), (ms / Math.max(1, worlds)).toFixed(0), seeds.slice(0, SEEDS_SHOWN_MAX).join(' ') + more];
+    return [
+      kind,
+      String(worlds),
+      String(seeds.length),
+      (ms / Math.max(1, worlds)).toFixed(0),
+      seeds.slice(0, SEEDS_SHOWN_MAX).join(' ') + more,
+    ];
   });
   const all = [['kind', 'faults', 'failed', 'ms each', 'failing seeds'], ...rows];
   const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];

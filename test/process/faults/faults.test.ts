@@ -79,21 +79,25 @@ async function startTools(): Promise<FaultTools> {
   return { shell, otherDatabase };
 }
 
-test.each(kinds)('$name: nothing announced is lost or doubled, every turn has one end, and the server works again', {
-  timeout: 3_600_000,
-}, async (kind) => {
-  const compiled = compileFaultyDisk(tempFolder());
-  const library = 'library' in compiled ? compiled.library : null;
-  if (kind.needsLibrary === true && 'missing' in compiled) {
-    process.stderr.write(`SKIPPED: faults of the kind ${kind.name}: ${compiled.missing}\n`);
-    return;
-  }
-  const count = Math.max(1, Math.round((COUNT * kind.weight) / weights));
-  const seeds = new Seeds(kind, { library, tools: await startTools(), count });
-  await Promise.all(Array.from({ length: Math.min(LANES, count) }, () => seeds.runAll()));
-  results.push(seeds.result);
-  expect(seeds.result.failures.map(({ seed, findings }) => ({ seed, findings }))).toEqual([]);
-});
+test.each(kinds)(
+  '$name: nothing announced is lost or doubled, every turn has one end, and the server works again',
+  {
+    timeout: 3_600_000,
+  },
+  async (kind) => {
+    const compiled = compileFaultyDisk(tempFolder());
+    const library = 'library' in compiled ? compiled.library : null;
+    if (kind.needsLibrary === true && 'missing' in compiled) {
+      process.stderr.write(`SKIPPED: faults of the kind ${kind.name}: ${compiled.missing}\n`);
+      return;
+    }
+    const count = Math.max(1, Math.round((COUNT * kind.weight) / weights));
+    const seeds = new Seeds(kind, { library, tools: await startTools(), count });
+    await Promise.all(Array.from({ length: Math.min(LANES, count) }, () => seeds.runAll()));
+    results.push(seeds.result);
+    expect(seeds.result.failures.map(({ seed, findings }) => ({ seed, findings }))).toEqual([]);
+  },
+);
 
 afterAll(() => {
   const { table, stories } = faultReport(results);

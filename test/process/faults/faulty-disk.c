@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WRITE = 1, SYNC = 2, READ = 4 };
+enum { WRITE = 1, SYNC = 2, READ = 4, TRUNCATE = 8 };
 
 /* FaultyDisk of faulty-disk.ts writes the same layout. */
 struct orders {
@@ -110,7 +110,7 @@ ssize_t pread(int file, void *bytes, size_t size, off_t at) { return fails(READ,
 
 ssize_t pread64(int file, void *bytes, size_t size, off64_t at) { return fails(READ, file) ? -1 : REAL(pread64)(file, bytes, size, at); }
 
-int ftruncate64(int file, off64_t size) { return fails(WRITE, file) ? -1 : REAL(ftruncate64)(file, size); }
+int ftruncate64(int file, off64_t size) { return fails(TRUNCATE, file) ? -1 : REAL(ftruncate64)(file, size); }
 
 int fsync(int file) { return fails(SYNC, file) ? -1 : REAL(fsync)(file); }
 

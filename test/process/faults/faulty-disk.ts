@@ -7,7 +7,7 @@ const SOURCE = join(import.meta.dirname, 'faulty-disk.c');
 const BYTES = 512;
 const PREFIX_AT = 64;
 const AFFECTED_AT = 28;
-const CALLS = { write: 1, sync: 2, read: 4 } as const;
+const CALLS = { write: 1, sync: 2, read: 4, truncate: 8 } as const;
 
 export interface DiskOrders {
   /** The calls that are affected. */

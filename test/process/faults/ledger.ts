@@ -85,12 +85,18 @@ export class Ledger {
   #turnCompleted({ threadId, turn: end }: ServerNotifications['turn/completed']): void {
     const turn = this.#turn(threadId, end.id);
     turn?.ends.push(end);
-    if (turn !== undefined && turn.ends.length > 1) this.problems.push(`the end of ${turn.plan.key} was announced ${turn.ends.length} times`);
+    if (turn !== undefined && turn.ends.length > 1)
+      this.problems.push(`the end of ${turn.plan.key} was announced ${turn.ends.length} times`);
   }
 
   #turn(threadId: string, turnId: string): KnownTurn | undefined {
     return this.threads.get(threadId)?.turns.find(({ id }) => id === turnId);
   }
+}
+
+/** What the client knows of a thread now. */
+export function knownNow(thread: KnownThread): KnownThread {
+  return { ...thread, turns: thread.turns.map((turn) => ({ ...turn, ends: [...turn.ends], completed: new Map(turn.completed) })) };
 }
 
 /** Compares the turns that a server returns with what the client was told about the thread. */
@@ -105,26 +111,37 @@ export function problemsOfTurns(thread: KnownThread, turns: readonly Turn[], rea
     ...twice(itemIds).map((id) => `the item ${id} is there twice`),
     ...(others > unanswered && reading.othersAllowed !== true ? [`${others} turns are there that were not accepted`] : []),
     ...turns.filter(({ status }) => status === 'inProgress' && !reading.running).map(({ id }) => `the turn ${id} has no end`),
-    ...known.flatMap((turn) => problemsOfTurn(turn, turns.find(({ id }) => id === turn.id))),
+    ...known.flatMap((turn) =>
+      problemsOfTurn(
+        turn,
+        turns.find(({ id }) => id === turn.id),
+      ),
+    ),
   ];
 }
 
-function problemsOfTurn({ plan: { key }, ends, completed }: KnownTurn, read: Turn | undefined): string[] {
-  if (read === undefined) return [`the accepted turn ${key} is missing`];
-  const [end] = ends;
-  const problems: string[] = [];
-  for (const [id, item] of completed) {
-    const found = read.items.find((one) => one.id === id);
-    if (found === undefined) problems.push(`the announced ${item.type} ${id} of ${key} is missing`);
-    else if (!isDeepStrictEqual(found, item)) problems.push(`the announced ${item.type} of ${key} differs: ${differing(item, found)}`);
-  }
-  if (end === undefined) return problems;
+function problemsOfTurn(turn: KnownTurn, read: Turn | undefined): string[] {
+  if (read === undefined) return [`the accepted turn ${turn.plan.key} is missing`];
+  return [...problemsOfItems(turn, read), ...problemsOfEnd(turn, read)];
+}
+
+function problemsOfItems({ plan: { key }, completed }: KnownTurn, { items }: Turn): string[] {
+  return [...completed].flatMap(([id, item]) => {
+    const found = items.find((one) => one.id === id);
+    if (found === undefined) return [`the announced ${item.type} ${id} of ${key} is missing`];
+    return isDeepStrictEqual(found, item) ? [] : [`the announced ${item.type} of ${key} differs: ${differing(item, found)}`];
+  });
+}
+
+function problemsOfEnd({ plan: { key }, ends: [end], completed }: KnownTurn, { status, items }: Turn): string[] {
+  if (end === undefined) return [];
   // The end of a turn that failed because the store failed is stored when the store works again, or never.
-  const same = read.status === end.status || (end.status === 'failed' && read.status === 'interrupted');
-  if (!same) problems.push(`${key} ended ${end.status}, and is read as ${read.status}`);
-  const unannounced = read.items.filter(({ id }) => !completed.has(id)).map(({ type }) => type);
-  if (end.status === 'completed' && unannounced.length > 0) problems.push(`${key} has items that were not announced: ${unannounced.join(' ')}`);
-  return problems;
+  const same = status === end.status || (end.status === 'failed' && status === 'interrupted');
+  const unannounced = items.filter(({ id }) => !completed.has(id)).map(({ type }) => type);
+  return [
+    ...(same ? [] : [`${key} ended ${end.status}, and is read as ${status}`]),
+    ...(end.status === 'completed' && unannounced.length > 0 ? [`${key} has items that were not announced: ${unannounced.join(' ')}`] : []),
+  ];
 }
 
 function differing(announced: ThreadItem, found: ThreadItem): string {
@@ -142,17 +159,19 @@ export function problemsOfWorkspace({ cwd, turns }: KnownThread): string[] {
 }
 
 function problemsOfEffects({ plan, completed }: KnownTurn, ran: readonly string[]): string[] {
-  const problems: string[] = [];
-  for (const item of completed.values()) {
-    if (item.type === 'commandExecution' && item.exitCode === 0) {
-      const token = plan.tokens.find((one) => item.command.includes(`echo ${one} `));
-      if (token === undefined || !ran.includes(token)) problems.push(`the command of ${plan.key} did not run: ${item.command}`);
-    }
-    if (item.type !== 'fileChange' || item.status !== 'completed') continue;
-    for (const { path } of item.changes) {
-      const expected = [...plan.patches.values()].find((patch) => patch.path === path)?.content;
-      if (!existsSync(path) || readFileSync(path, 'utf8') !== expected) problems.push(`the patch of ${plan.key} is not in ${path}`);
-    }
-  }
-  return problems;
+  return [...completed.values()].flatMap((item) => {
+    if (item.type === 'commandExecution') return item.exitCode === 0 ? problemsOfCommand(plan, item.command, ran) : [];
+    if (item.type !== 'fileChange' || item.status !== 'completed') return [];
+    return item.changes.flatMap(({ path }) => problemsOfPatch(plan, path));
+  });
+}
+
+function problemsOfCommand({ key, tokens }: TurnPlan, command: string, ran: readonly string[]): string[] {
+  const token = tokens.find((one) => command.includes(`echo ${one} `));
+  return token !== undefined && ran.includes(token) ? [] : [`the command of ${key} did not run: ${command}`];
+}
+
+function problemsOfPatch({ key, patches }: TurnPlan, path: string): string[] {
+  const expected = [...patches.values()].find((patch) => patch.path === path)?.content;
+  return existsSync(path) && readFileSync(path, 'utf8') === expected ? [] : [`the patch of ${key} is not in ${path}`];
 }

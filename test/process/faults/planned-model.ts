@@ -121,7 +121,9 @@ export function twice(list: readonly string[]): string[] {
 
 /** The user's messages; others come from the server. */
 function userTexts(input: ResponseItem[]): string[] {
-  return input.flatMap((item) => (item.type === 'message' && item.role === 'user' ? [textOf(item)] : [])).filter((text) => text.startsWith(KEY_START));
+  return input
+    .flatMap((item) => (item.type === 'message' && item.role === 'user' ? [textOf(item)] : []))
+    .filter((text) => text.startsWith(KEY_START));
 }
 
 function lastUserText(input: ResponseItem[]): string {

@@ -8,13 +8,13 @@ import type { World } from './world.ts';
 
 /** A server that ends in order may need this long, and the machine is busy. */
 const END_MS_MAX = 15_000;
-const INPUT_ENDED: Exit = { code: 0, signal: null };
+const TERMINATED = 128 + constants.signals.SIGTERM;
 
 /** Faults that end or stop a server, or its client. */
 export const processFaults: FaultKind[] = [
   { name: 'kill', weight: 8, run: kill },
-  { name: 'term', weight: 4, run: (world) => end(world, 'SIGTERM') },
-  { name: 'input-ends', weight: 3, run: (world) => end(world, null) },
+  { name: 'term', weight: 4, run: term },
+  { name: 'input-ends', weight: 3, run: inputEnds },
   { name: 'client-vanishes', weight: 3, run: clientVanishes },
   { name: 'client-stops-reading', weight: 3, run: clientStopsReading },
   { name: 'neighbour-stopped', weight: 4, run: neighbourStopped },
@@ -37,24 +37,50 @@ async function killAndFollow(world: World, number: number): Promise<void> {
   for (const left of await survivors(started)) world.find(`a process outlives the killed server: ${left}`);
 }
 
-/** `signal`: null closes the input instead. */
-async function end(world: World, signal: 'SIGTERM' | null): Promise<void> {
+async function term(world: World): Promise<void> {
   const server = await world.begin();
   await world.moment();
-  const both = signal !== null && world.random.chance(0.3);
+  const both = world.random.chance(0.3);
+  world.tell(both ? 'end of the input and SIGTERM' : 'SIGTERM');
+  await endAndFollow(world, server, () => {
+    if (both) server.input.end();
+    server.signal('SIGTERM');
+    return both ? [0, TERMINATED] : [TERMINATED];
+  });
+  // A client that ends the input is gone, and is told nothing more.
+  const untold = both ? [] : world.lane.ledger.openTurns(world.threads);
+  for (const { plan } of untold) world.find(`the accepted turn ${plan.key} has no end on the wire`);
+}
+
+async function inputEnds(world: World): Promise<void> {
+  const server = await world.begin();
+  await world.moment();
+  world.tell('end of the input');
+  await endAndFollow(world, server, () => {
+    server.input.end();
+    return [0];
+  });
+}
+
+async function clientVanishes(world: World): Promise<void> {
+  const server = await world.begin();
+  await world.moment();
+  world.tell('the client closes both pipes');
+  await endAndFollow(world, server, () => {
+    server.stdout.destroy();
+    server.stdin.destroy();
+    return [0];
+  });
+}
+
+/** Ends a server in order. `begin` returns the exit codes that are right. No process that the server started may be left. */
+async function endAndFollow(world: World, server: HeddleProcess, begin: () => number[]): Promise<void> {
   world.ending = true;
   world.lane.expectEnd(server);
   const started = descendants(server.pid);
-  world.tell([signal === null || both ? 'end of the input' : '', signal ?? ''].join(' '));
-  if (signal === null || both) server.input.end();
-  if (signal !== null) server.signal(signal);
+  const codes = begin();
   const exit = await ended(server);
-  const bySignal = { code: 128 + constants.signals.SIGTERM, signal: null };
-  const allowed = both ? [INPUT_ENDED, bySignal] : [signal === null ? INPUT_ENDED : bySignal];
-  if (!allowed.some(({ code }) => code === exit.code) || exit.signal !== null) world.find(`the server ended with ${JSON.stringify(exit)}`);
-  // A client that ends the input is gone, and is told nothing more.
-  const untold = signal === null || both ? [] : world.lane.ledger.openTurns(world.threads);
-  for (const { plan } of untold) world.find(`the accepted turn ${plan.key} has no end on the wire`);
+  if (exit.code === null || !codes.includes(exit.code)) world.find(`the server ended with ${JSON.stringify(exit)}`);
   world.cutOff(0);
   for (const left of await survivors(started)) world.find(`a process outlives the server: ${left}`);
 }
@@ -64,21 +90,6 @@ async function ended(server: HeddleProcess): Promise<Exit> {
   const exit = await within(END_MS_MAX, 'the end of the server', server.exit);
   await within(END_MS_MAX, 'the end of the output', server.ended);
   return exit;
-}
-
-async function clientVanishes(world: World): Promise<void> {
-  const server = await world.begin();
-  await world.moment();
-  world.ending = true;
-  world.lane.expectEnd(server);
-  const started = descendants(server.pid);
-  world.tell('the client closes both pipes');
-  server.stdout.destroy();
-  server.stdin.destroy();
-  const exit = await within(END_MS_MAX, 'the end of the server', server.exit);
-  if (exit.code !== 0) world.find(`the server ended with ${JSON.stringify(exit)}`);
-  world.cutOff(0);
-  for (const left of await survivors(started)) world.find(`a process outlives the server: ${left}`);
 }
 
 async function clientStopsReading(world: World): Promise<void> {

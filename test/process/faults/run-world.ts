@@ -71,20 +71,27 @@ async function restartSome(world: World): Promise<void> {
 async function checkLeftovers(world: World, { errorsExpected }: { errorsExpected: boolean }): Promise<void> {
   const { lane, threads } = world;
   const { servers } = lane;
-  for (const thread of threads) for (const problem of problemsOfWorkspace(thread)) world.find(problem);
-  for (const left of await processesLeft(lane.folder, servers)) world.find(`a process is left: ${left}`);
-  for (const { cwd } of threads) for (const name of await workspaceLeft(cwd)) world.find(`${name} is left in the workspace`);
-  for (const left of await homeLeft(lane.where.home, servers.length)) world.find(`${left} is left in the home`);
-  for (const problem of [...lane.ledger.problems.splice(0), ...lane.model.problems.splice(0)]) world.find(problem);
-  for (const server of servers) {
-    for (const problem of server.problems.splice(0)) world.find(`invalid message: ${problem}`);
-    if (!errorsExpected) for (const line of server.errors()) world.find(`logged: ${line.slice(0, 500)}`);
-    server.stderr = '';
-  }
-  const database = neverCollect(new Database(lane.database, { readonly: true, fileMustExist: true }));
+  const found = [
+    ...threads.flatMap((thread) => problemsOfWorkspace(thread)),
+    ...(await processesLeft(lane.folder, servers)).map((left) => `a process is left: ${left}`),
+    ...(await Promise.all(threads.map(({ cwd }) => workspaceLeft(cwd)))).flat().map((name) => `${name} is left in a workspace`),
+    ...(await homeLeft(lane.where.home, servers.length)).map((left) => `left in the home: ${left}`),
+    ...lane.ledger.problems.splice(0),
+    ...lane.model.problems.splice(0),
+    ...servers.flatMap((server) => server.problems.splice(0)).map((problem) => `invalid message: ${problem}`),
+    ...(errorsExpected ? [] : servers.flatMap((server) => server.errors()).map((line) => `logged: ${line.slice(0, 500)}`)),
+    ...damage(lane.database),
+  ];
+  for (const problem of found) world.find(problem);
+  for (const server of servers) server.stderr = '';
+}
+
+/** What SQLite finds wrong with a database. */
+function damage(file: string): string[] {
+  const database = neverCollect(new Database(file, { readonly: true, fileMustExist: true }));
   try {
     const said = database.pragma('quick_check', { simple: true });
-    if (said !== 'ok') world.find(`quick_check says ${said}`);
+    return said === 'ok' ? [] : [`quick_check says ${said}`];
   } finally {
     database.close();
   }

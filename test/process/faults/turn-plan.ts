@@ -43,11 +43,13 @@ export interface PlanOptions {
 /** Chooses what the model does in a turn. */
 export function planTurn(random: Random, { key, cwd, mayHang, plain = false }: PlanOptions): TurnPlan {
   const plan = emptyPlan(key, random.chance(0.5));
-  const rounds = plain ? 0 : random.weighted([
-    { weight: 3, rounds: 0 },
-    { weight: 4, rounds: 1 },
-    { weight: 2, rounds: 2 },
-  ]).rounds;
+  const rounds = plain
+    ? 0
+    : random.weighted([
+        { weight: 3, rounds: 0 },
+        { weight: 4, rounds: 1 },
+        { weight: 2, rounds: 2 },
+      ]).rounds;
   for (let round = 0; round < rounds; round++) {
     const calls = Array.from({ length: random.between(1, 3) }, (_, call) =>
       random.chance(0.3) ? patchCall(plan, cwd, `${round}-${call}`) : commandCall(plan, random, { name: `${round}-${call}`, mayHang }),

@@ -5,7 +5,7 @@ import type { Random } from '../hostile/random.ts';
 import { LateError, within } from '../hostile/within.ts';
 import type { HeddleProcess } from '../support.ts';
 import { ANSWER_MS_MAX, type Lane } from './lane.ts';
-import { type KnownThread, type KnownTurn, problemsOfTurns, type Reading } from './ledger.ts';
+import { type KnownThread, type KnownTurn, knownNow, problemsOfTurns, type Reading } from './ledger.ts';
 import { KEY_START, planCall, planCheck, planTurn, type TurnPlan } from './turn-plan.ts';
 
 /** A turn ends within this time, however busy the machine is. */
@@ -128,6 +128,8 @@ export class World {
   async verify({ running }: Pick<Reading, 'running'> = { running: false }): Promise<void> {
     for (const thread of [...this.threads, ...this.lane.kept]) {
       const server = await this.lane.server(thread.server);
+      // More may be announced before the answer comes.
+      const known = knownNow(thread);
       const asked = server.ask('thread/read', { threadId: thread.id, includeTurns: true });
       const { result, error } = await this.answered('thread/read', asked);
       if (error !== undefined) {
@@ -135,7 +137,7 @@ export class World {
         continue;
       }
       const { turns } = (result as { thread: { turns: Turn[] } }).thread;
-      for (const problem of problemsOfTurns(thread, turns, { running, othersAllowed: this.othersAllowed })) this.find(problem);
+      for (const problem of problemsOfTurns(known, turns, { running, othersAllowed: this.othersAllowed })) this.find(problem);
     }
   }
 
@@ -280,7 +282,8 @@ export class World {
       this.#wake = () => isDone() && resolve();
     });
     const crash = new Promise<never>((_resolve, reject) => {
-      for (const server of this.lane.servers) void server.exit.then(() => this.lane.crashed.includes(server) && reject(new Error('a server crashed')));
+      for (const server of this.lane.servers)
+        void server.exit.then(() => this.lane.crashed.includes(server) && reject(new Error('a server crashed')));
     });
     await within(TURN_MS_MAX, what, Promise.race([done, crash]));
     this.#wake = () => {};
