@@ -11,17 +11,17 @@ const BROKEN: Cause = { names: /I\/O error|EIO|input\/output/i, not: /disk is fu
 
 /** Faults of the disk below the database. */
 export const diskFaults: FaultKind[] = [
-  { name: 'disk-full', weight: 4, needsLibrary: true, run: diskFull },
-  { name: 'size-limit', weight: 3, run: sizeLimit },
+  { name: 'disk-full', weight: 4, needs: 'library', run: diskFull },
+  { name: 'size-limit', weight: 3, needs: 'prlimit', run: sizeLimit },
   {
     name: 'write-fails',
     weight: 3,
-    needsLibrary: true,
+    needs: 'library',
     run: (world) => fails(world, BROKEN, { calls: ['write', 'truncate'], error: 'EIO' }),
   },
-  { name: 'sync-fails', weight: 3, needsLibrary: true, run: (world) => fails(world, BROKEN, { calls: ['sync'], error: 'EIO' }) },
-  { name: 'read-fails', weight: 3, needsLibrary: true, run: (world) => fails(world, BROKEN, { calls: ['read'], error: 'EIO' }) },
-  { name: 'slow-sync', weight: 2, needsLibrary: true, run: slowSync },
+  { name: 'sync-fails', weight: 3, needs: 'library', run: (world) => fails(world, BROKEN, { calls: ['sync'], error: 'EIO' }) },
+  { name: 'read-fails', weight: 3, needs: 'library', run: (world) => fails(world, BROKEN, { calls: ['read'], error: 'EIO' }) },
+  { name: 'slow-sync', weight: 2, needs: 'library', run: slowSync },
 ];
 
 function diskFull(world: World): Promise<void> {

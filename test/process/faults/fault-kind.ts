@@ -13,8 +13,8 @@ export interface FaultKind {
   name: string;
   /** A kind with weight 2 has twice as many seeds as one with weight 1. */
   weight: number;
-  /** Whether the library that makes the disk faulty is needed. */
-  needsLibrary?: boolean;
+  /** The library that makes the disk faulty, or a program. */
+  needs?: 'library' | 'prlimit';
   /** Begins turns, makes the fault, and lifts it. Turns may still run then. */
   run(world: World, tools: FaultTools): Promise<void>;
 }

@@ -1,14 +1,15 @@
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { tempFolder } from '../../config/temp-folder.ts';
+import { afterAll, expect, test } from 'vitest';
 import { HelperShell } from '../hostile/helper-shell.ts';
 import { diskFaults } from './disk-faults.ts';
 import type { FaultKind, FaultTools } from './fault-kind.ts';
-import { faultReport, type KindResult } from './fault-report.ts';
+import { faultTable, type KindResult, kindStories } from './fault-table.ts';
 import { compileFaultyDisk } from './faulty-disk.ts';
 import { fileFaults } from './file-faults.ts';
 import { Lane } from './lane.ts';
+import { makeDatabase } from './make-database.ts';
 import { processFaults } from './process-faults.ts';
 import { runWorld } from './run-world.ts';
 
@@ -35,15 +36,11 @@ const results: KindResult[] = [];
 class Seeds {
   readonly result: KindResult;
   readonly #kind: FaultKind;
-  readonly #library: string | null;
-  readonly #tools: FaultTools;
   readonly #count: number;
   #next = FIRST_SEED;
 
-  constructor(kind: FaultKind, { library, tools, count }: { library: string | null; tools: FaultTools; count: number }) {
+  constructor(kind: FaultKind, count: number) {
     this.#kind = kind;
-    this.#library = library;
-    this.#tools = tools;
     this.#count = count;
     this.result = { kind: kind.name, worlds: 0, ms: 0, failures: [] };
   }
@@ -52,8 +49,8 @@ class Seeds {
     let lane: Lane | null = null;
     for (let worlds = 1; this.#next < FIRST_SEED + this.#count && this.result.failures.length < FAILED_MAX; worlds++) {
       const seed = this.#next++;
-      lane ??= await Lane.create(this.#library);
-      const { findings, story, ms } = await runWorld(this.#kind, seed, lane, this.#tools);
+      lane ??= await Lane.create(library);
+      const { findings, story, ms } = await runWorld(this.#kind, seed, lane, tools);
       this.result.worlds++;
       this.result.ms += ms;
       if (findings.length > 0) this.result.failures.push({ seed, story, findings });
@@ -65,18 +62,17 @@ class Seeds {
   }
 }
 
-async function startTools(): Promise<FaultTools> {
-  const shell = new HelperShell();
-  onTestFinished(() => shell.end());
-  const other = await Lane.create(null);
-  const server = await other.server();
-  await server.request('thread/start', { cwd: other.where.work });
-  other.expectEnd(server);
-  await server.finish();
-  const otherDatabase = join(tempFolder(), 'other.db');
-  copyFileSync(other.database, otherDatabase);
-  await other.close();
-  return { shell, otherDatabase };
+const folder = mkdtempSync(join(tmpdir(), 'heddle-faults-'));
+const shell = new HelperShell();
+const compiled = compileFaultyDisk(folder);
+const library = 'library' in compiled ? compiled.library : null;
+const tools: FaultTools = { shell, otherDatabase: makeDatabase(folder) };
+
+/** Why faults of a kind cannot be made here; null: they can. */
+async function missing({ needs }: FaultKind): Promise<string | null> {
+  if (needs === 'library' && 'missing' in compiled) return compiled.missing;
+  if (needs === 'prlimit' && (await shell.run('command -v prlimit')).join('') === '') return 'there is no program prlimit';
+  return null;
 }
 
 test.each(kinds)(
@@ -85,22 +81,23 @@ test.each(kinds)(
     timeout: 3_600_000,
   },
   async (kind) => {
-    const compiled = compileFaultyDisk(tempFolder());
-    const library = 'library' in compiled ? compiled.library : null;
-    if (kind.needsLibrary === true && 'missing' in compiled) {
-      process.stderr.write(`SKIPPED: faults of the kind ${kind.name}: ${compiled.missing}\n`);
+    const reason = await missing(kind);
+    if (reason !== null) {
+      process.stderr.write(`SKIPPED: faults of the kind ${kind.name}: ${reason}\n`);
       return;
     }
     const count = Math.max(1, Math.round((COUNT * kind.weight) / weights));
-    const seeds = new Seeds(kind, { library, tools: await startTools(), count });
+    const seeds = new Seeds(kind, count);
     await Promise.all(Array.from({ length: Math.min(LANES, count) }, () => seeds.runAll()));
     results.push(seeds.result);
+    process.stdout.write(kindStories(seeds.result));
     expect(seeds.result.failures.map(({ seed, findings }) => ({ seed, findings }))).toEqual([]);
   },
 );
 
 afterAll(() => {
-  const { table, stories } = faultReport(results);
-  process.stdout.write(`${stories}${table}\n`);
+  process.stdout.write(`${faultTable(results)}\n`);
+  shell.end();
+  rmSync(folder, { recursive: true });
   if (REPORT !== undefined) writeFileSync(REPORT, JSON.stringify(results, null, 1));
 });

@@ -23,6 +23,8 @@ export interface KnownTurn {
 export interface KnownThread {
   readonly id: string;
   readonly cwd: string;
+  /** Whether its commands run in the sandbox, which needs guards in the workspace. */
+  readonly sandboxed: boolean;
   readonly turns: KnownTurn[];
   /** The number of the server that has it loaded. */
   server: number;
@@ -50,8 +52,8 @@ export class Ledger {
     return { turn, requestId: plan.key };
   }
 
-  addThread(id: string, { cwd, server }: { cwd: string; server: number }): KnownThread {
-    const thread: KnownThread = { id, cwd, server, turns: [] };
+  addThread(id: string, settings: Pick<KnownThread, 'cwd' | 'sandboxed' | 'server'>): KnownThread {
+    const thread: KnownThread = { id, ...settings, turns: [] };
     this.threads.set(id, thread);
     return thread;
   }

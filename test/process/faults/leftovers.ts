@@ -26,7 +26,10 @@ export async function survivors(pids: readonly string[]): Promise<string[]> {
 
 /** Resolves with the files in a workspace that neither commands nor patches made. */
 export async function workspaceLeft(cwd: string): Promise<string[]> {
-  const left = () => (existsSync(cwd) ? readdirSync(cwd).filter((name) => name !== RAN && !name.startsWith('patched-')) : []);
+  const left = () => {
+    const names = existsSync(cwd) ? readdirSync(cwd, { recursive: true, encoding: 'utf8' }) : [];
+    return names.filter((name) => name !== RAN && !name.startsWith('patched-'));
+  };
   await gone(left);
   return left();
 }
@@ -35,12 +38,17 @@ export async function workspaceLeft(cwd: string): Promise<string[]> {
 export async function homeLeft(home: string, servers: number): Promise<string[]> {
   const left = () => {
     const drafts = readdirSync(home).filter((name) => /\.new(-|$)|\.tmp$/.test(name));
-    const writers = join(home, 'heddle-writers');
-    const locks = existsSync(writers) ? readdirSync(writers).filter((name) => name.endsWith('.lock')) : [];
-    return [...drafts, ...(locks.length > servers ? [`${locks.length} lock files of ${servers} servers`] : [])];
+    const locks = lockFiles(home);
+    return [...drafts, ...(locks > servers ? [`${locks} lock files of ${servers} servers`] : [])];
   };
   await gone(left);
   return left();
+}
+
+/** How many lock files of servers a home has. */
+export function lockFiles(home: string): number {
+  const writers = join(home, 'heddle-writers');
+  return existsSync(writers) ? readdirSync(writers).filter((name) => name.endsWith('.lock')).length : 0;
 }
 
 /** The processes that a server has started and that these started, as process ids. */

@@ -3,15 +3,17 @@ import { neverCollect } from '../../../src/store/sqlite/database/load-sqlite.ts'
 import { Random } from '../hostile/random.ts';
 import { within } from '../hostile/within.ts';
 import type { FaultKind, FaultTools } from './fault-kind.ts';
-import type { Lane } from './lane.ts';
+import { ANSWER_MS_MAX, type Lane } from './lane.ts';
 import { problemsOfWorkspace } from './ledger.ts';
-import { homeLeft, processesLeft, workspaceLeft } from './leftovers.ts';
+import { homeLeft, lockFiles, processesLeft, workspaceLeft } from './leftovers.ts';
 import { World } from './world.ts';
 
 /** A world never takes as long. */
 const WORLD_MS_MAX = 120_000;
 /** How many threads of earlier worlds stay. */
 const KEPT_MAX = 3;
+/** A server that only starts and ends. */
+const NEXT_SERVER = 2;
 
 /** What was found in a world: nothing is right. */
 export interface WorldRun {
@@ -75,7 +77,7 @@ async function checkLeftovers(world: World, { errorsExpected }: { errorsExpected
     ...threads.flatMap((thread) => problemsOfWorkspace(thread)),
     ...(await processesLeft(lane.folder, servers)).map((left) => `a process is left: ${left}`),
     ...(await Promise.all(threads.map(({ cwd }) => workspaceLeft(cwd)))).flat().map((name) => `${name} is left in a workspace`),
-    ...(await homeLeft(lane.where.home, servers.length)).map((left) => `left in the home: ${left}`),
+    ...(await filesLeftInHome(lane)).map((left) => `left in the home: ${left}`),
     ...lane.ledger.problems.splice(0),
     ...lane.model.problems.splice(0),
     ...servers.flatMap((server) => server.problems.splice(0)).map((problem) => `invalid message: ${problem}`),
@@ -84,6 +86,18 @@ async function checkLeftovers(world: World, { errorsExpected }: { errorsExpected
   ];
   for (const problem of found) world.find(problem);
   for (const server of servers) server.stderr = '';
+}
+
+/** The next server that starts removes what killed ones left. */
+async function filesLeftInHome(lane: Lane): Promise<string[]> {
+  const { home } = lane.where;
+  if (lockFiles(home) === lane.servers.length) return homeLeft(home, lane.servers.length);
+  const next = await lane.server(NEXT_SERVER);
+  const { thread } = await next.request('thread/start', { cwd: home });
+  await next.request('thread/delete', { threadId: thread.id });
+  lane.expectEnd(next);
+  await within(ANSWER_MS_MAX, 'the end', next.finish());
+  return homeLeft(home, lane.servers.length);
 }
 
 /** What SQLite finds wrong with a database. */

@@ -64,11 +64,14 @@ export function planTurn(random: Random, { key, cwd, mayHang, plain = false }: P
   return plan;
 }
 
-/** A turn that runs one command and ends. */
-export function planCheck(key: string): TurnPlan {
+/** A turn that says something, after one command if it is to run one. */
+export function planCheck(key: string, { command }: { command: boolean }): TurnPlan {
   const plan = emptyPlan(key, false);
-  plan.tokens.push(`${key}-check`);
-  plan.responses.push(whole(call('exec_command', { cmd: append(`${key}-check`), login: false }, `${key}-check`)));
+  const token = `${key}-check`;
+  if (command) {
+    plan.tokens.push(token);
+    plan.responses.push(whole(call('exec_command', { cmd: append(token), login: false }, token)));
+  }
   plan.responses.push(whole(message(`${key} works`, `msg_${key}`)));
   return plan;
 }

@@ -85,7 +85,7 @@ export class World {
       ]);
       const { sandbox, approvalPolicy } = policy;
       const { thread } = await this.answered('thread/start', server.request('thread/start', { cwd, sandbox, approvalPolicy }));
-      started.push(this.lane.ledger.addThread(thread.id, { cwd, server: number }));
+      started.push(this.lane.ledger.addThread(thread.id, { cwd, server: number, sandboxed: sandbox === 'workspace-write' }));
     }
     this.threads.push(...started);
     return started;
@@ -93,7 +93,7 @@ export class World {
 
   /** Starts threads with a turn in each, and does not wait for the turns. */
   async begin(number = 0, { mayHang = true } = {}): Promise<HeddleProcess> {
-    for (const thread of await this.startThreads(number, this.random.between(1, 3))) this.startTurn(thread, { mayHang });
+    for (const thread of await this.startThreads(number, this.random.between(1, 2))) this.startTurn(thread, { mayHang });
     return this.lane.server(number);
   }
 
@@ -141,9 +141,10 @@ export class World {
     }
   }
 
-  /** Resumes the threads that were unloaded, and runs a turn with a command in each. */
+  /** Resumes the threads that were unloaded, and runs a turn in each, in the first one and in sandboxes with a command. */
   async works(): Promise<void> {
-    for (const thread of this.threads) {
+    const checks: KnownTurn[] = [];
+    for (const [index, thread] of this.threads.entries()) {
       const server = await this.lane.server(thread.server);
       const loaded = await this.answered('thread/loaded/list', server.request('thread/loaded/list', {}));
       if (!loaded.data.includes(thread.id)) {
@@ -153,9 +154,8 @@ export class World {
           continue;
         }
       }
-      this.#ask(thread, planCheck(this.#nextKey()));
+      checks.push(this.#ask(thread, planCheck(this.#nextKey(), { command: index === 0 || thread.sandboxed })));
     }
-    const checks = this.threads.flatMap(({ turns }) => turns.slice(-1)).filter(({ plan }) => plan.tokens[0]?.endsWith('-check'));
     await this.settle();
     for (const { plan, refused, ends } of checks) {
       const status = refused ?? ends[0]?.error?.message ?? ends[0]?.status;

@@ -9,8 +9,8 @@ export interface KindResult {
 
 const SEEDS_SHOWN_MAX = 8;
 
-/** Returns a table of the kinds, and the story of each seed that failed. */
-export function faultReport(results: readonly KindResult[]): { table: string; stories: string } {
+/** Returns a table of the kinds. */
+export function faultTable(results: readonly KindResult[]): string {
   const rows = results.map(({ kind, worlds, ms, failures }) => {
     const seeds = failures.map(({ seed }) => seed);
     const more = seeds.length > SEEDS_SHOWN_MAX ? ' …' : '';
@@ -26,7 +26,12 @@ export function faultReport(results: readonly KindResult[]): { table: string; st
   const widths = all[0]?.map((_, column) => Math.max(3, ...all.map((row) => row[column]?.length ?? 0))) ?? [];
   const lines = all.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
   lines.splice(1, 0, `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`);
-  return { table: lines.join('\n'), stories: results.flatMap((result) => result.failures.map((one) => story(result.kind, one))).join('') };
+  return lines.join('\n');
+}
+
+/** Returns what happened in each seed that failed. */
+export function kindStories({ kind, worlds, failures }: KindResult): string {
+  return `${kind}: ${worlds} faults, ${failures.length} failed\n${failures.map((one) => story(kind, one)).join('')}`;
 }
 
 function story(kind: string, { seed, story: what, findings }: KindResult['failures'][number]): string {
