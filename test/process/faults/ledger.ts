@@ -23,8 +23,8 @@ export interface KnownTurn {
 export interface KnownThread {
   readonly id: string;
   readonly cwd: string;
-  /** Whether its commands run in the sandbox, which needs guards in the workspace. */
-  readonly sandboxed: boolean;
+  /** In `workspace-write`, its commands need guards in the workspace. */
+  readonly sandbox: 'danger-full-access' | 'workspace-write';
   readonly turns: KnownTurn[];
   /** The number of the server that has it loaded. */
   server: number;
@@ -52,7 +52,7 @@ export class Ledger {
     return { turn, requestId: plan.key };
   }
 
-  addThread(id: string, settings: Pick<KnownThread, 'cwd' | 'sandboxed' | 'server'>): KnownThread {
+  addThread(id: string, settings: Pick<KnownThread, 'cwd' | 'sandbox' | 'server'>): KnownThread {
     const thread: KnownThread = { id, ...settings, turns: [] };
     this.threads.set(id, thread);
     return thread;

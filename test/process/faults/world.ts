@@ -85,7 +85,7 @@ export class World {
       ]);
       const { sandbox, approvalPolicy } = policy;
       const { thread } = await this.answered('thread/start', server.request('thread/start', { cwd, sandbox, approvalPolicy }));
-      started.push(this.lane.ledger.addThread(thread.id, { cwd, server: number, sandboxed: sandbox === 'workspace-write' }));
+      started.push(this.lane.ledger.addThread(thread.id, { cwd, server: number, sandbox }));
     }
     this.threads.push(...started);
     return started;
@@ -148,13 +148,17 @@ export class World {
       const server = await this.lane.server(thread.server);
       const loaded = await this.answered('thread/loaded/list', server.request('thread/loaded/list', {}));
       if (!loaded.data.includes(thread.id)) {
-        const { error } = await this.answered('thread/resume', server.ask('thread/resume', { threadId: thread.id }));
+        const { sandbox } = thread;
+        const { error } = await this.answered(
+          'thread/resume',
+          server.ask('thread/resume', { threadId: thread.id, sandbox, approvalPolicy: 'never' }),
+        );
         if (error !== undefined) {
           this.find(`thread/resume of an announced thread: ${error.message}`);
           continue;
         }
       }
-      checks.push(this.#ask(thread, planCheck(this.#nextKey(), { command: index === 0 || thread.sandboxed })));
+      checks.push(this.#ask(thread, planCheck(this.#nextKey(), { command: index === 0 || thread.sandbox === 'workspace-write' })));
     }
     await this.settle();
     for (const { plan, refused, ends } of checks) {
