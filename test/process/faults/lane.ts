@@ -10,6 +10,9 @@ import { PlannedModel } from './planned-model.ts';
 /** Far longer than any start, answer or end takes. */
 export const ANSWER_MS_MAX = 15_000;
 
+/** The model may stall as long as a world takes. */
+const STALL_MS_MAX = 600_000;
+
 /** A home and the servers in it, which run one world after the other. */
 export class Lane {
   readonly where: Place;
@@ -30,7 +33,7 @@ export class Lane {
 
   private constructor(model: PlannedModel, library: string | null) {
     this.model = model;
-    this.where = place({ 'config.toml': providerToml(model.port) });
+    this.where = place({ 'config.toml': providerToml(model.port, { stream_idle_timeout_ms: STALL_MS_MAX }) });
     this.folder = realpathSync(dirname(this.where.home));
     this.disk = library === null ? null : new FaultyDisk(library, { folder: this.folder, prefix: join(this.where.home, 'heddle') });
   }

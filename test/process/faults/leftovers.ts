@@ -64,7 +64,7 @@ async function gone(left: () => readonly string[]): Promise<void> {
 function running(folder: string, except: ReadonlySet<number>): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && !except.has(Number(name)))
-    .filter((pid) => isAlive(pid) && (workingDirectoryOf(pid, folder) || commandLine(pid).includes(folder)))
+    .filter((pid) => (isIn(pid, folder) || commandLine(pid).includes(folder)) && isAlive(pid))
     .map((pid) => shown(pid));
 }
 
@@ -93,7 +93,8 @@ function isAlive(pid: string): boolean {
   return stat !== '' && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(') ') + 2));
 }
 
-function workingDirectoryOf(pid: string, folder: string): boolean {
+/** Whether the working directory of a process is in a folder. */
+function isIn(pid: string, folder: string): boolean {
   try {
     return isWithin(readlinkSync(`/proc/${pid}/cwd`), folder);
   } catch {

@@ -119,11 +119,10 @@ export function twice(list: readonly string[]): string[] {
   return [...new Set(list.filter((entry, index) => list.indexOf(entry) !== index))];
 }
 
-/** The user's messages; others come from the server. */
+/** The keys of the user's messages; other messages come from the server. */
 function userTexts(input: ResponseItem[]): string[] {
-  return input
-    .flatMap((item) => (item.type === 'message' && item.role === 'user' ? [textOf(item)] : []))
-    .filter((text) => text.startsWith(KEY_START));
+  const parts = input.flatMap((item) => (item.type === 'message' && item.role === 'user' ? item.content.slice(0, 1) : []));
+  return parts.flatMap((part) => ('text' in part && part.text.startsWith(KEY_START) ? [part.text] : []));
 }
 
 function lastUserText(input: ResponseItem[]): string {

@@ -141,7 +141,7 @@ export class World {
     }
   }
 
-  /** Resumes the threads that were unloaded, and runs a turn in each, in the first one and in sandboxes with a command. */
+  /** Resumes the threads that were unloaded, and runs a turn in each, some of them with a command. */
   async works(): Promise<void> {
     const checks: KnownTurn[] = [];
     for (const [index, thread] of this.threads.entries()) {
@@ -158,7 +158,12 @@ export class World {
           continue;
         }
       }
-      checks.push(this.#ask(thread, planCheck(this.#nextKey(), { command: index === 0 || thread.sandbox === 'workspace-write' })));
+      checks.push(
+        this.#ask(
+          thread,
+          planCheck(this.#nextKey(), { command: thread.sandbox === 'workspace-write' || (index === 0 && this.random.chance(0.3)) }),
+        ),
+      );
     }
     await this.settle();
     for (const { plan, refused, ends } of checks) {
