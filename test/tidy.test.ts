@@ -242,6 +242,22 @@ test('every method that is served is named in a test', () => {
   expect(served.filter((method) => !text.includes(`'${method}'`))).toEqual([]);
 });
 
+test('docs/durability.md names only tests and kinds of faults that exist', () => {
+  const text = textOf('docs/durability.md');
+  const kinds = tests
+    .filter((path) => /\/faults\/.*-faults\.ts$/.test(path))
+    .map(textOf)
+    .join('\n');
+  const faults = [...text.matchAll(/`faults: ([\w-]+)`/g)].map(([, kind]) => kind);
+  expect(faults.filter((kind) => !kinds.includes(`name: '${kind}'`))).toEqual([]);
+  const named = [...text.matchAll(/`(test\/[\w./-]+\.ts)`((?:[,;] "[^"]+")*)/g)];
+  const missing = named.flatMap(([, path = '', names = '']) => {
+    if (!tests.includes(path)) return [path];
+    return [...names.matchAll(/"([^"]+)"/g)].flatMap(([, name = '']) => (textOf(path).includes(`'${name}'`) ? [] : [`${path}: ${name}`]));
+  });
+  expect(missing).toEqual([]);
+});
+
 test('no file names a folder of the machine it was written on', () => {
   const folders = [root, homedir()].map((folder) => new RegExp(`(?<![\\w.-])${folder.replaceAll('.', '\\.')}/`));
   const naming = projectFiles.flatMap((path) =>

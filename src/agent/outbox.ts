@@ -51,6 +51,8 @@ export class Outbox {
   #owedPatch: ThreadPatch | null = null;
   readonly #breaks = new EventLoopYield();
   #steps = 0;
+  /** Announced when what is owed is stored. */
+  #owedAnnouncements: Announcement[] = [];
 
   constructor(options: {
     writer: ThreadWriter;
@@ -85,23 +87,26 @@ export class Outbox {
   }
 
   /**
-   * Announces a step that could not be stored: clients must learn that a turn has failed even if the disk is full. Its entries and
-   * its patch are owed: they are stored with the next step that succeeds.
+   * Stores and announces a step. If that fails, announces it all the same: clients must learn that a turn has failed even if the
+   * disk is full. Its entries and its patch are then owed: they are stored with the next step that succeeds. Never rejects.
    */
-  announceUnstored(step: Step): Promise<void> {
-    return this.between(() => this.#owe(step));
+  commitOrAnnounce(step: Step): Promise<void> {
+    return this.#commitOrElse(step, () => {
+      this.#owe(step);
+      for (const announcement of step.announce ?? []) this.#announce(announcement);
+    });
   }
 
-  /** Stores and announces a step that cannot be retried. If the store fails, the step is announced and owed. */
+  /**
+   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is stored and announced with the
+   * next step that succeeds. Rejects with other errors only.
+   */
   commitOrOwe(step: Step): Promise<void> {
-    const done = this.#tail
-      .then(() => this.#perform(step))
-      .catch((error: unknown) => {
-        if (!(error instanceof StoreError)) throw error;
-        this.#owe(step);
-      });
-    this.#tail = done.catch(() => {});
-    return done;
+    return this.#commitOrElse(step, (error) => {
+      if (!(error instanceof StoreError)) throw error;
+      this.#owe(step);
+      this.#owedAnnouncements.push(...(step.announce ?? []));
+    });
   }
 
   /** Announces something that is not stored, after all steps so far. */
@@ -118,7 +123,7 @@ export class Outbox {
     return done;
   }
 
-  /** The entries that were announced and are not stored. */
+  /** The entries that could not be stored yet. */
   get owed(): readonly LogEntry[] {
     return this.#owed;
   }
@@ -131,10 +136,16 @@ export class Outbox {
     await this.commit({}).catch(() => {});
   }
 
-  #owe({ entries = [], patch, announce = [] }: Step): void {
+  /** Performs a step, or else something that leaves nothing to do for the caller. */
+  #commitOrElse(step: Step, otherwise: (error: unknown) => void): Promise<void> {
+    const done = this.#tail.then(() => this.#perform(step)).catch(otherwise);
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  #owe({ entries = [], patch }: Step): void {
     this.#owed.push(...entries);
     if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
-    for (const announcement of announce) this.#announce(announcement);
   }
 
   async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
@@ -147,6 +158,7 @@ export class Outbox {
       this.#owed = [];
       this.#owedPatch = null;
       this.#onAppended(all);
+      for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
     }
     if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (partial !== undefined) await this.#writer.savePartial(partial);
