@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { neverCollect } from '../../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../../src/store/sqlite/connect/load-sqlite.ts';
 import type { FaultKind, FaultTools } from './fault-kind.ts';
 import type { KnownThread } from './ledger.ts';
 import type { Cause, World } from './world.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { neverCollect } from '../../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../../src/store/sqlite/connect/load-sqlite.ts';
 import { Random } from '../hostile/random.ts';
 import { within } from '../hostile/within.ts';
 import type { FaultKind, FaultTools } from './fault-kind.ts';
