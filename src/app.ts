@@ -178,7 +178,7 @@ export function createApp(options: AppParts): App {
             if (!drain) void clientProcesses.kill(connection.id);
           },
           onInputEnd: async () => {
-            if (drain) await Promise.all([lastTurns(threads, clients), clientProcesses.ended(connection.id)]);
+            await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), clientProcesses.ended(connection.id)] : [])]);
           },
           onRequest: (caller, method, params) => dispatcher.request(caller, method, params),
           onResponse: (caller, response) => dispatcher.answer(caller, clients.answer(response, caller.id)),

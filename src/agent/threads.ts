@@ -39,7 +39,7 @@ export class Threads {
   readonly #loading = new KeyedQueue();
   /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
   readonly #breaks = new EventLoopYield();
-  #isClosing = false;
+  #closing: Promise<void> | null = null;
 
   constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget'>, attendance: Attendance) {
     this.#attendance = attendance;
@@ -181,7 +181,7 @@ export class Threads {
   unloadWhenIdle(threadId: string): void {
     this.keepLoaded(threadId);
     const thread = this.find(threadId);
-    if (this.#isClosing || thread === null || thread.turn !== null || this.#attendance.isFollowed(threadId)) return;
+    if (this.#closing !== null || thread === null || thread.turn !== null || this.#attendance.isFollowed(threadId)) return;
     this.#idle.set(
       threadId,
       this.#deps.clock.setTimer(() => void this.unload(thread), IDLE_MS_MAX),
@@ -259,9 +259,18 @@ export class Threads {
     await Promise.all([...this.#loaded.values()].map((thread) => thread.turnEnded()));
   }
 
+  /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
+  get closing(): Promise<void> | null {
+    return this.#closing;
+  }
+
   /** Interrupts every turn and closes every thread. */
-  async close(cause: InterruptCause): Promise<void> {
-    this.#isClosing = true;
+  close(cause: InterruptCause): Promise<void> {
+    this.#closing ??= this.#close(cause);
+    return this.#closing;
+  }
+
+  async #close(cause: InterruptCause): Promise<void> {
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
     const close = async (thread: LoadedThread) => {
