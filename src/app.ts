@@ -5,6 +5,8 @@ import type { TurnPartKind } from './agent/turn/turn-part.ts';
 import { TURN_PART_LIST } from './agent/turn-part-list.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import type { Env } from './base/env.ts';
+import { endDrafts } from './base/files/draft-file.ts';
+import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import { type Ids, systemIds } from './base/ids.ts';
 import { KeepAlive } from './base/keep-alive.ts';
 import type { Log } from './base/log.ts';
@@ -36,7 +38,7 @@ import { Connection } from './server/connection.ts';
 import { Dispatcher } from './server/dispatcher.ts';
 import { serverCapabilities } from './server/server-capabilities.ts';
 import { serverGauges } from './server/server-gauges.ts';
-import { type NodeVersions, nativeBuildProblem } from './store/sqlite/database/native-build-problem.ts';
+import { type NodeVersions, nativeBuildProblem } from './store/sqlite/connect/native-build-problem.ts';
 import type { ThreadStore } from './store/thread-store.ts';
 import type { Transport } from './transport/transport.ts';
 import type { WireTap } from './transport/wire-tap.ts';
@@ -120,6 +122,7 @@ export function createApp(options: AppParts): App {
   const { home, cwd, env, log, overrides = [], version, platform, pid, installation } = options;
   const { clock = systemClock, ids = systemIds, storeDir = home, partKinds = [], pacing = unordered } = options;
   const keepAlive = new KeepAlive();
+  const releaseStore = protectStore(storeFileIn(storeDir));
   const clients = new Clients(log);
   const fileWatches = createFileWatches({ clients, clock, log });
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
@@ -131,13 +134,11 @@ export function createApp(options: AppParts): App {
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
   const onHandshake = (connection: number) => {
     options.onHandshake?.();
-    void tellOfConfig(sources, connection, { clients, log });
-    void tellOfStore(options, connection, clients);
+    void Promise.all([tellOfConfig(sources, connection, { clients, log }), tellOfStore(options, connection, clients)]);
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
-  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing };
-  const parts = [...TURN_PART_LIST, ...partKinds];
-  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels, partKinds: parts }, clients);
+  const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
+  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -197,7 +198,7 @@ export function createApp(options: AppParts): App {
       return { turns: threads.turnsRunning, questions: clients.pendingCount, requests: dispatcher.inFlight + dispatcher.queued };
     },
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
-    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason)),
+    close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
   };
 }
 
@@ -224,7 +225,7 @@ function lastTurns(threads: Threads, clients: Clients): Promise<void> {
 async function tellOfConfig(sources: ConfigSources, connection: number, { clients, log }: { clients: Clients; log: Log }): Promise<void> {
   try {
     const [warnings, deprecations] = await Promise.all([configWarnings(sources), configDeprecations(sources)]);
-    const ofRules = ruleWarnings(commandRules(readRuleFiles(sources.home)));
+    const ofRules = ruleWarnings(await commandRules(await readRuleFiles(sources.home)));
     for (const warning of [...warnings, ...ofRules]) clients.publish({ connection }, 'configWarning', warning);
     for (const notice of deprecations) clients.publish({ connection }, 'deprecationNotice', notice);
   } catch (error) {
@@ -266,5 +267,6 @@ async function close({ threads, clients, processes, store, models }: Parts, reas
   await processes.close();
   // At the same time: a client that does not read must not delay a process that wants its threads.
   await Promise.all([clients.close(), store.close()]);
+  endDrafts();
   return models.reports();
 }

@@ -5,6 +5,7 @@ import { type App, type AppParts, createApp } from './app.ts';
 import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
+import { processTag } from './base/process-tag.ts';
 import { showText } from './base/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
@@ -133,7 +134,7 @@ async function startDeterministic(parts: CommonParts, options: ServeOptions): Pr
   const { framing } = options;
   const clock = new VirtualClock();
   const model = (await scriptModel(options, { log: parts.log, clock })) ?? createEmbeddedModel({ clock });
-  const storeDir = mkdtempSync(join(tmpdir(), 'heddle-deterministic-'));
+  const storeDir = mkdtempSync(join(tmpdir(), `heddle-deterministic-${processTag()}-`));
   // server/diagnostics must not show values of this process.
   const { residentMemoryBytes: _, ...same } = parts;
   // In this thread, since nothing else may depend on when another thread answers.

@@ -1,6 +1,13 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { jsonWeight } from '../base/json-pieces.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
+
+/** To store an entry that is longer, in characters, takes some milliseconds. Other work runs before and after it. */
+const SHORT_CHARS_MAX = 256 * 1024;
+/** After so many steps in a row other work runs: a model may make many calls at once, none of which waits for anything. */
+const STEPS_AT_ONCE = 50;
 
 /** One step of a thread: what is stored, and what is announced after that. */
 export interface Step {
@@ -42,6 +49,10 @@ export class Outbox {
   readonly #partials = new Map<string, StoredItem>();
   #owed: LogEntry[] = [];
   #owedPatch: ThreadPatch | null = null;
+  readonly #breaks = new EventLoopYield();
+  #steps = 0;
+  /** Announced when what is owed is stored. */
+  #owedAnnouncements: Announcement[] = [];
 
   constructor(options: {
     writer: ThreadWriter;
@@ -76,23 +87,26 @@ export class Outbox {
   }
 
   /**
-   * Announces a step that could not be stored: clients must learn that a turn has failed even if the disk is full. Its entries and
-   * its patch are owed: they are stored with the next step that succeeds.
+   * Stores and announces a step. If that fails, announces it all the same: clients must learn that a turn has failed even if the
+   * disk is full. Its entries and its patch are then owed: they are stored with the next step that succeeds. Never rejects.
    */
-  announceUnstored(step: Step): Promise<void> {
-    return this.between(() => this.#owe(step));
+  commitOrAnnounce(step: Step): Promise<void> {
+    return this.#commitOrElse(step, () => {
+      this.#owe(step);
+      for (const announcement of step.announce ?? []) this.#announce(announcement);
+    });
   }
 
-  /** Stores and announces a step that cannot be retried. If the store fails, the step is announced and owed. */
+  /**
+   * Stores and announces a step that cannot be retried. If the store fails, the step is owed: it is stored and announced with the
+   * next step that succeeds. Rejects with other errors only.
+   */
   commitOrOwe(step: Step): Promise<void> {
-    const done = this.#tail
-      .then(() => this.#perform(step))
-      .catch((error: unknown) => {
-        if (!(error instanceof StoreError)) throw error;
-        this.#owe(step);
-      });
-    this.#tail = done.catch(() => {});
-    return done;
+    return this.#commitOrElse(step, (error) => {
+      if (!(error instanceof StoreError)) throw error;
+      this.#owe(step);
+      this.#owedAnnouncements.push(...(step.announce ?? []));
+    });
   }
 
   /** Announces something that is not stored, after all steps so far. */
@@ -109,7 +123,7 @@ export class Outbox {
     return done;
   }
 
-  /** The entries that were announced and are not stored. */
+  /** The entries that could not be stored yet. */
   get owed(): readonly LogEntry[] {
     return this.#owed;
   }
@@ -122,21 +136,31 @@ export class Outbox {
     await this.commit({}).catch(() => {});
   }
 
-  #owe({ entries = [], patch, announce = [] }: Step): void {
+  /** Performs a step, or else something that leaves nothing to do for the caller. */
+  #commitOrElse(step: Step, otherwise: (error: unknown) => void): Promise<void> {
+    const done = this.#tail.then(() => this.#perform(step)).catch(otherwise);
+    this.#tail = done.catch(() => {});
+    return done;
+  }
+
+  #owe({ entries = [], patch }: Step): void {
     this.#owed.push(...entries);
     if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
-    for (const announcement of announce) this.#announce(announcement);
   }
 
   async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
     const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
     const wholePatch = this.#owedPatch === null ? patch : { ...this.#owedPatch, ...patch };
+    const isLong = jsonWeight(all, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
+    if (isLong || ++this.#steps % STEPS_AT_ONCE === 0) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (all.length > 0 || wholePatch !== undefined) {
       await this.#writer.append(all, { durable, ...(wholePatch === undefined ? {} : { patch: wholePatch }) });
       this.#owed = [];
       this.#owedPatch = null;
       this.#onAppended(all);
+      for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
     }
+    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
     if (partial !== undefined) await this.#writer.savePartial(partial);
     if (dropped.length > 0) await this.#writer.dropPartials(dropped.map(({ item }) => item.id));
     for (const announcement of announce) this.#announce(announcement);

@@ -40,17 +40,18 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 
 /**
  * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, and the
- * end of a turn if it could not be stored.
+ * ends of turns and items that could not be stored yet.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
   return turns.map((turn) => turnView({ ...turn, ...owedEnd(turn, loaded) }));
 }
 
 function owedEnd(turn: StoredTurn, loaded: LoadedThread | null): Partial<StoredTurn> {
-  if (loaded === null || turn.status !== 'inProgress' || loaded.turn?.id === turn.id) return {};
-  const end = loaded.owed.find(
-    (entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded' && entry.turnId === turn.id,
-  );
+  if (loaded === null || loaded.owed.length === 0 || turn.status !== 'inProgress' || loaded.turn?.id === turn.id) return {};
+  const owed = loaded.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
+  const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
   if (end === undefined) return {};
-  return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs };
+  const ended = new Map(owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, entry.item]] : [])));
+  const items = turn.items.map((item) => ended.get(item.id) ?? item);
+  return { status: end.status, error: end.error, completedAtMs: end.completedAtMs, durationMs: end.durationMs, items };
 }

@@ -1,4 +1,5 @@
 import type { Timer } from '../base/clock.ts';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
@@ -17,6 +18,8 @@ import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
+/** The work of closing a thread, in the units of `EventLoopYield`. */
+const CLOSE_UNITS = 1_000;
 
 /** Knows which threads have clients. */
 interface Attendance {
@@ -34,6 +37,8 @@ export class Threads {
   readonly #idle = new Map<string, Timer>();
   /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
   readonly #loading = new KeyedQueue();
+  /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
+  readonly #breaks = new EventLoopYield();
   #isClosing = false;
 
   constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget'>, attendance: Attendance) {
@@ -189,6 +194,7 @@ export class Threads {
    */
   unload(thread: LoadedThread): Promise<void> {
     return this.#loading.run(thread.id, async () => {
+      await this.#breaks.worked(CLOSE_UNITS);
       if (thread.isRunning || this.#attendance.isFollowed(thread.id)) {
         this.unloadWhenIdle(thread.id);
         return;
@@ -258,7 +264,11 @@ export class Threads {
     this.#isClosing = true;
     for (const threadId of [...this.#idle.keys()]) this.keepLoaded(threadId);
     await this.#loading.idle();
-    await Promise.all([...this.#loaded.values()].map((thread) => thread.close(cause)));
+    const close = async (thread: LoadedThread) => {
+      await this.#breaks.worked(CLOSE_UNITS);
+      await thread.close(cause);
+    };
+    await Promise.all([...this.#loaded.values()].map(close));
     this.#loaded.clear();
   }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { type FolderEntries, listFolderSync } from '../base/files/list-folder.ts';
 import { readRegularFileSync } from '../base/files/read-regular-file.ts';
 import { makeFolderSync } from '../base/paths/make-folder.ts';
@@ -27,9 +28,11 @@ const FILES_MAX = 200;
 /** The maximum number of entries of the folder, including those that are not rules files. */
 const ENTRIES_MAX = 2000;
 const FILE_BYTES_MAX = 1024 * 1024;
+/** The work of reading a file, in the units of `EventLoopYield`. Most are small, and to read those at once is fastest. */
+const FILE_UNITS = 100;
 
-/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Does not throw: `problems` reports files that cannot be read. */
-export function readRuleFiles(home: string): RulesFiles {
+/** Reads `rules/*.rules` and `rules/heddle-accepted.jsonl` in the home. Never rejects: `problems` reports files that cannot be read. */
+export async function readRuleFiles(home: string): Promise<RulesFiles> {
   const folder = join(home, 'rules');
   const files: RulesFile[] = [];
   const problems: { path: string; message: string }[] = [];
@@ -43,9 +46,11 @@ export function readRuleFiles(home: string): RulesFiles {
     }
   };
   const names = attempt(folder, () => rulesIn(folder)) ?? [];
+  const breaks = new EventLoopYield();
   for (const name of names) {
     const path = join(folder, name);
     const text = attempt(path, () => readText(path));
+    await breaks.worked(FILE_UNITS);
     if (text !== null) files.push({ path, text });
   }
   // Read last: a line of this file is written before the rule that it narrows, so no rule is ever seen without its line.

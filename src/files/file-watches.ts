@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { isDraftName } from '../base/files/draft-file.ts';
 import type { Log } from '../base/log.ts';
 import type { FsChangedNotification } from '../protocol/generated/types.ts';
 import { tooManyWatches, watchIdTaken } from '../protocol/rpc-error.ts';
 import { PathWatch } from './path-watch.ts';
-import { isDraftName } from './replace-file.ts';
 
 /** Changes are collected for this time before the client is notified. */
 const COLLECT_MS = 100;

@@ -1,7 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { listFolder } from '../base/files/list-folder.ts';
+import { sortInParts } from '../base/sort-in-parts.ts';
 import type { FsReadDirectoryEntry } from '../protocol/generated/types.ts';
 import { fileRefused } from '../protocol/rpc-error.ts';
 
@@ -13,10 +15,12 @@ const LOOKS_MAX = 32;
 export async function readFolder(path: string): Promise<FsReadDirectoryEntry[]> {
   const { entries: found, cut } = await listFolder(path, ENTRIES_MAX);
   if (cut) throw fileRefused('too_many_entries', `${path} has more than ${ENTRIES_MAX} entries: no more are listed`, path);
-  found.sort((one, other) => (one.name < other.name ? -1 : 1));
+  const breaks = new EventLoopYield();
+  const sorted = await sortInParts(found, (one, other) => (one.name < other.name ? -1 : 1), breaks);
   const entries: FsReadDirectoryEntry[] = [];
-  for (let start = 0; start < found.length; start += LOOKS_MAX) {
-    entries.push(...(await Promise.all(found.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)))));
+  for (let start = 0; start < sorted.length; start += LOOKS_MAX) {
+    entries.push(...(await Promise.all(sorted.slice(start, start + LOOKS_MAX).map((entry) => described(path, entry)))));
+    await breaks.worked(LOOKS_MAX);
   }
   return entries;
 }

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { access, type FileHandle, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { draftFile } from '../base/files/draft-file.ts';
 import { openNewFile, requireForeignName } from '../base/files/open-new-file.ts';
 import { openPinned } from '../base/files/open-pinned.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
-import { writeAll } from './write-all.ts';
+import { writeText } from './write-all.ts';
 
-const DRAFT_NAME = /^\.heddle-[0-9a-f-]{36}\.tmp$/;
 const PERMISSION_BITS = 0o777;
 /** Without waiting for a pipe. Windows does not have the second flag. */
 const OVERWRITE = constants.O_WRONLY | (constants.O_NONBLOCK ?? 0);
@@ -60,7 +58,7 @@ export async function writeDraft(
   owner: Pick<BigIntStats, 'uid' | 'gid'> | null,
   { fill, mode }: Pick<NewContents, 'fill' | 'mode'>,
 ): Promise<string> {
-  const draft = join(dirname(path), `.heddle-${randomUUID()}.tmp`);
+  const draft = draftFile(path);
   const file = await openNewFile(draft, mode === null ? 0o666 : 0o600);
   try {
     try {
@@ -88,11 +86,6 @@ export async function putInPlace(draft: string, path: string): Promise<void> {
   }
 }
 
-/** Whether a path ends in the name of a draft of this function, of this or another server. */
-export function isDraftName(path: string): boolean {
-  return DRAFT_NAME.test(basename(path));
-}
-
 async function setOwner(file: FileHandle, { uid, gid }: Pick<BigIntStats, 'uid' | 'gid'>): Promise<void> {
   const own = await file.stat({ bigint: true });
   if (own.uid !== uid || own.gid !== gid) await file.chown(Number(uid), Number(gid));
@@ -111,7 +104,7 @@ async function overwrite(path: string, found: BigIntStats, { fill, mode, before 
       // Only now cut off at the end: nothing is thrown away before all of the new contents have found room.
       await file.truncate(await fill(file));
     } catch (error) {
-      if (before !== null) await file.truncate(await writeAll(file, Buffer.from(before)));
+      if (before !== null) await file.truncate(await writeText(file, before));
       throw error;
     }
   } finally {

@@ -1,6 +1,7 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { decodeBase64 } from '../base/decode-base64.ts';
+import { encodeBase64 } from '../base/encode-base64.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import { makeFolder } from '../base/paths/make-folder.ts';
 import { copyPath } from '../files/copy-path.ts';
@@ -33,7 +34,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
           const size = await readableSize(path);
           const bytes =
             size < LARGE_BYTES_MIN ? await readFile(path) : await largeReads.run(`${caller.id}`, () => readWhenRead(path, caller));
-          return { dataBase64: bytes.toString('base64') };
+          return { dataBase64: await encodeBase64(bytes) };
         });
       },
     },
@@ -42,7 +43,7 @@ export function fsMethods({ fileWatches }: { fileWatches: FileWatches }) {
       queue: perPath,
       async handle(params) {
         const path = absolutePath('path', params.path);
-        const bytes = decodeBase64(params.dataBase64);
+        const bytes = await decodeBase64(params.dataBase64);
         if (bytes === null) throw invalidBase64();
         await withFile(path, () => writeFile(path, (file) => writeAll(file, bytes)));
         return {};

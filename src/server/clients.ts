@@ -1,6 +1,7 @@
 import type { Audience, ClientChannel } from '../agent/client-channel.ts';
 import type { Log } from '../base/log.ts';
 import type { ClientResponse } from '../transport/json-reader.ts';
+import { type Outgoing, outgoing } from '../transport/long-message.ts';
 import type { Connection } from './connection.ts';
 import { PendingRequests } from './pending-requests.ts';
 
@@ -95,11 +96,11 @@ export class Clients implements ClientChannel {
   }
 
   publish: ClientChannel['publish'] = (audience, method, params) => {
-    let line: string | null = null;
+    let message: Outgoing | null = null;
     for (const connection of this.#audience(audience)) {
       if (!connection.hears(method)) continue;
-      line ??= JSON.stringify({ method, params });
-      connection.send(line);
+      message ??= outgoing({ head: `{"method":"${method}","params":`, value: params, instead: () => tooLarge(method) });
+      connection.send(message);
     }
   };
 
@@ -141,4 +142,10 @@ export class Clients implements ClientChannel {
     const connection = this.#connections.get(audience.connection);
     return connection === undefined ? [] : [connection];
   }
+}
+
+/** Takes the place of a notification that no client could read. */
+function tooLarge(method: string): string {
+  const message = `A notification ${method} was left out: it is too large for one message.`;
+  return JSON.stringify({ method: 'warning', params: { message, threadId: null } });
 }

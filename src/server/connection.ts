@@ -6,6 +6,7 @@ import type { InitializeParams } from '../protocol/generated/types.ts';
 import { alreadyInitialized, overloaded, RpcError } from '../protocol/rpc-error.ts';
 import { type ClientResponse, JsonReader, READER_NOTIFICATIONS } from '../transport/json-reader.ts';
 import { JsonWriter } from '../transport/json-writer.ts';
+import type { Outgoing } from '../transport/long-message.ts';
 import { RequestIds } from '../transport/request-ids.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { WireTap } from '../transport/wire-tap.ts';
@@ -107,9 +108,9 @@ export class Connection {
     return this.#client !== null && !this.#muted.has(method);
   }
 
-  /** Sends a notification or a request, given as its JSON text. */
-  send(line: string): void {
-    this.#writer.send(line);
+  /** Sends a notification or a request. */
+  send(message: Outgoing): void {
+    this.#writer.send(message);
   }
 
   /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */

@@ -18,7 +18,7 @@ export interface Action {
   /** The item that shows the action to clients, as it begins. Null if clients do not see the action. */
   readonly item: ThreadItem | null;
   /** Decides by policy and grants. Changes nothing. */
-  judge(settings: ThreadSettings, grants: Grants): Judgement;
+  judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */

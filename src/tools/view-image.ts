@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { encodeBase64 } from '../base/encode-base64.ts';
 import type { Env } from '../base/env.ts';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isObject, type JsonValue } from '../base/json-value.ts';
@@ -56,7 +57,7 @@ async function imageAt(path: string, deps: ViewImageDeps, context: CallContext):
     if (file === null) return `unable to show ${path}: the file does not exist.`;
     const type = imageType(file.bytes);
     if (type === null) return `unable to show ${path}: it is not a PNG, JPEG, GIF, WebP or BMP image.`;
-    return { url: `data:${type};base64,${file.bytes.toString('base64')}` };
+    return { url: `data:${type};base64,${await encodeBase64(file.bytes)}` };
   } catch (error) {
     return `unable to show ${path}: ${error instanceof Error ? error.message : String(error)}`;
   }

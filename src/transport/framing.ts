@@ -25,8 +25,8 @@ export function frame(framing: Framing, texts: readonly string[]): string {
   return texts.map((text) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).join('');
 }
 
-/** The framing before and after a message that is given as bytes. */
-export function frameAround(framing: Framing, parts: readonly Buffer[]): { before: string; after: string } {
-  if (framing === 'lines') return { before: '', after: '\n' };
-  return { before: `Content-Length: ${parts.reduce((sum, part) => sum + part.length, 0)}\r\n\r\n`, after: '' };
+/** One long message with its framing, in parts. */
+export function frameLong(framing: Framing, parts: readonly Uint8Array[]): (Uint8Array | string)[] {
+  if (framing === 'lines') return [...parts, '\n'];
+  return [`Content-Length: ${parts.reduce((sum, { length }) => sum + length, 0)}\r\n\r\n`, ...parts];
 }

@@ -2,6 +2,7 @@ import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscod
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
+import { parseLongJson } from '../base/parse-long-json.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
@@ -32,6 +33,9 @@ export const READER_NOTIFICATIONS = { answer: '$/answer', end: '$/end' } as cons
 /** The maximum number of unanswered requests of a client. Further requests are refused at once. */
 export const REQUESTS_IN_FLIGHT_MAX = 8192;
 
+/** To parse a longer message takes some milliseconds. */
+const SHORT_CHARS_MAX = 1024 * 1024;
+
 /** The total length of their lines, in characters, beyond which reading stops. */
 const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
 
@@ -39,6 +43,11 @@ const REQUESTS_CHARS_MAX = 64 * 1024 * 1024;
 export class JsonReader extends AbstractMessageReader {
   readonly #transport: Transport;
   readonly #options: JsonReaderOptions;
+  #pauses = 0;
+  /** The messages behind a long one that is being parsed. Null: none is. */
+  #behind: string[] | null = null;
+  /** Resolves when no long message is being parsed. */
+  #parsed: Promise<void> = Promise.resolve();
 
   constructor(transport: Transport, options: JsonReaderOptions) {
     super();
@@ -49,28 +58,47 @@ export class JsonReader extends AbstractMessageReader {
   override listen(callback: DataCallback): Disposable {
     const { log } = this.#options;
     const dispose = this.#transport.listen({
-      onMessage: (text) => this.#receive(text, callback),
+      onMessage: (text) => this.#receiveInOrder(text, callback),
       onSkipped: (reason) => log.warn({ reason, bytesMax: LINE_BYTES_MAX }, 'skipped a message'),
       onEnd: (error) => {
         if (error !== null) log.warn({ err: error }, 'reading from the client failed');
-        callback(wire({ method: READER_NOTIFICATIONS.end }));
+        void this.#parsed.then(() => callback(wire({ method: READER_NOTIFICATIONS.end })));
       },
     });
     return { dispose };
   }
 
-  /** Stops reading until `resume`: the client's writes wait. */
+  /** Stops reading until as many calls of `resume`: the client's writes wait. */
   pause(): void {
+    this.#pauses++;
     this.#transport.pause();
   }
 
   resume(): void {
-    this.#transport.resume();
+    this.#pauses--;
+    if (this.#pauses === 0) this.#transport.resume();
   }
 
-  #receive(line: string, callback: DataCallback): void {
+  #receiveInOrder(line: string, callback: DataCallback): void {
+    if (this.#behind !== null) this.#behind.push(line);
+    else if (line.length <= SHORT_CHARS_MAX) this.#receive(line, callback, parsedJson(line));
+    else this.#parsed = this.#receiveLong(line, callback);
+  }
+
+  /** Parses a long message while other work goes on, and then takes the messages that came meanwhile. */
+  async #receiveLong(line: string, callback: DataCallback): Promise<void> {
+    this.#behind = [line];
+    this.pause();
+    for (let next = this.#behind.shift(); next !== undefined; next = this.#behind.shift()) {
+      this.#receive(next, callback, next.length <= SHORT_CHARS_MAX ? parsedJson(next) : await parseLongJson(next));
+    }
+    this.#behind = null;
+    this.resume();
+  }
+
+  #receive(line: string, callback: DataCallback, value: unknown): void {
     this.#options.tap?.received(line);
-    const message = parse(line);
+    const message = messageIn(value);
     if (message === undefined) {
       if (line.trim() !== '') this.#options.log.warn({ length: line.length }, 'skipped an invalid JSON-RPC message');
       return;
@@ -100,9 +128,8 @@ export class JsonReader extends AbstractMessageReader {
   }
 }
 
-/** The message in a line: an object with a method or an id. Returns undefined for anything else. */
-function parse(line: string): Record<string, unknown> | undefined {
-  const value = parsedJson(line);
+/** The message that a line has: an object with a method or an id. Returns undefined for anything else. */
+function messageIn(value: unknown): Record<string, unknown> | undefined {
   if (!isObject(value)) return undefined;
   return typeof value.method === 'string' || (value.method === undefined && 'id' in value) ? value : undefined;
 }

@@ -1,5 +1,6 @@
 import { AbstractMessageWriter, type Message, type MessageWriter } from 'vscode-jsonrpc/node';
 import { JsonText } from '../base/json-text.ts';
+import { LongMessage, type Outgoing, outgoing } from './long-message.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';
 import type { WireTap } from './wire-tap.ts';
@@ -16,9 +17,11 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #transport: Transport;
   readonly #ids: RequestIds;
   readonly #tap: WireTap | null;
-  #lines: string[] = [];
+  #queue: Outgoing[] = [];
   #queuedLength = 0;
   #flushing = false;
+  /** Resolves when the long message at the beginning of the queue is written. */
+  #writing: Promise<void> | null = null;
   #broken = false;
   #drained: { promise: Promise<void>; resolve: () => void } | null = null;
 
@@ -40,34 +43,16 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
     const { id, result, error } = message as { id?: unknown; result?: unknown; error?: unknown };
     const text = typeof id === 'number' ? this.#ids.close(id) : undefined;
     if (text !== undefined) {
-      if (result instanceof JsonText) this.#sendLong([Buffer.from(`{"id":${text},"result":`), ...result.parts, Buffer.from('}')]);
-      else this.send(answer(text, result, error));
+      this.send(answer(text, result, error));
     }
     return Promise.resolve();
   }
 
-  /** Sends one message, given as its JSON text. */
-  send(line: string): void {
+  /** Sends one message, after all earlier ones. */
+  send(message: Outgoing): void {
     if (this.#broken) return;
-    this.#tap?.sent(line);
-    this.#lines.push(line);
-    this.#queuedLength += line.length;
-    this.#flushSoon();
-  }
-
-  /** Sends one message, given as the bytes of its JSON text. */
-  #sendLong(parts: readonly Buffer[]): void {
-    if (this.#broken) return;
-    if (this.#transport.writeParts === undefined) {
-      this.send(Buffer.concat(parts).toString());
-      return;
-    }
-    this.#tap?.sent(Buffer.concat(parts).toString());
-    this.#flush();
-    this.#transport.writeParts(parts, () => this.#taken());
-  }
-
-  #flushSoon(): void {
+    this.#queue.push(message);
+    this.#queuedLength += message.length;
     if (this.#flushing) return;
     this.#flushing = true;
     setImmediate(() => this.#flush());
@@ -87,10 +72,10 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 
   /** Resolves when the operating system has accepted all messages, or the client is gone. */
-  flushed(): Promise<void> {
-    this.#flush();
-    if (this.#broken || this.#transport.backlog === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#transport.write([], resolve));
+  async flushed(): Promise<void> {
+    for (this.#flush(); this.#writing !== null; ) await this.#writing;
+    if (this.#broken || this.#transport.backlog === 0) return;
+    await new Promise<void>((resolve) => this.#transport.write([], resolve));
   }
 
   end(): void {
@@ -103,11 +88,34 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
 
   #flush(): void {
     this.#flushing = false;
-    if (this.#broken || this.#lines.length === 0) return;
-    const texts = this.#lines;
-    this.#lines = [];
-    this.#queuedLength = 0;
-    this.#transport.write(texts, () => this.#taken());
+    if (this.#broken || this.#writing !== null) return;
+    const texts: string[] = [];
+    let long: LongMessage | null = null;
+    for (const message of this.#queue) {
+      if (typeof message !== 'string') {
+        long = message;
+        break;
+      }
+      texts.push(message);
+      this.#queuedLength -= message.length;
+      this.#tap?.sent(message);
+    }
+    this.#queue = this.#queue.slice(texts.length);
+    if (texts.length > 0) this.#transport.write(texts, () => this.#taken());
+    if (long !== null) this.#writing = this.#writeLong(long);
+  }
+
+  async #writeLong(message: LongMessage): Promise<void> {
+    const bytes = await message.bytes;
+    this.#writing = null;
+    if (this.#broken) return;
+    this.#queue.shift();
+    this.#queuedLength -= message.length;
+    const text = () => Buffer.concat(bytes).toString();
+    this.#tap?.sent(text());
+    if (this.#transport.writeLong === undefined) this.#transport.write([text()], () => this.#taken());
+    else this.#transport.writeLong(bytes, () => this.#taken());
+    this.#flush();
   }
 
   #taken(): void {
@@ -120,17 +128,21 @@ export class JsonWriter extends AbstractMessageWriter implements MessageWriter {
   }
 }
 
-/** The JSON text of a response, with the id as the client wrote it. A result that is too large for a string becomes an error. */
-function answer(idText: string, result: unknown, error: unknown): string {
+/** A response, with the id as the client wrote it. A result that is too large for a message becomes an error. */
+function answer(idText: string, result: unknown, error: unknown): Outgoing {
   if (error !== undefined) return `{"id":${idText},"error":${JSON.stringify(error)}}`;
-  try {
-    return `{"id":${idText},"result":${JSON.stringify(result ?? null)}}`;
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    return answer(idText, undefined, {
-      code: -32603,
-      message: 'the response is too large for one message: request it in pages',
-      data: { code: 'answer_too_large' },
-    });
+  const head = `{"id":${idText},"result":`;
+  if (result instanceof JsonText) {
+    return new LongMessage(Promise.resolve([Buffer.from(head), ...result.parts, Buffer.from('}')]), result.length);
   }
+  return outgoing({ head, value: result ?? null, instead: () => tooLarge(idText) });
+}
+
+function tooLarge(idText: string): string {
+  const error = {
+    code: -32603,
+    message: 'the response is too large for one message: request it in pages',
+    data: { code: 'answer_too_large' },
+  };
+  return `{"id":${idText},"error":${JSON.stringify(error)}}`;
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { createSplitter, type Framing, frame, frameAround } from './framing.ts';
+import { createSplitter, type Framing, frame, frameLong } from './framing.ts';
 import type { Transport } from './transport.ts';
 
 /** A pair of byte streams, such as stdin and stdout. */
@@ -32,11 +32,9 @@ export function streamTransport({ input, output, framing = 'lines' }: StreamPair
     pause: () => void input.pause(),
     resume: () => void input.resume(),
     write: (texts, onTaken) => void output.write(texts.length === 0 ? '' : frame(framing, texts), onTaken),
-    writeParts(parts, onTaken) {
-      const { before, after } = frameAround(framing, parts);
-      output.write(before);
-      for (const part of parts) output.write(part);
-      output.write(after, onTaken);
+    writeLong(parts, onTaken) {
+      for (const part of frameLong(framing, parts)) output.write(part);
+      output.write('', onTaken);
     },
     get backlog() {
       return output.writableLength;

@@ -17,11 +17,8 @@ export interface Transport {
   resume(): void;
   /** Writes messages, in order. `onTaken` is called when the operating system has accepted them. */
   write(texts: readonly string[], onTaken: () => void): void;
-  /**
-   * Writes one message that is given as the bytes of its text, in parts: for messages that would be long strings. Without this
-   * method, `write` gets them.
-   */
-  writeParts?(parts: readonly Buffer[], onTaken: () => void): void;
+  /** Writes one long message, given as the parts of its bytes. Without this method, `write` gets its text. */
+  writeLong?(parts: readonly Uint8Array[], onTaken: () => void): void;
   /** The number of bytes that the operating system has not accepted yet. */
   readonly backlog: number;
   /** Calls back when writing has failed. Nothing can be written after that. */

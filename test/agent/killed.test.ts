@@ -1,13 +1,11 @@
-import { cpSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { tempFolder } from '../config/temp-folder.ts';
-import { CountingIds, idOf } from '../support/counting-ids.ts';
+import { idOf } from '../support/counting-ids.ts';
 import { agentItem, brief, START, turnOf, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
-import { taken } from '../support/settled.ts';
 import { text } from '../support/test-client.ts';
 import { asked, conversation, functionCall, message, messageBegun, response, type Step, said, TestModel } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
+import { afterDeathOf } from './after-death-of.ts';
 
 /** What the model reads of a turn whose server was killed. */
 const CUT_OFF = {
@@ -17,14 +15,6 @@ const CUT_OFF = {
     { type: 'input_text', text: expect.stringMatching(/^<turn_interrupted>\nThe previous turn was cut off, because the server ended/) },
   ],
 };
-
-/** Starts another server on a copy of the files as they are now, as if the first process were killed. */
-async function afterDeathOf({ client, folder }: TestServer): Promise<TestServer> {
-  await taken(client);
-  const copy = tempFolder();
-  cpSync(folder, copy, { recursive: true });
-  return startServer({ folder: copy, pid: 4712, ids: new CountingIds(1000) });
-}
 
 async function running(...steps: (readonly Step[])[]): Promise<TestServer & { turnId: string }> {
   const server = await startServer({ model: new TestModel(response(...steps, [new Gate()])) });

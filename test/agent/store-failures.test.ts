@@ -19,6 +19,8 @@ import {
   TestModel,
 } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
+import { commandServer, completed, done, runs, THREAD } from '../tools/command-server.ts';
+import { afterDeathOf } from './after-death-of.ts';
 
 const FULL = 'the disk is full: free some space';
 
@@ -183,6 +185,46 @@ test('requests that write fail with the message, requests that read are answered
   expect(await client.refusal('thread/resume', { threadId: idOf(1), model: 'other' })).toMatchObject({ code: -32603, message: FULL });
   expect((await client.request('thread/read', { threadId: idOf(1) })).thread).toMatchObject({ name: null, model: 'test-model' });
   expect(client.notifications('thread/name/updated')).toEqual([]);
+});
+
+test('a command whose end cannot be stored is announced as completed only when it is stored', async () => {
+  let full = true;
+  const server = await commandServer([runs('echo ran'), done, response(message('ok', { id: 'msg_2' }))], {
+    wrapStore: (store) =>
+      gatedStore(store, ({ entries }) => {
+        if (full && entries.some((entry) => entry.kind === 'item' && entry.item.type === 'commandExecution')) {
+          throw new StoreError('store_full', FULL);
+        }
+      }),
+  });
+  expect(await server.client.turn(THREAD, 'one')).toMatchObject({ status: 'failed', error: errorOf(FULL) });
+  expect(completed(server)).toEqual([]);
+  expect((await readTurns(await afterDeathOf(server)))[0]).toMatchObject({ status: 'interrupted', items: [{}, { status: 'failed' }] });
+  // This process knows how the command ended.
+  expect((await readTurns(server))[0]).toMatchObject({ status: 'failed', items: [{}, { status: 'completed', exitCode: 0 }] });
+  full = false;
+  await server.client.turn(THREAD, 'two');
+  expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
+  for (const { client } of [server, await afterDeathOf(server)]) {
+    expect((await readTurns({ client }))[0]).toMatchObject({ status: 'failed', items: [{}, { status: 'completed', exitCode: 0 }] });
+  }
+});
+
+test('an end whose flush fails is stored without a flush: after a kill the turn reads as announced', async () => {
+  let fails = true;
+  const server = await startServer({
+    model: new TestModel(response(message('ok'))),
+    wrapStore: (store) =>
+      gatedStore(store, ({ durable }) => {
+        if (durable && fails) throw new StoreError('store_failed', 'the disk cannot be flushed');
+      }),
+  });
+  await server.client.request('thread/start', {});
+  const turn = await server.client.turn(idOf(1), 'one');
+  expect([turn.status, turn.error]).toEqual(['failed', errorOf('the disk cannot be flushed')]);
+  const { id, status, error } = turn;
+  expect(await readTurns(await afterDeathOf(server))).toMatchObject([{ id, status, error }]);
+  fails = false;
 });
 
 test('a message whose completion cannot be stored is shown with its text so far, when the store works again', async () => {

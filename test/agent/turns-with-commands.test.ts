@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { text } from '../support/test-client.ts';
@@ -12,13 +12,15 @@ import { type CommandItem, commandServer, completed, done, runs, says, THREAD, t
 const WAITING = 'mkfifo p; echo up; read x < p; echo "got $x"';
 
 /** A server whose store fails while the disk is full. */
-async function withDisk(...args: Parameters<typeof commandServer>): Promise<TestServer & { disk: { isFull: boolean } }> {
-  const disk = { isFull: false };
+async function withDisk(...args: Parameters<typeof commandServer>): Promise<TestServer & { disk: { isFull: boolean; refused: number } }> {
+  const disk = { isFull: false, refused: 0 };
   const [responses] = args;
   const server = await commandServer(responses, {
     wrapStore: (store) =>
       gatedStore(store, () => {
-        if (disk.isFull) throw new StoreError('store_full', 'the disk is full');
+        if (!disk.isFull) return;
+        disk.refused++;
+        throw new StoreError('store_full', 'the disk is full');
       }),
   });
   return { ...server, disk };
@@ -30,7 +32,7 @@ async function commandsRead({ client }: Pick<TestServer, 'client'>): Promise<Com
 }
 
 describe('if the disk is full when a command ends', () => {
-  test('the turn fails once, and its command is announced as completed and stored when there is room', async () => {
+  test('the turn fails once, and its command is stored and then announced as completed when there is room', async () => {
     const server = await withDisk([runs(WAITING)]);
     const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
     await says(server, 'up');
@@ -38,15 +40,16 @@ describe('if the disk is full when a command ends', () => {
     await writeFile(join(server.cwd, 'p'), 'it\n');
     expect(await server.client.turnCompleted(turn.id)).toMatchObject({ status: 'failed', error: { message: 'the disk is full' } });
     const ended = [expect.objectContaining({ status: 'completed', aggregatedOutput: 'up\ngot it\n', exitCode: 0 })];
-    expect(completed(server)).toEqual(ended);
+    expect(completed(server)).toEqual([]);
     server.disk.isFull = false;
     server.model.push(done);
     await server.client.turn(THREAD, 'again');
+    expect(completed(server)).toEqual(ended);
     expect(await commandsRead(server)).toEqual(completed(server));
     expect(await commandsRead(await server.restart())).toEqual(ended);
   });
 
-  test('a background command is announced as completed once, and stored when there is room', async () => {
+  test('a background command is stored and then announced as completed, once, when there is room', async () => {
     const server = await withDisk([runs(WAITING), done]);
     const turn = server.client.turn(THREAD, 'go');
     await says(server, 'up');
@@ -55,7 +58,8 @@ describe('if the disk is full when a command ends', () => {
     await turn;
     server.disk.isFull = true;
     await writeFile(join(server.cwd, 'p'), 'it\n');
-    await server.client.waitFor('item/completed', ({ item }) => item.type === 'commandExecution');
+    await vi.waitUntil(() => server.disk.refused > 0);
+    expect(completed(server)).toEqual([]);
     server.disk.isFull = false;
     server.model.push(done);
     await server.client.turn(THREAD, 'again');

@@ -1,10 +1,12 @@
 // Measures the built server, and for comparison a minimal Node program, in alternation. Run it with `npm run bench`.
-// `-- --quick` measures less, and `-- --only NAME` only one workload. docs/performance.md explains the rows.
+// `-- --quick` measures less, and `-- --only NAME` only one workload. `-- --only growth` measures how costs grow, which takes long;
+// `--large` adds sizes. docs/performance.md explains the rows.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir, type } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { growthTables } from './growth.ts';
 import { MockModel } from './mock-model.ts';
 import { type Row, table } from './table.ts';
 import { type Bench, running, type Subject, type Workload, workloads } from './workloads.ts';
@@ -17,7 +19,11 @@ const FLOOR: Subject = {
   stores: false,
 };
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const GROWTH = 'growth';
+
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, large: { type: 'boolean', default: false } },
+});
 
 /** Subjects alternate, and so does their order, so that other load on the machine affects both. */
 async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
@@ -38,7 +44,9 @@ async function measure(workload: Workload, bench: Bench): Promise<Row[]> {
 
 async function bench(): Promise<void> {
   const chosen = workloads.filter(({ name }) => flags.only === undefined || flags.only === name);
-  if (chosen.length === 0) throw new Error(`--only: expected one of ${workloads.map(({ name }) => name).join(', ')}`);
+  if (chosen.length === 0 && flags.only !== GROWTH) {
+    throw new Error(`--only: expected one of ${[...workloads.map(({ name }) => name), GROWTH].join(', ')}`);
+  }
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'heddle-bench-'));
   const model = await MockModel.listen();
   try {
@@ -47,8 +55,12 @@ async function bench(): Promise<void> {
       process.stderr.write(`${workload.name} …\n`);
       rows.push(...(await measure(workload, { folder, model, quick: flags.quick })));
     }
+    const growth =
+      flags.only === GROWTH
+        ? await growthTables({ subject: HEDDLE, bench: { folder, model, quick: flags.quick }, large: flags.large })
+        : null;
     const machine = `${type()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${table(rows, [HEDDLE.name, FLOOR.name])}\n`);
+    process.stdout.write(`${new Date().toISOString().slice(0, 10)}, ${machine}\n\n${growth ?? table(rows, [HEDDLE.name, FLOOR.name])}\n`);
   } finally {
     for (const server of running) server.kill();
     model.close();

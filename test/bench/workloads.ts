@@ -34,7 +34,7 @@ export interface Workload {
 
 const SETTLE_MS = 500;
 const SILENCE_MS = 3000;
-const PROMPT = 'Please look at the next file, and say in a sentence or two whether anything in it wants attention.';
+export const PROMPT = 'Please look at the next file, and say in a sentence or two whether anything in it wants attention.';
 const ANSWER = messageStream([
   'The file reads well. ',
   'One name is used for two things: it would help the reader to tell them apart. ',
@@ -311,13 +311,16 @@ async function filledHome(subject: Subject, bench: Bench): Promise<FilledHome> {
   return made;
 }
 
-function newHome({ folder, model }: Bench): string {
+/** Makes a home that uses the model of the bench. */
+export function newHome({ folder, model }: Bench): string {
   const home = mkdtempSync(join(folder, 'home-'));
   const lines = [
     'model = "bench"',
     'model_provider = "bench"',
     'approval_policy = "never"',
     'sandbox_mode = "read-only"',
+    // Histories are as long as the bench wants.
+    'model_context_window = 1000000000',
     '[model_providers.bench]',
     `base_url = "${model.baseUrl}"`,
   ];
@@ -327,14 +330,15 @@ function newHome({ folder, model }: Bench): string {
 }
 
 /** Starts a server with a minimal environment: variables of the user's can make Node slower to start. */
-function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
+export function startServer({ command }: Subject, home: string, { model }: Bench): ServerProcess {
   const env = { PATH: process.env.PATH, HOME: home, HEDDLE_HOME: home, BENCH_MODEL_URL: model.baseUrl };
   const server = new ServerProcess(command, { cwd: home, env });
   running.add(server);
   return server;
 }
 
-async function stop(server: ServerProcess): Promise<void> {
+/** Ends a server in order. */
+export async function stop(server: ServerProcess): Promise<void> {
   await server.close();
   running.delete(server);
 }

@@ -20,11 +20,11 @@ afterEach(() => {
   rmSync(home, { recursive: true });
 });
 
-test('reads the files that end in .rules, sorted by name', () => {
+test('reads the files that end in .rules, sorted by name', async () => {
   put('b.rules', 'B');
   put('a.rules', 'A');
   put('notes.md', 'x');
-  expect(readRuleFiles(home)).toEqual({
+  expect(await readRuleFiles(home)).toEqual({
     files: [
       { path: at('a.rules'), text: 'A' },
       { path: at('b.rules'), text: 'B' },
@@ -34,36 +34,36 @@ test('reads the files that end in .rules, sorted by name', () => {
   });
 });
 
-test('a home without rules has none', () => {
+test('a home without rules has none', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
-  expect(readRuleFiles(home)).toEqual({ files: [], accepted: null, problems: [] });
-  expect(readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], accepted: null, problems: [] });
+  expect(await readRuleFiles(home)).toEqual({ files: [], accepted: null, problems: [] });
+  expect(await readRuleFiles(join(home, 'no', 'home'))).toEqual({ files: [], accepted: null, problems: [] });
 });
 
-test('an unreadable file is a problem, and the others are read', () => {
+test('an unreadable file is a problem, and the others are read', async () => {
   put('a.rules', 'A');
   mkdirSync(at('folder.rules'));
   put('latin.rules', Buffer.from([0x22, 0xe9, 0x22]));
   put('long.rules', 'x'.repeat(1024 * 1024 + 1));
   symlinkSync('loop.rules', at('loop.rules'));
-  const { files, problems } = readRuleFiles(home);
+  const { files, problems } = await readRuleFiles(home);
   expect(files).toEqual([{ path: at('a.rules'), text: 'A' }]);
   expect(problems.map(({ path }) => path)).toEqual(['folder', 'latin', 'long', 'loop'].map((name) => at(`${name}.rules`)));
 });
 
-test('a rules folder that is not a folder, or contains too many files, is a problem', () => {
+test('a rules folder that is not a folder, or contains too many files, is a problem', async () => {
   for (let count = 0; count < 201; count += 1) put(`${count}.rules`, '');
-  expect(readRuleFiles(home)).toEqual({
+  expect(await readRuleFiles(home)).toEqual({
     files: [],
     accepted: null,
     problems: [{ path: join(home, 'rules'), message: 'there are more than 200 rules files' }],
   });
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
-  expect(readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
+  expect(await readRuleFiles(home)).toMatchObject({ files: [], problems: [{ path: join(home, 'rules') }] });
 });
 
-test('an allowed prefix becomes a rule of default.rules, for its owner only, once', () => {
+test('an allowed prefix becomes a rule of default.rules, for its owner only, once', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
   appendAllowRule(home, ['touch', 'x.txt']);
   appendAllowRule(home, ['touch', 'y.txt']);
@@ -75,7 +75,7 @@ test('an allowed prefix becomes a rule of default.rules, for its owner only, onc
   expect(statSync(join(home, 'rules')).mode & 0o777).toBe(0o700);
 });
 
-test('the content and the mode of the file stay, also if the last line has no line end', () => {
+test('the content and the mode of the file stay, also if the last line has no line end', async () => {
   put('default.rules', '# mine');
   chmodSync(at('default.rules'), 0o640);
   appendAllowRule(home, ['ls']);
@@ -83,13 +83,13 @@ test('the content and the mode of the file stay, also if the last line has no li
   expect(statSync(at('default.rules')).mode & 0o777).toBe(0o640);
 });
 
-test('any words are read back unchanged', () => {
+test('any words are read back unchanged', async () => {
   const words = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 3 });
-  fc.assert(
-    fc.property(words, (prefix) => {
+  await fc.assert(
+    fc.asyncProperty(words, async (prefix) => {
       rmSync(at('default.rules'), { force: true });
       appendAllowRule(home, prefix);
-      expect(commandRules(readRuleFiles(home))).toEqual({
+      expect(await commandRules(await readRuleFiles(home))).toEqual({
         rules: [{ pattern: prefix.map((word) => [word]), decision: 'allow', justification: null }],
         problems: [],
       });
@@ -98,16 +98,16 @@ test('any words are read back unchanged', () => {
   );
 });
 
-test('a rule that cannot be written is an error', () => {
+test('a rule that cannot be written is an error', async () => {
   rmSync(join(home, 'rules'), { recursive: true });
   writeFileSync(join(home, 'rules'), '');
   expect(() => appendAllowRule(home, ['ls'])).toThrow();
 });
 
-test('accepted lines are all kept, each whole', () => {
+test('accepted lines are all kept, each whole', async () => {
   const lines = Array.from({ length: 50 }, (_, index) => `{"words":["w${index}"],"exact":true,"project":"/p"}`);
   for (const line of lines) appendAccepted(home, line);
-  const text = readRuleFiles(home).accepted?.text ?? '';
+  const text = (await readRuleFiles(home)).accepted?.text ?? '';
   expect(
     text
       .split('\n')
@@ -116,12 +116,12 @@ test('accepted lines are all kept, each whole', () => {
   ).toEqual(lines.sort());
 });
 
-test('a file is not made larger than heddle reads, and no pipe is written', () => {
+test('a file is not made larger than heddle reads, and no pipe is written', async () => {
   const full = `${'#'.repeat(1024 * 1024 - 10)}\n`;
   put('default.rules', full);
   expect(() => appendAllowRule(home, ['ls'])).toThrow('larger than');
   expect(readFileSync(at('default.rules'), 'utf8')).toBe(full);
   execFileSync('mkfifo', [at('heddle-accepted.jsonl')]);
   expect(() => appendAccepted(home, '{}')).toThrow('not a regular file');
-  expect(readRuleFiles(home).problems).toMatchObject([{ path: at('heddle-accepted.jsonl') }]);
+  expect((await readRuleFiles(home)).problems).toMatchObject([{ path: at('heddle-accepted.jsonl') }]);
 });

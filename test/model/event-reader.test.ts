@@ -30,6 +30,17 @@ test('nothing is read after [DONE], and nothing of an event that is not whole', 
   expect(reader.feed('\ndata: [DONE]\n\ndata: {"c":3}\n\n')).toEqual({ events: [{ b: 2 }], skipped: 0, done: true, problem: null });
 });
 
+test('a long event is read in steps, in its place', async () => {
+  const text = 'é"\n'.repeat(500_000);
+  const data = [{ a: 1 }, { text }, { b: 2 }].map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+  expect(await new EventReader({ skipsNoise: false }).feed(`${data}data: ["${'x'.repeat(2_000_000)}]\n\ndata: {"c":3}\n\n`)).toEqual({
+    events: [{ a: 1 }, { text }, { b: 2 }],
+    skipped: 0,
+    done: false,
+    problem: 'sent an event that is not JSON',
+  });
+});
+
 test('what is no JSON object can be passed over, and [DONE] with it', () => {
   const reader = new EventReader({ skipsNoise: true });
   expect(reader.feed('data: {"a":1}\n\ndata: {broken\n\ndata: 7\n\ndata: [DONE]\n\ndata: {"b":2}\n\n')).toEqual({

@@ -17,8 +17,9 @@ function granular(sandbox_approval: boolean): AskForApproval {
   };
 }
 
-function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}): string {
-  return judgePatch({ files, bounds: bounded ? { named: ROOTS, real: ROOTS, isProtected } : null, approvalPolicy, grants }).verdict;
+async function judged(files: TouchedFile[], approvalPolicy: AskForApproval, { bounded = true, grants = new Grants() } = {}) {
+  const bounds = bounded ? { named: ROOTS, real: ROOTS, isProtected } : null;
+  return (await judgePatch({ files, bounds, approvalPolicy, grants })).verdict;
 }
 
 const OUTCOMES: [AskForApproval, { inside: string; outside: string }][] = [
@@ -47,57 +48,58 @@ describe.each(OUTCOMES)('under %j', (policy, { inside, outside }) => {
     ['a protected name that leads elsewhere', file('/ws/.git/x', { real: '/tmp/x' }), outside],
     ["heddle's home", file('/home/me/.heddle/config.toml'), outside],
     ['a file with further names', file('/ws/a', { shared: '1:2' }), outside],
-  ])('%s', (_name, touched, expected) => {
-    expect(judged([touched], policy)).toBe(expected);
-    expect(judged([file('/ws/fine'), touched], policy)).toBe(expected);
+  ])('%s', async (_name, touched, expected) => {
+    expect(await judged([touched], policy)).toBe(expected);
+    expect(await judged([file('/ws/fine'), touched], policy)).toBe(expected);
   });
 
-  test('without bounds, a patch needs approval only under untrusted', () => {
+  test('without bounds, a patch needs approval only under untrusted', async () => {
     const expected = policy === 'untrusted' ? 'ask' : 'write';
-    expect(judged([file('/etc/passwd', { shared: '1:2' })], policy, { bounded: false })).toBe(expected);
+    expect(await judged([file('/etc/passwd', { shared: '1:2' })], policy, { bounded: false })).toBe(expected);
   });
 
-  test('a patch that was allowed for the session is written, if its path and its real path are covered', () => {
+  test('a patch that was allowed for the session is written, if its path and its real path are covered', async () => {
     const grants = new Grants();
     grants.allowFiles(grantedPaths([file('/ws/link', { real: '/etc/passwd' })]));
-    expect(judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
-    expect(judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(outside);
-    expect(judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants })).toBe(outside);
+    expect(await judged([file('/ws/link', { real: '/etc/passwd' })], policy, { grants })).toBe('write');
+    expect(await judged([file('/ws/link', { real: '/etc/shadow' })], policy, { grants })).toBe(outside);
+    expect(await judged([file('/ws/link', { real: '/etc/passwd' }), file('/etc/x')], policy, { grants })).toBe(outside);
   });
 
-  test('a patch that was allowed for the session covers a file with further names only if it is the same file', () => {
+  test('a patch that was allowed for the session covers a file with further names only if it is the same file', async () => {
     const grants = new Grants();
     grants.allowFiles(grantedPaths([file('/ws/a')]));
-    expect(judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe(outside);
+    expect(await judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe(outside);
     grants.allowFiles(grantedPaths([file('/ws/a', { shared: '1:2' })]));
-    expect(judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe('write');
-    expect(judged([file('/ws/a', { shared: '1:3' })], policy, { grants })).toBe(outside);
-    expect(judged([file('/ws/a')], policy, { grants })).toBe('write');
+    expect(await judged([file('/ws/a', { shared: '1:2' })], policy, { grants })).toBe('write');
+    expect(await judged([file('/ws/a', { shared: '1:3' })], policy, { grants })).toBe(outside);
+    expect(await judged([file('/ws/a')], policy, { grants })).toBe('write');
   });
 });
 
-test('in a read-only sandbox every file is outside the writable folders', () => {
+test('in a read-only sandbox every file is outside the writable folders', async () => {
   const bounds = { writableRoots: [], home: '/home/me/.heddle' };
   const situation = { files: [file('/ws/a')], bounds: { named: bounds, real: bounds, isProtected }, grants: new Grants() };
-  expect(judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
+  expect(await judgePatch({ ...situation, approvalPolicy: 'on-request' })).toEqual({
     verdict: 'ask',
     reason: '/ws/a is outside the folders that can be written in the sandbox.',
   });
-  expect(judgePatch({ ...situation, approvalPolicy: 'never' }).verdict).toBe('refuse');
+  expect((await judgePatch({ ...situation, approvalPolicy: 'never' })).verdict).toBe('refuse');
 });
 
-test('a home below a writable root is protected; a workspace inside the home is usable', () => {
-  const verdict = (path: string, writableRoots: string[]) => {
+test('a home below a writable root is protected; a workspace inside the home is usable', async () => {
+  const verdict = async (path: string, writableRoots: string[]) => {
     const bounds = { writableRoots, home: '/ws/home' };
-    return judgePatch({
+    const judgement = await judgePatch({
       files: [file(path)],
       bounds: { named: bounds, real: bounds, isProtected },
       approvalPolicy: 'never',
       grants: new Grants(),
-    }).verdict;
+    });
+    return judgement.verdict;
   };
-  expect(verdict('/ws/home/auth.json', ['/ws'])).toBe('refuse');
-  expect(verdict('/ws/home/auth.json', ['/ws/home'])).toBe('refuse');
-  expect(verdict('/ws/home/auth.json', ['/ws/home/job'])).toBe('refuse');
-  expect(verdict('/ws/home/job/a', ['/ws/home/job'])).toBe('write');
+  expect(await verdict('/ws/home/auth.json', ['/ws'])).toBe('refuse');
+  expect(await verdict('/ws/home/auth.json', ['/ws/home'])).toBe('refuse');
+  expect(await verdict('/ws/home/auth.json', ['/ws/home/job'])).toBe('refuse');
+  expect(await verdict('/ws/home/job/a', ['/ws/home/job'])).toBe('write');
 });

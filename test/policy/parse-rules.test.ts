@@ -2,17 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { commandRules, parseRules } from '../../src/policy/rules/parse-rules.ts';
 
-const rules = (text: string) => parseRules(text, 'a.rules').rules;
-const problems = (text: string) => parseRules(text, 'a.rules').problems;
+const rules = async (text: string) => (await parseRules(text, 'a.rules')).rules;
+const problems = async (text: string) => (await parseRules(text, 'a.rules')).problems;
 
-test('a rule is a command prefix and a decision', () => {
-  expect(parseRules('prefix_rule(pattern=["touch", "x.txt"], decision="allow")\n', 'a.rules')).toEqual({
+test('a rule is a command prefix and a decision', async () => {
+  expect(await parseRules('prefix_rule(pattern=["touch", "x.txt"], decision="allow")\n', 'a.rules')).toEqual({
     rules: [{ pattern: [['touch'], ['x.txt']], decision: 'allow', justification: null }],
     problems: [],
   });
 });
 
-test('a rule may have several lines, comments, trailing commas, alternatives, examples', () => {
+test('a rule may have several lines, comments, trailing commas, alternatives, examples', async () => {
   const text = `# ours
 prefix_rule(
   pattern = [ "git", ["status", 'log'], ],  # reads
@@ -23,7 +23,7 @@ prefix_rule(
 )
 
 prefix_rule(pattern=["rm"], decision="forbidden") prefix_rule(pattern=["ls"])`;
-  expect(parseRules(text, 'a.rules')).toEqual({
+  expect(await parseRules(text, 'a.rules')).toEqual({
     rules: [
       { pattern: [['git'], ['status', 'log']], decision: 'prompt', justification: 'say "please", it\'s é' },
       { pattern: [['rm']], decision: 'forbidden', justification: null },
@@ -33,18 +33,18 @@ prefix_rule(pattern=["rm"], decision="forbidden") prefix_rule(pattern=["ls"])`;
   });
 });
 
-test('rules of other kinds are ignored', () => {
+test('rules of other kinds are ignored', async () => {
   expect(
-    parseRules(
+    await parseRules(
       'network_rule(host = "a.example", protocol = "https", decision = "allow")\nhost_executable(name="git", paths=["/usr/bin/git"])',
       'a.rules',
     ),
   ).toEqual({ rules: [], problems: [] });
 });
 
-test('an empty file has no rules', () => {
-  expect(parseRules('', 'a.rules')).toEqual({ rules: [], problems: [] });
-  expect(parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], problems: [] });
+test('an empty file has no rules', async () => {
+  expect(await parseRules('', 'a.rules')).toEqual({ rules: [], problems: [] });
+  expect(await parseRules(' \r\n# only this', 'a.rules')).toEqual({ rules: [], problems: [] });
 });
 
 describe('an invalid rule is a problem with its line', () => {
@@ -73,17 +73,17 @@ describe('an invalid rule is a problem with its line', () => {
     ['"text"', 'expected a rule, found "\\"text\\""'],
     ['prefix_rule(pattern=[["a", ["b"]]])', 'pattern: each word must be a non-empty string, or a non-empty list of them'],
     [`prefix_rule(pattern=${'['.repeat(100)})`, 'lists are nested too deeply'],
-  ])('%s', (text, message) => {
-    expect(problems(`\n# x\n${text}`)).toEqual([{ message, path: 'a.rules', line: 3 }]);
+  ])('%s', async (text, message) => {
+    expect(await problems(`\n# x\n${text}`)).toEqual([{ message, path: 'a.rules', line: 3 }]);
   });
 
-  test('and the rules around it stay in effect', () => {
+  test('and the rules around it stay in effect', async () => {
     const text = 'prefix_rule(pattern=["a"])\nprefix_rule(pattern=["b"], oops)\nprefix_rule(pattern=["c"], decision="forbidden")\n';
-    expect(rules(text).map(({ pattern }) => pattern)).toEqual([[['a']], [['c']]]);
-    expect(problems(text)).toEqual([{ message: 'expected =, found ")"', path: 'a.rules', line: 2 }]);
+    expect((await rules(text)).map(({ pattern }) => pattern)).toEqual([[['a']], [['c']]]);
+    expect(await problems(text)).toEqual([{ message: 'expected =, found ")"', path: 'a.rules', line: 2 }]);
   });
 
-  test('every text is read to its end', () => {
+  test('every text is read to its end', async () => {
     const piece = fc.constantFrom(
       'prefix_rule',
       '(',
@@ -105,21 +105,21 @@ describe('an invalid rule is a problem with its line', () => {
       'é',
       '\0',
     );
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
-        const parsed = parseRules(pieces.join(''), 'a.rules');
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
+        const parsed = await parseRules(pieces.join(''), 'a.rules');
         expect(parsed.rules.length + parsed.problems.length).toBeLessThanOrEqual(pieces.length);
       }),
     );
   });
 });
 
-test('the rules of several files are one list, and an unreadable file is a problem of the whole file', () => {
+test('the rules of several files are one list, and an unreadable file is a problem of the whole file', async () => {
   const files = [
     { path: 'a.rules', text: 'prefix_rule(pattern=["a"])' },
     { path: 'b.rules', text: 'oops\nprefix_rule(pattern=["b"])' },
   ];
-  expect(commandRules({ files, accepted: null, problems: [{ path: 'c.rules', message: 'no access' }] })).toEqual({
+  expect(await commandRules({ files, accepted: null, problems: [{ path: 'c.rules', message: 'no access' }] })).toEqual({
     rules: [
       { pattern: [['a']], decision: 'allow', justification: null },
       { pattern: [['b']], decision: 'allow', justification: null },

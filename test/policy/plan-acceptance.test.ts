@@ -36,8 +36,8 @@ class Home {
   }
 
   /** `stops`: the process ends before it writes the rule. */
-  accept(command: Omit<AcceptedCommand, 'fresh'>, stops: boolean): void {
-    const { line, addsRule } = planAcceptance(this.files(), command);
+  async accept(command: Omit<AcceptedCommand, 'fresh'>, stops: boolean): Promise<void> {
+    const { line, addsRule } = await planAcceptance(this.files(), command);
     if (line !== null) this.accepted += `${acceptedLine(line)}\n`;
     if (addsRule && !stops) this.default += ruleOf(command.words);
   }
@@ -46,8 +46,8 @@ class Home {
     this.default = this.default.replaceAll(ruleOf(words), '');
   }
 
-  allows({ words, ...scope }: Run): boolean {
-    const { rules, problems } = commandRules(this.files());
+  async allows({ words, ...scope }: Run): Promise<boolean> {
+    const { rules, problems } = await commandRules(this.files());
     expect(problems).toEqual([]);
     return rules.some((rule) => ruleAllows(rule, words, scope));
   }
@@ -55,7 +55,7 @@ class Home {
 
 const ruleOf = (words: readonly string[]) => `prefix_rule(pattern=${JSON.stringify(words)}, decision="allow")\n`;
 
-test('whatever is accepted and removed, a command is allowed only if it was accepted after the last removal', () => {
+test('whatever is accepted and removed, a command is allowed only if it was accepted after the last removal', async () => {
   const accepted = fc.record({
     words: fc.constantFrom(...COMMANDS),
     exact: fc.boolean(),
@@ -66,8 +66,8 @@ test('whatever is accepted and removed, a command is allowed only if it was acce
     fc.record({ accepted, stops: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)) }),
     fc.record({ removed: fc.constantFrom(...COMMANDS) }),
   );
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const home = new Home();
       let model: Omit<AcceptedCommand, 'fresh'>[] = [];
       for (const one of steps) {
@@ -76,21 +76,21 @@ test('whatever is accepted and removed, a command is allowed only if it was acce
           model = model.filter(({ words }) => words !== one.removed);
         } else {
           const hadRule = home.default.includes(ruleOf(one.accepted.words));
-          home.accept(one.accepted, one.stops);
+          await home.accept(one.accepted, one.stops);
           // Without a rule, the line has no effect.
           if (hadRule || !one.stops) model.push(one.accepted);
         }
       }
-      for (const run of RUNS) expect(home.allows(run), JSON.stringify({ run, home })).toBe(model.some((one) => covers(one, run)));
+      for (const run of RUNS) expect(await home.allows(run), JSON.stringify({ run, home })).toBe(model.some((one) => covers(one, run)));
     }),
     { seed: 1, numRuns: 300 },
   );
 });
 
-test("a user's own rule is never narrowed by accepting its words", () => {
+test("a user's own rule is never narrowed by accepting its words", async () => {
   const home = new Home();
   home.default = 'prefix_rule(pattern = ["a"])  # mine\n';
-  home.accept({ words: ['a'], exact: true, beyond: false, project: '/p' }, false);
+  await home.accept({ words: ['a'], exact: true, beyond: false, project: '/p' }, false);
   expect(home).toMatchObject({ default: 'prefix_rule(pattern = ["a"])  # mine\n', accepted: '' });
-  expect(home.allows({ words: ['a', 'b'], project: '/q', goesBeyond: true })).toBe(true);
+  expect(await home.allows({ words: ['a', 'b'], project: '/q', goesBeyond: true })).toBe(true);
 });

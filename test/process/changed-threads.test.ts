@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
 import type { ThreadItem, Turn } from '../../src/protocol/generated/types.ts';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { answered, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { type Message, text } from '../support/test-client.ts';

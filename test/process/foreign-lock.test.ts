@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { text } from '../support/test-client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Turn } from '../../src/protocol/generated/types.ts';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { answered, completed, created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
 import { brief } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';

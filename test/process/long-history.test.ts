@@ -21,7 +21,7 @@ async function unblocked<T>(server: HostileServer, work: () => Promise<T>): Prom
 
 describe('a history of 300 messages of 1 MB, in a server with a heap of 160 MB', () => {
   async function started(): Promise<HostileServer> {
-    const server = await HostileServer.start('--max-old-space-size=160');
+    const server = await HostileServer.start({}, '--max-old-space-size=160');
     await fillHistory(server.home, { thread: 1, turns: 5, messages: 60, chars: MB });
     return server;
   }
@@ -72,7 +72,7 @@ describe('a history of 300 messages of 1 MB, in a server with a heap of 160 MB',
 });
 
 test('many large answers at once are made one after another', { timeout: 240_000 }, async () => {
-  const server = await HostileServer.start('--max-old-space-size=128');
+  const server = await HostileServer.start({}, '--max-old-space-size=128');
   const { heddle } = server;
   const threads = Array.from({ length: 20 }, (_, index) => index + 1);
   for (const thread of threads) await fillHistory(server.home, { thread, turns: 4, messages: 4, chars: MB });

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isSafeSqlite } from '../../src/store/sqlite/database/is-safe-sqlite.ts';
+import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
 import { tempFolder } from '../config/temp-folder.ts';
 import { EXECUTABLE, type Place, place, startHeddle } from './support.ts';
 

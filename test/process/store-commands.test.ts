@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, 
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { EXECUTABLE, environment, type Place, place, startHeddle } from './support.ts';
 
 const KILLER = join(import.meta.dirname, 'kill-at-call.cjs');

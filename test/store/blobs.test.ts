@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { migrate } from '../../src/store/sqlite/database/migrate.ts';
 import { Blobs } from '../../src/store/sqlite/history/blobs.ts';
 import { migrationsDir } from './temp-home.ts';

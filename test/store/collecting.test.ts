@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { deleteThread } from '../../src/store/sqlite/threads/delete-thread.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';

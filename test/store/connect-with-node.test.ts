@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { connectWithNode } from '../../src/store/sqlite/database/connect-with-node.ts';
-import { isSafeSqlite } from '../../src/store/sqlite/database/is-safe-sqlite.ts';
+import { connectWithNode } from '../../src/store/sqlite/connect/connect-with-node.ts';
+import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { describeLateItems } from './late-items.contract.ts';
 import { TempHome } from './temp-home.ts';

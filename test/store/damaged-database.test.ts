@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSyn
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import {

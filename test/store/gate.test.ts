@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { loadSqlite } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { enterGate, enterGateAlone, leaveRequestOf, whileOthersLeave } from '../../src/store/sqlite/database/gate.ts';
-import { loadSqlite } from '../../src/store/sqlite/database/load-sqlite.ts';
 import { idOf, threadRecord } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 

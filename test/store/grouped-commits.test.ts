@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { type Connect, neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import type { SyncFile } from '../../src/store/sqlite/database/wal-sync.ts';
+import { type Connect, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import type { SyncFile } from '../../src/store/sqlite/wal/wal-sync.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
 import {
   agentMessage,

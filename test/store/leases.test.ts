@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
@@ -72,4 +72,21 @@ test('the leases of a dead process are removed even if the thread that is opened
   });
   await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'thread_archived' });
   expect([home.count('lease'), home.count('held_log')]).toEqual([0, 0]);
+});
+
+test('a lock file that another process removes before it is locked is made again', async () => {
+  const home = tempHome();
+  let removed = false;
+  const store = home.open((file, options) => {
+    const db = neverCollect(new Database(file, options));
+    if (file.endsWith('.lock') && !removed) {
+      removed = true;
+      rmSync(file);
+    }
+    return db;
+  });
+  await threadWithTurns(store, 1, ['t1']);
+  const [name = ''] = readdirSync(join(home.home, 'heddle-writers'));
+  await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
+  expect({ removed, name }).toEqual({ removed: true, name: expect.stringMatching(/\.lock$/) });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isSafeSqlite } from '../../src/store/sqlite/database/is-safe-sqlite.ts';
-import { nativeBuildProblem, wrongNode } from '../../src/store/sqlite/database/native-build-problem.ts';
-import { resultCodeName } from '../../src/store/sqlite/database/result-code-name.ts';
+import { isSafeSqlite } from '../../src/store/sqlite/connect/is-safe-sqlite.ts';
+import { nativeBuildProblem, wrongNode } from '../../src/store/sqlite/connect/native-build-problem.ts';
+import { resultCodeName } from '../../src/store/sqlite/connect/result-code-name.ts';
 
 const { node, modules } = process.versions;
 

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, readdirSync } fr
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
 import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { type Connect, neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { type Connect, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { agentMessage, idOf, itemEntry, threadWithTurns, turnEnded, turnStarted, turnsInShort, wholeTurn } from './samples.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 

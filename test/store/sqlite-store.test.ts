@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import type { Connect } from '../../src/store/sqlite/database/load-sqlite.ts';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
 import { asFirstVersion } from './first-version.ts';
 import { describeLateItems } from './late-items.contract.ts';

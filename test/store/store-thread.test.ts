@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { lockHolder } from '../../src/store/sqlite/database/lock-holder.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { RecordingLog } from '../support/recording-log.ts';

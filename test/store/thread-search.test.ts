@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/database/load-sqlite.ts';
+import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import type { ThreadQuery, ThreadStore } from '../../src/store/thread-store.ts';
 import { asFirstVersion } from './first-version.ts';
 import { everyThread, idOf, threadRecord, turnStarted } from './samples.ts';

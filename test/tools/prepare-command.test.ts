@@ -68,7 +68,7 @@ async function prepared() {
   const call = { argv: ['/bin/sh', '-lc', 'touch x'], script: 'touch x', cwd: '/tmp/inner', ...how };
   const action = await prepareCommand(call, context, deps);
   if (!('perform' in action)) throw new Error('nothing was prepared');
-  const judged = action.judge(context.settings, context.grants);
+  const judged = await action.judge(context.settings, context.grants);
   if (!('run' in judged)) throw new Error('the command may run without a question');
   return { run: (performed: ActionHost) => action.perform(judged.run, open, performed), asked, home };
 }

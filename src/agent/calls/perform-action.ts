@@ -36,7 +36,7 @@ export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps
   return run.take(async () => {
     const refusal = await deps.parts.beforeAction(action, turn);
     if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
-    const judged = action.judge(turn.settings, deps.grants);
+    const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
     if ('run' in judged) return run.perform(judged.run);
     const verdict = await run.review(judged.ask);

@@ -7,6 +7,8 @@ const PREVIEW_INTERVAL_MS = 100;
 /** A preview repeats the whole patch. Above this size it is only sent after the patch has grown by a quarter, so a few times at most. */
 const PREVIEW_CHARS_SMALL = 16 * 1024;
 const GROWTH_MIN = 1.25;
+/** A larger patch is no longer shown while it is written, since each preview takes some milliseconds. Its item shows all of it. */
+const PREVIEW_CHARS_MAX = 1024 * 1024;
 
 type CallDelta = Extract<ModelEvent, { type: 'callDelta' }>;
 
@@ -41,7 +43,8 @@ export class PatchPreviews {
     preview.pieces.push(delta);
     preview.chars += delta.length;
     const { shownChars, shownAtMs, chars } = preview;
-    const isDue = this.#options.clock.monotonic() - shownAtMs >= PREVIEW_INTERVAL_MS;
+    if (chars > PREVIEW_CHARS_MAX) preview.pieces = [];
+    const isDue = chars <= PREVIEW_CHARS_MAX && this.#options.clock.monotonic() - shownAtMs >= PREVIEW_INTERVAL_MS;
     if (isDue && (chars <= PREVIEW_CHARS_SMALL || chars >= shownChars * GROWTH_MIN)) this.#show(callId, preview);
   }
 
@@ -49,7 +52,7 @@ export class PatchPreviews {
   complete(callId: string): void {
     const preview = this.#open.get(callId);
     this.#open.delete(callId);
-    if (preview !== undefined && preview.shownChars < preview.chars) this.#show(callId, preview);
+    if (preview !== undefined && preview.shownChars < preview.chars && preview.chars <= PREVIEW_CHARS_MAX) this.#show(callId, preview);
   }
 
   /** Forgets unfinished patches, because the model will write them again. */

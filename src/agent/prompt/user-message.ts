@@ -1,3 +1,4 @@
+import { encodeBase64 } from '../../base/encode-base64.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../../files/image-type.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
@@ -85,7 +86,7 @@ async function localImage({ path, detail }: LocalImage, bytesMax: number): Promi
     if (file === null) return missing(path, 'the file does not exist');
     const type = imageType(file.bytes);
     if (type === null) return missing(path, 'it is not a PNG, JPEG, GIF, WebP or BMP file');
-    const image_url = `data:${type};base64,${file.bytes.toString('base64')}`;
+    const image_url = `data:${type};base64,${await encodeBase64(file.bytes)}`;
     return { content: { type: 'input_image', image_url, ...detailOf(detail) }, bytes: file.size };
   } catch (error) {
     return missing(path, error instanceof Error ? error.message : String(error));

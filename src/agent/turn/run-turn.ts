@@ -128,7 +128,7 @@ async function record({ deps, turn }: RunningTurn, items: readonly ResponseItem[
   if (items.length > 0) await deps.outbox.commit({ entries: modelEntries(turn.id, items) });
 }
 
-/** Stores and announces the end of the turn. If it cannot be stored, it is announced all the same. */
+/** Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. */
 async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   const { deps, turn } = run;
   turn.refuseInput();
@@ -146,7 +146,9 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
     const cutOff = ending.status === 'completed' ? [] : ending.cutOff;
     const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps), cutOff };
     // The parts have already changed memory for the first ending, so both steps are announced.
-    await deps.outbox.announceUnstored(endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)])));
+    const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
+    // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
+    await deps.outbox.commitOrAnnounce({ ...step, durable: false });
   }
 }
 

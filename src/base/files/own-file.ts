@@ -47,6 +47,12 @@ export function protectStore(file: string): () => void {
   };
 }
 
+/** The folder of the first store of this process. Null: it has none. */
+export function storeFolder(): string | null {
+  const [file] = stores.keys();
+  return file === undefined ? null : dirname(file);
+}
+
 /** The path of the store's file that this is, by any name. Null: no store of this process has it. Costs a few microseconds. */
 export function ownFile(identity: FileIdentity): string | null {
   for (const { files } of stores.values()) {
@@ -98,7 +104,9 @@ class StoreFiles {
   }
 
   named(folder: string, name: string): string | null {
-    const own = this.#ownNames(name);
+    const writers = join(dirname(this.file), WRITERS_FOLDER);
+    if (isSameFolder(folder, writers)) return join(writers, name);
+    const own = this.#ownName(name);
     return own !== null && isSameFolder(folder, dirname(own)) ? own : null;
   }
 
@@ -112,10 +120,9 @@ class StoreFiles {
   }
 
   /** File systems that ignore upper and lower case have only one file for both. */
-  #ownNames(name: string): string | null {
+  #ownName(name: string): string | null {
     const end = DATABASE_ENDS.find((one) => name.toLowerCase() === (basename(this.file) + one).toLowerCase());
-    if (end !== undefined) return this.file + end;
-    return name.toLowerCase().endsWith('.lock') ? join(dirname(this.file), WRITERS_FOLDER, name) : null;
+    return end === undefined ? null : this.file + end;
   }
 
   #look(): void {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json-value.ts';
+import type { JsonObject, JsonValue } from '../../base/json-value.ts';
 import { ConfigError, type ConfigLocation } from '../config-error.ts';
 import { toTable } from './config-table.ts';
 import { locateKey } from './locate-key.ts';
@@ -11,6 +11,9 @@ export interface Toml {
   /** Returns the location of a key in the text of a file. */
   locate(text: string, file: string, path: readonly string[]): ConfigLocation;
 }
+
+/** The most files whose tables are kept. */
+const FILES_KEPT_MAX = 64;
 
 let loading: Promise<Toml> | null = null;
 
@@ -31,10 +34,17 @@ async function importToml(): Promise<Toml> {
       throw error;
     }
   };
+  /** By file, the text that was parsed last: most files are read many times and do not change. */
+  const parsed = new Map<string, { text: string; table: JsonObject }>();
   return {
     parse(text, file) {
+      const known = parsed.get(file);
+      if (known?.text === text) return known.table;
       try {
-        return read(text, { path: file, range: null });
+        const table = frozen(read(text, { path: file, range: null }));
+        if (parsed.size >= FILES_KEPT_MAX) parsed.clear();
+        parsed.set(file, { text, table });
+        return table;
       } catch (error) {
         if (!(error instanceof TomlError)) throw error;
         const start = { line: error.line, column: error.column };
@@ -44,6 +54,12 @@ async function importToml(): Promise<Toml> {
     tryParse,
     locate: (text, file, path) => ({ path: file, range: locateKey(text, path, tryParse) }),
   };
+}
+
+/** The value, which nobody can change any more. */
+function frozen<T extends JsonValue>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
 }
 
 /** Keeps the first line only: the parser's message continues with lines of the file, which may contain secrets. */

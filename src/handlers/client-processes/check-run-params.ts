@@ -1,4 +1,3 @@
-import { decodeBase64 } from '../../base/decode-base64.ts';
 import { contradictoryParams, emptyCommand, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';
@@ -59,7 +58,7 @@ interface Writing {
 export async function writeTo(run: ClientProcess, { method, id, deltaBase64, closeStdin }: Writing): Promise<void> {
   const delta = deltaBase64 ?? null;
   if (delta === null && closeStdin !== true) throw contradictoryParams(`${method} needs deltaBase64 or closeStdin`);
-  const bytes = delta === null ? null : decodeBase64(delta);
+  const bytes = await run.decoded(delta);
   if (delta !== null && bytes === null) throw contradictoryParams(`${method} deltaBase64 is not valid base64`);
   if (!run.spec.input) throw stdinNotStreamed(id);
   // Closing stdin again changes nothing.

@@ -1,5 +1,6 @@
 import type { ClientChannel } from '../../agent/client-channel.ts';
 import type { Clock } from '../../base/clock.ts';
+import { decodeBase64 } from '../../base/decode-base64.ts';
 import type { SandboxBounds } from '../../policy/permissions/sandbox-bounds.ts';
 import { processNotStarted, sandboxUnavailable } from '../../protocol/rpc-error.ts';
 import {
@@ -58,6 +59,7 @@ export class ClientProcess {
   /** Resolves when the process has ended and all its output has been announced or kept. Rejects as `begun` does. */
   readonly ended: Promise<ClientProcessEnd>;
   inputClosed = false;
+  #decoding: Promise<unknown> = Promise.resolve();
   readonly #deps: ClientProcessDeps;
   readonly #output: ProcessOutput;
   #running: RunningProcess | null = null;
@@ -70,6 +72,13 @@ export class ClientProcess {
     this.begun = this.#begin();
     this.ended = this.#end();
     this.ended.catch(() => {});
+  }
+
+  /** The bytes of base64, after those of earlier calls, so that a short input does not overtake a long one. Null: it is not valid. */
+  decoded(base64: string | null): Promise<Buffer | null> {
+    const bytes = this.#decoding.then(() => (base64 === null ? null : decodeBase64(base64)));
+    this.#decoding = bytes;
+    return bytes;
   }
 
   /** Kills the process and everything that it started. If it has not begun, it will not. */

@@ -59,7 +59,7 @@ export class Attempt {
     const waitingSince = clock.monotonic();
     while (!this.#over && this.#exchange !== null) {
       const chunk = await this.#exchange.read(this.#translator.finished ? FINISHED_MS_MAX : httpRequest.idleMsMax);
-      const events = typeof chunk === 'string' ? this.#take(this.#reader.feed(chunk)) : this.#end(chunk);
+      const events = typeof chunk === 'string' ? this.#take(await this.#reader.feed(chunk)) : this.#end(chunk);
       const found = events.length > 0 ? events : this.#endWhereOverdue(clock.monotonic() - waitingSince);
       if (found.length > 0) return found;
     }

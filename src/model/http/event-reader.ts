@@ -1,8 +1,11 @@
 import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { isObject, parsedJson } from '../../base/json-value.ts';
+import { parseLongJson } from '../../base/parse-long-json.ts';
 
 /** The longest single event, in characters. */
 export const EVENT_CHARS_MAX = 64 * 1024 * 1024;
+/** To parse the JSON of a longer event takes some milliseconds. */
+const SHORT_CHARS_MAX = 1024 * 1024;
 /** The longest response, in characters of the stream; a provider that never ends is cut off. */
 export const STREAM_CHARS_MAX = 256 * 1024 * 1024;
 
@@ -22,6 +25,8 @@ export interface ReadEvents {
 export class EventReader {
   readonly #parser: EventSourceParser;
   readonly #skipsNoise: boolean;
+  /** What the parser has found in the chunk: events, and at last a problem. */
+  #found: ({ data: string; name: string | undefined } | { problem: string })[] = [];
   #result: ReadEvents = { events: [], skipped: 0, done: false, problem: null };
   #charsRead = 0;
 
@@ -29,37 +34,56 @@ export class EventReader {
     this.#skipsNoise = skipsNoise;
     this.#parser = createParser({
       maxBufferSize: EVENT_CHARS_MAX,
-      onEvent: ({ data, event }) => this.#receive(data, event),
+      onEvent: ({ data, event }) => void this.#found.push({ data, name: event }),
       onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded') this.#fail(`sent an event of more than ${EVENT_CHARS_MAX} characters`);
+        if (type !== 'max-buffer-size-exceeded') return;
+        this.#found.push({ problem: `sent an event of more than ${EVENT_CHARS_MAX} characters` });
       },
     });
   }
 
-  /** Takes the next chunk of the stream. */
-  feed(chunk: string): ReadEvents {
+  /** Takes the next chunk of the stream. Returns a promise only if an event is so long that other work runs while it is parsed. */
+  feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     const start = this.#charsRead === 0 && chunk.startsWith('\uFEFF') ? 1 : 0;
     this.#charsRead += chunk.length;
     if (this.#charsRead > STREAM_CHARS_MAX) this.#fail(`sent a response of more than ${STREAM_CHARS_MAX} characters`);
     else this.#parser.feed(start === 0 ? chunk : chunk.slice(start));
-    return this.#result;
+    const isLong = this.#found.some((found) => 'data' in found && found.data.length > SHORT_CHARS_MAX);
+    return isLong ? this.#takeSlowly() : this.#take();
   }
 
   /** Ends the stream; returns its last event if that is complete. */
   end(): ReadEvents {
     this.#result = { events: [], skipped: 0, done: false, problem: null };
     this.#parser.feed('\n\n');
-    return { ...this.#result, problem: null };
+    return { ...this.#take(), problem: null };
   }
 
-  #receive(data: string, name: string | undefined): void {
-    if (this.#result.done || this.#result.problem !== null) return;
-    if (data === '[DONE]') {
-      this.#result.done = !this.#skipsNoise;
-      return;
+  #take(): ReadEvents {
+    for (const found of this.#found.splice(0)) {
+      if ('problem' in found) this.#fail(found.problem);
+      else if (!this.#isEnd(found.data)) this.#receive(parsedJson(found.data), found.name);
     }
-    const value = parsedJson(data);
+    return this.#result;
+  }
+
+  async #takeSlowly(): Promise<ReadEvents> {
+    for (const found of this.#found.splice(0)) {
+      if ('problem' in found) this.#fail(found.problem);
+      else if (!this.#isEnd(found.data)) this.#receive(await parseLongJson(found.data), found.name);
+    }
+    return this.#result;
+  }
+
+  /** Whether this is the end of the stream, or comes after it. */
+  #isEnd(data: string): boolean {
+    if (this.#result.done || this.#result.problem !== null) return true;
+    if (data === '[DONE]') this.#result.done = !this.#skipsNoise;
+    return data === '[DONE]';
+  }
+
+  #receive(value: unknown, name: string | undefined): void {
     if (this.#skipsNoise && !isObject(value)) this.#result.skipped += 1;
     else if (value === undefined) this.#fail('sent an event that is not JSON');
     else if (!isObject(value)) this.#fail('sent an event that is not a JSON object');

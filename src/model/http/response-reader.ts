@@ -22,7 +22,7 @@ export class ResponseReader {
   }
 
   /** Takes the next chunk of the response. */
-  feed(chunk: string): ReadEvents {
+  feed(chunk: string): ReadEvents | Promise<ReadEvents> {
     if (this.#form === 'unknown' && chunk.trim() !== '') this.#form = this.#takesWhole && /^\s*\{/.test(chunk) ? 'whole' : 'stream';
     if (this.#form !== 'whole') return this.#events.feed(chunk);
     this.#chars += chunk.length;

@@ -1,9 +1,13 @@
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { isWithin } from '../../base/paths/is-within.ts';
 import type { AskForApproval } from '../../protocol/generated/types.ts';
 import type { Grants } from './grants.ts';
 import { isWritable } from './is-writable.ts';
 import { mayAsk } from './may-ask.ts';
 import type { SandboxBounds } from './sandbox-bounds.ts';
+
+/** The work of judging a file, in the units of `EventLoopYield`. */
+const FILE_UNITS = 20;
 
 /** A file that a patch creates, changes or deletes. */
 export interface TouchedFile {
@@ -38,9 +42,12 @@ export interface PatchSituation {
 export type PatchVerdict = { verdict: 'write' } | { verdict: 'ask'; reason: string | null } | { verdict: 'refuse'; reason: string };
 
 /** Judges a patch by the files that it touches. A session grant must cover a file's path and its real path. */
-export function judgePatch({ files, bounds, approvalPolicy, grants }: PatchSituation): PatchVerdict {
+export async function judgePatch(
+  { files, bounds, approvalPolicy, grants }: PatchSituation,
+  breaks = new EventLoopYield(),
+): Promise<PatchVerdict> {
   if (grants.allowsFiles(grantedPaths(files))) return { verdict: 'write' };
-  const outside = bounds === null ? null : firstOutside(files, bounds);
+  const outside = bounds === null ? null : await firstOutside(files, bounds, breaks);
   if (outside === null) return approvalPolicy === 'untrusted' ? { verdict: 'ask', reason: null } : { verdict: 'write' };
   if (mayAsk(approvalPolicy, 'sandbox_approval')) return { verdict: 'ask', reason: outside };
   return { verdict: 'refuse', reason: `${outside} The approval policy does not allow the server to ask the user.` };
@@ -55,8 +62,9 @@ export function grantedPaths(files: readonly TouchedFile[]): string[] {
 }
 
 /** Returns the reason why the sandbox does not allow one of the files to be written. Returns null if it allows all. */
-function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds): string | null {
+async function firstOutside(files: readonly TouchedFile[], bounds: PatchBounds, breaks: EventLoopYield): Promise<string | null> {
   for (const file of files) {
+    await breaks.worked(FILE_UNITS);
     const shown = file.real === file.path ? file.path : `${file.path}, which is ${file.real},`;
     if (isReadOnlyInRoot(file.path, bounds.named) || isReadOnlyInRoot(file.real, bounds.real))
       return `${shown} is protected by the sandbox.`;

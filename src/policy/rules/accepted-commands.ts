@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { RulesFile } from '../../config/rules-files.ts';
 import type { PrefixRule, RuleProblem } from './command-rules.ts';
 
@@ -22,14 +23,18 @@ export interface AcceptedCommands {
   problems: readonly RuleProblem[];
 }
 
+/** The work of reading a line, in the units of `EventLoopYield`. */
+const LINE_UNITS = 10;
+
 const KEYS: ReadonlySet<string> = new Set(['words', 'exact', 'beyond', 'project', 'fresh']);
 
 /** Parses the lines of `heddle-accepted.jsonl`. */
-export function acceptedCommands(file: RulesFile | null): AcceptedCommands {
+export async function acceptedCommands(file: RulesFile | null, breaks: EventLoopYield): Promise<AcceptedCommands> {
   const byWords = new Map<string, AcceptedCommand[]>();
   const problems: RuleProblem[] = [];
   for (const [index, line] of (file?.text ?? '').split('\n').entries()) {
     if (line.trim() === '') continue;
+    await breaks.worked(LINE_UNITS);
     const command = readLine(line);
     if (command === null) problems.push({ message: INVALID, path: file?.path ?? '', line: index + 1 });
     else {

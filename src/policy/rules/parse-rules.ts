@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { DEFAULT_RULES, type RulesFiles } from '../../config/rules-files.ts';
 import { acceptedCommands, narrowed } from './accepted-commands.ts';
 import type { CommandRules, PrefixRule, RuleProblem } from './command-rules.ts';
@@ -9,10 +10,13 @@ import { RuleReader, type RuleValue } from './rule-reader.ts';
 const OTHER_RULES: ReadonlySet<string> = new Set(['network_rule', 'host_executable']);
 const ARGUMENTS: ReadonlySet<string> = new Set(['pattern', 'decision', 'justification', 'match', 'not_match']);
 
+/** The work of reading a rule, in the units of `EventLoopYield`. */
+const RULE_UNITS = 10;
+
 type Arguments = ReadonlyMap<string, RuleValue>;
 
 /** Parses the rules of a file. Reports each invalid rule as a problem, and continues with the next rule. */
-export function parseRules(text: string, path: string): CommandRules {
+export async function parseRules(text: string, path: string, breaks = new EventLoopYield()): Promise<CommandRules> {
   const rules: PrefixRule[] = [];
   const problems: RuleProblem[] = [];
   const reader = new RuleReader(text);
@@ -27,17 +31,21 @@ export function parseRules(text: string, path: string): CommandRules {
       problems.push({ message: error.message, path, line });
       reader.skipToNextCall();
     }
+    await breaks.worked(RULE_UNITS);
   }
   return { rules, problems };
 }
 
 /** Parses the rules of all files, narrows those of `default.rules`, and collects the problems of all files. */
-export function commandRules({ files, accepted, problems }: RulesFiles): CommandRules {
-  const commands = acceptedCommands(accepted);
-  const parsed = files.map(({ text, path }) => {
-    const file = parseRules(text, path);
-    return basename(path) === DEFAULT_RULES ? { ...file, rules: file.rules.flatMap((rule) => narrowed(rule, commands)) } : file;
-  });
+export async function commandRules({ files, accepted, problems }: RulesFiles): Promise<CommandRules> {
+  const breaks = new EventLoopYield();
+  const commands = await acceptedCommands(accepted, breaks);
+  const parsed: CommandRules[] = [];
+  for (const { text, path } of files) {
+    const file = await parseRules(text, path, breaks);
+    const isNarrowed = basename(path) === DEFAULT_RULES;
+    parsed.push(isNarrowed ? { ...file, rules: file.rules.flatMap((rule) => narrowed(rule, commands)) } : file);
+  }
   return {
     rules: parsed.flatMap(({ rules }) => rules),
     problems: [

@@ -13,6 +13,8 @@ const DEPTH_MAX = 8;
 export class RuleReader {
   readonly #text: string;
   #at = 0;
+  /** A place, and the number of the line that it is in. */
+  #counted = { at: 0, line: 1 };
 
   constructor(text: string) {
     this.#text = text;
@@ -25,7 +27,10 @@ export class RuleReader {
 
   /** The current line. Counts from 1. */
   get line(): number {
-    return this.#text.slice(0, this.#at).split('\n').length;
+    for (let end = this.#lineEnd; end !== -1 && end < this.#at; end = this.#lineEnd) {
+      this.#counted = { at: end + 1, line: this.#counted.line + 1 };
+    }
+    return this.#counted.line;
   }
 
   readCall(): { name: string; args: ReadonlyMap<string, RuleValue> } {
@@ -50,6 +55,11 @@ export class RuleReader {
     NEXT_CALL.lastIndex = Math.max(0, this.#at - 1);
     const next = NEXT_CALL.exec(this.#text);
     this.#at = next === null ? this.#text.length : next.index + 1;
+  }
+
+  /** The end of the line that was counted last. */
+  get #lineEnd(): number {
+    return this.#text.indexOf('\n', this.#counted.at);
   }
 
   #value(depth: number): RuleValue {

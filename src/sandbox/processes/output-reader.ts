@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** How long to wait for more output after the program has ended, if none arrives. */
 const SILENCE_MS = 100;
 /** How long to read after the program has ended, if output keeps arriving. */
 const TAIL_MS_MAX = 1_000;
 const POLL_MS = 20;
+/** After so much time for passing on output, other work runs: Node reads many times in a row. */
+const PASSING_MS_MAX = 5;
 
 interface OutputSource {
   /** Starts to read and passes on the bytes. Returns null if there is nothing to read. */
@@ -20,6 +22,8 @@ export class OutputReader {
   #paused = false;
   #hurried = false;
   #quietMs = 0;
+  /** The time for passing on output in this turn of the event loop. Null: nothing was passed on in it. */
+  #passingMs: number | null = null;
   #onResume = () => {};
   #onAllClosed = () => {};
 
@@ -27,7 +31,9 @@ export class OutputReader {
     this.#streams = sources.flatMap(({ open, onData }) => {
       const onBytes = (bytes: Buffer) => {
         this.#quietMs = 0;
+        const startedMs = performance.now();
         onData(bytes);
+        this.#rest(performance.now() - startedMs);
       };
       return open(onBytes) ?? [];
     });
@@ -53,6 +59,19 @@ export class OutputReader {
     this.#onResume();
   }
 
+  /** Stops reading until the next turn of the event loop, if passing on output has taken long in this one. */
+  #rest(ms: number): void {
+    if (this.#passingMs === null) {
+      setImmediate(() => {
+        const hasRested = (this.#passingMs ?? 0) > PASSING_MS_MAX;
+        this.#passingMs = null;
+        if (hasRested && !this.#paused) for (const stream of this.#open) stream.resume();
+      });
+    }
+    this.#passingMs = (this.#passingMs ?? 0) + ms;
+    if (this.#passingMs > PASSING_MS_MAX) for (const stream of this.#open) stream.pause();
+  }
+
   /** Resumes reading and ignores pauses from now on. */
   hurry(): void {
     this.#hurried = true;
@@ -63,7 +82,7 @@ export class OutputReader {
   async given(): Promise<void> {
     do {
       if (this.#paused) await new Promise<void>((resolve) => (this.#onResume = resolve));
-      await setImmediate();
+      await nextTurn();
     } while (this.#paused || this.#streams.some(({ readableLength, destroyed }) => readableLength > 0 && !destroyed));
   }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { protectStore } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
 import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
@@ -20,12 +19,11 @@ import type {
   ThreadWriter,
 } from '../thread-store.ts';
 import { asStoreError, isBusy, locked } from './as-store-error.ts';
-import { type Connect, loadSqlite } from './database/load-sqlite.ts';
+import { type Connect, loadSqlite } from './connect/load-sqlite.ts';
+import type { NodeVersions } from './connect/native-build-problem.ts';
 import { lockHolder } from './database/lock-holder.ts';
-import type { NodeVersions } from './database/native-build-problem.ts';
 import type { DatabasePlaces } from './database/open-database.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
-import type { SyncFile } from './database/wal-sync.ts';
 import type { History, HistoryPosition } from './history/history.ts';
 import { loadHistory, shownHistory } from './history/load-history.ts';
 import { measureItems } from './history/measure-items.ts';
@@ -42,6 +40,7 @@ import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
+import type { SyncFile } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
   clock: Clock;
@@ -74,13 +73,11 @@ export class SqliteStore implements ThreadStore {
   #connection: StoreConnection | null = null;
   #opening: Promise<StoreConnection> | null = null;
   #closed = false;
-  readonly #release: () => void;
   /** Shared by all reads of histories, so that many at once do not take longer at a time than one. */
   readonly #pace = new EventLoopYield();
 
   constructor(options: SqliteStoreOptions) {
     this.#options = options;
-    this.#release = protectStore(options.file);
   }
 
   async createThread(record: ThreadRecord, entries: LogEntry[] = []): Promise<ThreadWriter> {
@@ -199,7 +196,6 @@ export class SqliteStore implements ThreadStore {
     const connection = this.#connection ?? (await this.#opening?.catch(() => null));
     this.#connection = null;
     await connection?.close();
-    this.#release();
   }
 
   /** Reads a part of a history, after other work that waits. */

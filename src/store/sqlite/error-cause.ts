@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { draftFile } from '../../base/files/draft-file.ts';
 import { statOf } from '../../base/paths/stat-of.ts';
 import { systemErrorCode } from '../../base/system-error-code.ts';
 import type { StoreErrorCode } from '../store-error.ts';
@@ -72,7 +71,7 @@ const PROBE_BYTES = 64 * 1024;
 
 /** The system's code for writing a new file beside the database. Null: that is possible. */
 function writeProblem(file: string): string | null {
-  const probe = join(dirname(file), `.heddle-${randomUUID()}.tmp`);
+  const probe = draftFile(file);
   try {
     // A limit for the size of files is met only where the database would grow.
     const end = Math.max(...['', '-wal'].map((name) => statOf(file + name)?.size ?? 0));

@@ -3,23 +3,20 @@ import { activeWriter, threadNotFound } from '../store-error.ts';
 import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
 import { commitTogether } from './commit-together.ts';
 import { IdleWork } from './database/idle-work.ts';
-import { LeaveRequests } from './database/leave-requests.ts';
 import { lockHolder } from './database/lock-holder.ts';
 import { openInMemory } from './database/open-database.ts';
+import { sweepLitter } from './database/sweep-litter.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
-import { type SyncFile, WalSync } from './database/wal-sync.ts';
 import type { LogsOf } from './history/history.ts';
-import { fileIdentity } from './maintenance/mend-database.ts';
 import { type LogTail, SqliteWriter, type WriterDeps } from './sqlite-writer.ts';
-import { type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
+import { StoreFile, type StoreFileOptions } from './store-file.ts';
+import type { OpenedStore } from './store-opener.ts';
 import { type JoinedWrite, StoreQueue } from './store-queue.ts';
 import { isIndexDamage } from './threads/rebuild-index.ts';
 
-export interface StoreConnectionOptions extends OpenStoreOptions {
+export interface StoreConnectionOptions extends StoreFileOptions {
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
-  /** For tests. */
-  syncFile?: SyncFile;
 }
 
 /** An open store: the database file, the database in memory for ephemeral threads, the leases, and this process's writers. */
@@ -27,37 +24,42 @@ export class StoreConnection {
   /** Every call goes through it. */
   readonly queue: StoreQueue;
   readonly #options: StoreConnectionOptions;
-  #store: OpenedStore;
+  readonly #file: StoreFile;
   readonly #writers = new Map<string, SqliteWriter>();
   readonly #idleWork: IdleWork;
-  #walSync: WalSync;
+  /** The ids of threads whose writers are closed and whose leases are not released yet. */
+  readonly #released = new Set<string>();
   /** The ids of ephemeral threads that hold logs of the file. */
   readonly #holding = new Set<string>();
   #memory: ThreadDatabase | null = null;
   /** The release of closed writers that is about to run. */
   #releasing: Promise<void> | null = null;
-  readonly #opener: StoreOpener;
-  readonly #leaveRequests: LeaveRequests;
-  /** The file was opened again, and this process's threads are not taken in it yet. */
-  #isReturning = false;
+  #sweeping: Promise<void> | null = null;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
-    this.#opener = new StoreOpener(options);
-    this.#store = this.#opener.open();
+    this.#file = new StoreFile(options, {
+      onRequest: () => this.queue.read(() => this.call(() => {})),
+      takeAgain: () => this.#takeAgain(),
+    });
     this.queue = new StoreQueue({
       commit: (writes) => this.#commit(writes),
       lockedFor: (ms) => locked(options.file, ms, lockHolder(options.file)),
       ...(options.waitClock && { clock: options.waitClock }),
     });
-    this.#leaveRequests = new LeaveRequests({ ...options, onRequest: () => this.queue.read(() => this.call(() => {})) });
-    this.#walSync = new WalSync(options.file, options.syncFile);
     this.#idleWork = new IdleWork({
       clock: options.clock,
       log: options.log,
-      collect: () => this.#collect(),
+      collect: () => {
+        this.#sweeping ??= sweepLitter(options);
+        return this.#collect();
+      },
       checkpoint: () => this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
     });
+  }
+
+  get #store(): OpenedStore {
+    return this.#file.current;
   }
 
   /** The database of the file, or a copy of it if the file can only be read. */
@@ -71,12 +73,12 @@ export class StoreConnection {
    */
   call<T>(work: (connection: StoreConnection) => T): T {
     return this.guard(() => {
-      if (this.#store.opened.readOnly && this.#store.opened.isOutdated()) this.#reopen();
+      if (this.#store.opened.readOnly && this.#store.opened.isOutdated()) this.#file.reopen();
       try {
-        return this.#mending(() => work(this));
+        return this.#file.mending(() => work(this));
       } catch (error) {
         if (!isReadOnly(error, this.#options.file) || this.#isWriting()) throw error;
-        this.#reopen();
+        this.#file.reopen();
         return work(this);
       }
     });
@@ -207,6 +209,7 @@ export class StoreConnection {
     };
     try {
       const result = database.write(kept);
+      this.#store.watch?.committed();
       this.#idleWork.wrote();
       return result;
     } catch (error) {
@@ -225,75 +228,26 @@ export class StoreConnection {
   }
 
   async close(): Promise<void> {
-    const closing = [...this.#writers.values()].map((writer) => writer.close());
+    const closing: Promise<unknown>[] = [...this.#writers.values()].map((writer) => writer.close());
     if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#store.leases.releaseAll()));
     this.queue.close();
     await Promise.all(closing);
-    await this.#walSync.close();
+    await this.#file.settle();
     this.#idleWork.close();
-    this.#leaveRequests.close();
-    this.#store.leases.close();
+    await this.#sweeping;
     this.#memory?.db.close();
-    this.#store.opened.close();
+    this.#file.close();
   }
 
-  /** Keeps ephemeral threads. If it fails, the next call tries again. */
-  #reopen(): void {
-    const before = this.#store.opened;
-    this.#store.leases.close();
-    // Connections of one process share the -shm file, which the old one may have opened for reading only.
-    if (!before.readOnly) before.close();
-    const after = this.#opener.reopen(before);
-    if (after === null) return;
-    this.#use(after);
-    before.close();
-  }
-
-  /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
-  #mending<T>(work: () => T): T {
-    if (this.#store.opened.readOnly || this.#store.opened.db.inTransaction) return work();
-    // Closed: an earlier attempt to open it again has failed.
-    if (this.#leaveRequests.isNew || !this.#store.opened.db.open) this.#leaveAndReturn(() => this.#opener.open());
-    else if (this.#isReturning) this.#takeAgain();
-    try {
-      return work();
-    } catch (error) {
-      if (!isFileDamage(error)) throw error;
-      const damaged = fileIdentity(this.#options.file);
-      this.#leaveAndReturn(() => this.#opener.openRepaired(error, damaged));
-      return work();
-    }
-  }
-
-  #use(store: OpenedStore): void {
-    this.#store = store;
-    // The WAL is another file if the last connection to it was closed.
-    void this.#walSync.close();
-    this.#walSync = new WalSync(this.#options.file, this.#options.syncFile);
-  }
-
-  /** Closes the file, and lets `open` open it again. */
-  #leaveAndReturn(open: () => OpenedStore): void {
-    this.#leaveRequests.follow();
-    this.#store.leases.close();
-    this.#store.opened.close();
-    this.#use(open());
-    this.#isReturning = true;
-    this.#takeAgain();
-  }
-
-  /** Takes the threads of this process's writers in a file that was opened again. If it throws, the next call does it again. */
+  /** Takes the threads of this process's writers in a file that was opened again. */
   #takeAgain(): void {
     const writers = [...this.#writers.values()].filter((writer) => !writer.inMemory);
     const kept = writers.filter(({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId));
-    const mustTake = !this.#store.opened.readOnly && (kept.length > 0 || this.#holding.size > 0);
-    if (mustTake) {
-      this.writeAsOwner(this.#store.disk, () => {
-        for (const { threadId } of kept) this.#store.leases.take(threadId);
-        for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
-      });
-    }
-    this.#isReturning = false;
+    if (kept.length === 0 && this.#holding.size === 0) return;
+    this.writeAsOwner(this.disk, () => {
+      for (const { threadId } of kept) this.#store.leases.take(threadId);
+      for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
+    });
   }
 
   /** Ends the writer of a thread that a repair could not save as it was. Returns false. */
@@ -320,20 +274,25 @@ export class StoreConnection {
   #releaseThread(database: ThreadDatabase, threadId: string): Promise<void> {
     this.#writers.delete(threadId);
     if (database.inMemory) return Promise.resolve();
+    this.#released.add(threadId);
     // All writers that are closed in the same moment are released at once.
     this.#releasing ??= this.#release({ threadId }, () => {
       this.#releasing = null;
-      this.#store.leases.keepOnly(this.#writers.keys());
+      for (const id of this.#released) if (!this.#writers.has(id)) this.#store.leases.release(id);
+    }).then((isDone) => {
+      if (isDone) this.#released.clear();
     });
     return this.#releasing;
   }
 
-  /** Releases something. A full disk prevents even this: then the next release does it, or the end of this process. */
-  async #release(fields: { threadId?: string }, release: () => void): Promise<void> {
+  /** Releases something. A full disk prevents even this: returns false, and the next release does it, or the end of this process. */
+  async #release(fields: { threadId?: string }, release: () => void): Promise<boolean> {
     try {
       await this.queue.write(() => this.guard(() => this.disk.write(release)));
+      return true;
     } catch (error) {
       this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
+      return false;
     }
   }
 
@@ -344,7 +303,7 @@ export class StoreConnection {
 
   async #makeDurable(threadId: string, undo: () => void): Promise<void> {
     try {
-      await this.#walSync.flush();
+      await this.#file.flush();
     } catch (cause) {
       try {
         await this.queue.write(() => this.guard(() => this.disk.write(undo)));
@@ -359,7 +318,7 @@ export class StoreConnection {
 
   #commit(writes: readonly JoinedWrite[]): unknown[] {
     return commitTogether(writes, {
-      transact: (work) => this.guard(() => this.#mending(() => this.write(this.disk, work))),
+      transact: (work) => this.guard(() => this.#file.mending(() => this.write(this.disk, work))),
       part: (run) => this.disk.part(run),
       failureOf: (error) => {
         if (!this.disk.db.inTransaction || isIndexDamage(error) || isFileDamage(error)) throw error;

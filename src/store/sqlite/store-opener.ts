@@ -1,15 +1,17 @@
 import { dirname, join } from 'node:path';
+import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
 import type { Log } from '../../base/log.ts';
 import { isFileDamage } from './as-store-error.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase } from './database/open-database.ts';
-import { StoreWatch } from './database/store-watch.ts';
+import { StoreWatch, type StoreWatchOptions } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import { describeRepair } from './maintenance/losses.ts';
 import { fileIdentity, mendDatabase } from './maintenance/mend-database.ts';
+import { setAsideForeignWal } from './wal/set-aside-foreign-wal.ts';
 
 export interface OpenStoreOptions extends DatabaseFiles {
   clock: Clock;
@@ -42,7 +44,9 @@ export class StoreOpener {
 
   /** Opens the database. If it is damaged, repairs it before. Throws errors of SQLite and the file system, and StoreErrors. */
   open(): OpenedStore {
-    const damaged = fileIdentity(this.#options.file);
+    const { file, log } = this.#options;
+    setAsideForeignWal(file, log);
+    const damaged = fileIdentity(file);
     try {
       return openedStore(openDatabase(this.#options), this.#options);
     } catch (error) {
@@ -77,11 +81,22 @@ function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log }:
     const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);
     const leases = new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held });
-    const checkpoint = () => db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    const watch = opened.readOnly ? null : new StoreWatch({ file, pid, clock, log, checkpoint });
-    return { opened, disk, leases, watch };
+    return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, pid, clock, log }) };
   } catch (error) {
     opened.close();
     throw error;
   }
+}
+
+function watchOf(db: Database, options: Omit<StoreWatchOptions, 'db'>): StoreWatch {
+  // Some copies of a database, such as those of VACUUM INTO, are in another mode.
+  if (db.pragma('journal_mode', { simple: true }) !== 'wal') db.pragma('journal_mode = WAL');
+  return new StoreWatch({ ...options, db });
+}
+
+/** Closes the database and what works on it. */
+export function closeStore({ opened, leases, watch }: OpenedStore): void {
+  leases.close();
+  watch?.close();
+  opened.close();
 }

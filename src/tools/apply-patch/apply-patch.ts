@@ -88,7 +88,7 @@ export class ApplyPatch {
   ): Promise<Action> {
     const bounds = await this.#bounds(context);
     const breaks = new EventLoopYield();
-    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
+    const changes = await planPatch(await parsePatch(patch, breaks), { cwd, folders, mayRead: bounds?.mayRead ?? (() => true), breaks });
     const item = {
       type: 'fileChange' as const,
       id: context.itemId,

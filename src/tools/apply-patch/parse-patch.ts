@@ -1,3 +1,5 @@
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { fileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
 /** A line of a chunk: kept, removed or added. */
@@ -26,43 +28,49 @@ const END = '*** End Patch';
 const END_OF_FILE = '*** End of File';
 const MOVE = '*** Move to:';
 const HEADER = /^\*\*\* (Add|Delete|Update) File:(.*)$/;
+const LINES_AT_ONCE = 1_000;
 const HEREDOC = /^<<-?\s*(['"]?)([A-Za-z_][\w.-]*)\1$/;
 
 /**
  * Parses a patch. Throws a PatchError with the number of the line, counted from 1, and what was expected in that line. Accepts LF
  * and CRLF in the patch.
  */
-export function parsePatch(patch: string): PatchOperation[] {
-  return new PatchReader(patchLines(patch)).operations();
+export async function parsePatch(patch: string, breaks: EventLoopYield): Promise<PatchOperation[]> {
+  return new PatchReader(await patchLines(patch, breaks), breaks).operations();
 }
 
 /** The lines of a patch, without a heredoc around it. */
-function patchLines(patch: string): string[] {
-  const lines = patch
-    .trim()
-    .split('\n')
-    .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+async function patchLines(patch: string, breaks: EventLoopYield): Promise<string[]> {
+  const lines: string[] = [];
+  const trimmed = patch.trim();
+  for (const { text } of await fileLines(trimmed, breaks)) {
+    lines.push(text);
+    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
+  }
   const tag = HEREDOC.exec(lines[0]?.trim() ?? '')?.[2];
-  return tag !== undefined && lines.length > 2 && lines.at(-1)?.trim() === tag ? patchLines(lines.slice(1, -1).join('\n')) : lines;
+  const isWrapped = tag !== undefined && lines.length > 2 && lines.at(-1)?.trim() === tag;
+  return isWrapped ? patchLines(trimmed.slice(trimmed.indexOf('\n') + 1, trimmed.lastIndexOf('\n')), breaks) : lines;
 }
 
 class PatchReader {
   readonly #lines: readonly string[];
+  readonly #breaks: EventLoopYield;
   /** The index of the next line to read. */
   #next = 1;
 
-  constructor(lines: readonly string[]) {
+  constructor(lines: readonly string[], breaks: EventLoopYield) {
     this.#lines = lines;
+    this.#breaks = breaks;
   }
 
-  operations(): PatchOperation[] {
+  async operations(): Promise<PatchOperation[]> {
     const lines = this.#lines;
     if (lines[0]?.trim() !== BEGIN) throw new PatchError(`invalid patch: its first line must be '${BEGIN}'`);
     if (lines.length < 2 || lines.at(-1)?.trim() !== END) throw new PatchError(`invalid patch: its last line must be '${END}'`);
     const operations: PatchOperation[] = [];
     while (this.#line !== null) {
-      if (this.#line.trim() === '') this.#next++;
-      else operations.push(this.#operation(this.#line.trim()));
+      if (this.#line.trim() === '') await this.#advance();
+      else operations.push(await this.#operation(this.#line.trim()));
     }
     if (operations.length === 0) throw new PatchError('invalid patch: it changes no file');
     return operations;
@@ -73,37 +81,43 @@ class PatchReader {
     return this.#next < this.#lines.length - 1 ? (this.#lines[this.#next] ?? null) : null;
   }
 
-  #operation(header: string): PatchOperation {
+  /** Goes on to the next line. */
+  async #advance(): Promise<void> {
+    this.#next++;
+    if (this.#next % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
+  }
+
+  async #operation(header: string): Promise<PatchOperation> {
     const [, verb, name = ''] = HEADER.exec(header) ?? [];
     if (verb === undefined) {
       this.#fail(`'${header}' is not a file header; use '*** Add File: PATH', '*** Delete File: PATH' or '*** Update File: PATH'`);
     }
     const path = this.#path(name);
-    this.#next++;
-    if (verb === 'Add') return { type: 'add', path, text: this.#addedText() };
+    await this.#advance();
+    if (verb === 'Add') return { type: 'add', path, text: await this.#addedText() };
     return verb === 'Delete' ? { type: 'delete', path } : this.#update(path);
   }
 
-  #addedText(): string {
+  async #addedText(): Promise<string> {
     const lines: string[] = [];
     for (let line = this.#line; line?.startsWith('+'); line = this.#line) {
       lines.push(line.slice(1), '\n');
-      this.#next++;
+      await this.#advance();
     }
     return lines.join('');
   }
 
-  #update(path: string): PatchOperation {
+  async #update(path: string): Promise<PatchOperation> {
     let moveTo: string | null = null;
     if (this.#line?.startsWith(MOVE)) {
       moveTo = this.#path(this.#line.slice(MOVE.length));
-      this.#next++;
+      await this.#advance();
     }
     const chunks: Chunk[] = [];
     for (let line = this.#line; line !== null && !line.startsWith('***'); line = this.#line) {
       const isFirst = chunks.length === 0;
-      if (line.trim() === '' && !isFirst) this.#next++;
-      else chunks.push(this.#chunk(line, isFirst));
+      if (line.trim() === '' && !isFirst) await this.#advance();
+      else chunks.push(await this.#chunk(line, isFirst));
       // Drops blank lines between the file header and its first `@@`.
       if (isFirst && line === '' && chunks[0]?.lines.every(({ kind, text }) => kind === ' ' && text === '')) chunks.pop();
     }
@@ -111,17 +125,17 @@ class PatchReader {
     return { type: 'update', path, moveTo, chunks };
   }
 
-  #chunk(first: string, isFirst: boolean): Chunk {
+  async #chunk(first: string, isFirst: boolean): Promise<Chunk> {
     const header = first.trimEnd();
     const isHeader = isPlace(header);
-    if (isHeader) this.#next++;
+    if (isHeader) await this.#advance();
     else if (!isFirst) this.#fail(`expected '@@' or '@@ LINE' before the next change, found '${first}'`);
     const chunk: Chunk = { anchor: isHeader && header !== '@@' ? header.slice(3) : null, lines: [], atEnd: false };
     for (let line = this.#line; line !== null && !chunk.atEnd; line = this.#line) {
       if (line.trimEnd() === END_OF_FILE) chunk.atEnd = true;
       else if (line.startsWith('***') || isPlace(line)) break;
       else chunk.lines.push(this.#chunkLine(line));
-      this.#next++;
+      await this.#advance();
     }
     if (chunk.lines.length === 0) this.#fail(`no lines follow '${header}'`);
     return chunk;

@@ -69,9 +69,9 @@ export class PatchAction implements Action {
     this.#deps = deps;
   }
 
-  judge({ approvalPolicy }: ThreadSettings, grants: Grants): Judgement {
-    const { files, bounds } = this.#patch;
-    const judged = judgePatch({ files, bounds, approvalPolicy, grants });
+  async judge({ approvalPolicy }: ThreadSettings, grants: Grants): Promise<Judgement> {
+    const { files, bounds, breaks } = this.#patch;
+    const judged = await judgePatch({ files, bounds, approvalPolicy, grants }, breaks);
     if (judged.verdict === 'refuse') return { refuse: judged.reason };
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }

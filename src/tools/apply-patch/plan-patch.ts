@@ -107,9 +107,9 @@ async function fileAt(path: string): Promise<FileLocation> {
 }
 
 /** The content of a file that is replaced as a whole. It is only shown, so null if there is none or it is not text. */
-async function replacedText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string | null> {
-  if (file.found?.isFile() !== true || !mayRead(pathOf(file))) return null;
-  return readText(folders, file, path).catch(() => null);
+async function replacedText(file: FileLocation, path: string, deps: PlanDeps): Promise<string | null> {
+  if (file.found?.isFile() !== true || !deps.mayRead(pathOf(file))) return null;
+  return readText(file, path, deps).catch(() => null);
 }
 
 /** The permission bits, without set-user-id and similar bits: a program with new content must not keep those. */
@@ -117,11 +117,11 @@ function modeOf({ found }: FileLocation): number | null {
   return found === null ? null : Number(found.mode) & 0o777;
 }
 
-async function existingText(file: FileLocation, path: string, { folders, mayRead }: PlanDeps): Promise<string> {
+async function existingText(file: FileLocation, path: string, deps: PlanDeps): Promise<string> {
   if (file.found === null) throw new PatchError(`${path} does not exist`);
-  if (!mayRead(pathOf(file))) throw new PatchError(`the sandbox does not allow ${path} to be read`);
+  if (!deps.mayRead(pathOf(file))) throw new PatchError(`the sandbox does not allow ${path} to be read`);
   if (file.found.isDirectory()) throw new PatchError(`${path} is a directory`);
-  return readText(folders, file, path);
+  return readText(file, path, deps);
 }
 
 async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {

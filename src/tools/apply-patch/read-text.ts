@@ -1,3 +1,5 @@
+import { decodeUtf8 } from '../../base/decode-utf8.ts';
+import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileRefusedError, OwnFileError } from '../../base/files/file-refused-error.ts';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
@@ -8,12 +10,17 @@ import type { PinnedFolders } from './pinned-folders.ts';
 /** The largest file that a patch can change. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 
+interface ReadDeps {
+  folders: PinnedFolders;
+  breaks: EventLoopYield;
+}
+
 /** The content of a text file. Throws a PatchError if it is not a UTF-8 text file within the limit, else the system's error. */
-export async function readText(folders: PinnedFolders, location: FileLocation, path: string): Promise<string> {
+export async function readText(location: FileLocation, path: string, { folders, breaks }: ReadDeps): Promise<string> {
   try {
     const file = await readRegularFile(await folders.entry(location), { bytesMax: FILE_BYTES_MAX, followLinks: false });
     if (file === null) throw new PatchError(`${path} does not exist`);
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(file.bytes);
+    return await decodeUtf8(file.bytes, breaks);
   } catch (error) {
     if (error instanceof TypeError) throw new PatchError(`${path} is not UTF-8 text`, { cause: error });
     if (error instanceof FileTooLargeError) throw new PatchError(`${path} has ${error.size} bytes, and the limit is ${FILE_BYTES_MAX}`);

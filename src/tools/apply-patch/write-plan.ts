@@ -6,7 +6,7 @@ import { requireForeignName } from '../../base/files/open-new-file.ts';
 import { hasErrorCode, isAbsent, systemErrorCode } from '../../base/system-error-code.ts';
 import { type FileLocation, pathOf } from '../../files/file-location.ts';
 import { FileChangedError, type NewContents, OWNER_REFUSED, putInPlace, replaceFile, writeDraft } from '../../files/replace-file.ts';
-import { writeAll } from '../../files/write-all.ts';
+import { writeText } from '../../files/write-all.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';
 import type { PlannedChange } from './plan-patch.ts';
@@ -138,7 +138,7 @@ function foreign(path: string): string {
 }
 
 function contentsOf({ after, mode, before }: PlannedChange): NewContents {
-  return { fill: (file) => writeAll(file, Buffer.from(after ?? '')), mode, before };
+  return { fill: (file) => writeText(file, after ?? ''), mode, before };
 }
 
 /** Writes the content of a rename to a draft beside its new path. It keeps the owner of the file if this process can set that owner. */

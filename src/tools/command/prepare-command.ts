@@ -52,7 +52,7 @@ async function prepareInSlot(
   const { cwd, escalates, justification, prefixRule } = call;
   const project = commandProject(cwd, context.settings.cwd);
   const env = deps.environment();
-  const rules = commandRules(readRuleFiles(deps.home));
+  const rules = await commandRules(await readRuleFiles(deps.home));
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;

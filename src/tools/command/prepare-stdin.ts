@@ -66,7 +66,7 @@ async function writeAndWait(
  */
 async function refusalOf(chars: string, { home }: CommandDeps): Promise<string | null> {
   if (chars.trim() === '') return null;
-  const rules = commandRules(readRuleFiles(home));
+  const rules = await commandRules(await readRuleFiles(home));
   if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
   const strict = strictRule(await parseCommand(['sh', '-c', chars.replaceAll('\r', '\n')]), rules);
   return strict?.decision === 'forbidden' ? forbidden(strict) : null;

@@ -40,14 +40,14 @@ async function store(
   const exact = !commands.some((simple) => isOpenPrefix(words, simple.words));
   const beyond = hasBounds(context.settings.sandboxPolicy) && (!permit.sandboxed || permissions !== null);
   try {
-    const { line, addsRule } = planAcceptance(readRuleFiles(deps.home), { words, exact, beyond, project });
+    const { line, addsRule } = await planAcceptance(await readRuleFiles(deps.home), { words, exact, beyond, project });
     // In this order: without its line, the rule would hold for more than the person allowed.
     if (line !== null) appendAccepted(deps.home, acceptedLine(line));
     if (addsRule) appendAllowRule(deps.home, words);
   } catch (error) {
     return `The rule could not be stored: ${error instanceof Error ? error.message : String(error)}.`;
   }
-  const stored = commandRules(readRuleFiles(deps.home));
+  const stored = await commandRules(await readRuleFiles(deps.home));
   if (strictRule(command, stored) !== null) return 'The rule is stored, but another rule requires approval for this command.';
   const isCovered = (each: readonly string[]) =>
     stored.rules.some((rule) => ruleAllows(rule, each, { project, goesBeyond: beyond })) ||

@@ -33,9 +33,9 @@ export class HostileServer {
     this.#reports = createInterface(probe);
   }
 
-  /** Starts a server for the running test. `nodeOptions`: further options of Node. */
-  static async start(nodeOptions = ''): Promise<HostileServer> {
-    const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n' });
+  /** Starts a server for the running test. `files` are put into its home, by their paths. `nodeOptions`: further options of Node. */
+  static async start(files: Record<string, string> = {}, nodeOptions = ''): Promise<HostileServer> {
+    const where = place({ 'config.toml': '# canary\n', 'AGENTS.md': 'canary\n', 'rules/default.rules': '# canary\n', ...files });
     const path = join(dirname(where.home), 'probe.sock');
     const env = { NODE_OPTIONS: `--import=${PROBE} ${nodeOptions}`, HEDDLE_PROBE: path };
     const heddle = await startHeddle(where, { env, errorsLogged: true });

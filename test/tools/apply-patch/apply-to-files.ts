@@ -27,7 +27,12 @@ export function patchOf(...lines: string[]): string {
 export async function apply(cwd: string, patch: string, between: (changes: PlannedChange[]) => void = () => {}): Promise<string | null> {
   const folders = new PinnedFolders();
   try {
-    const changes = await planPatch(parsePatch(patch), { cwd, folders, mayRead: () => true, breaks: new EventLoopYield() });
+    const changes = await planPatch(await parsePatch(patch, new EventLoopYield()), {
+      cwd,
+      folders,
+      mayRead: () => true,
+      breaks: new EventLoopYield(),
+    });
     between(changes);
     return (await writePlan(changes, folders)).failure;
   } finally {

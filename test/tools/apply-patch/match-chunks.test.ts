@@ -7,7 +7,8 @@ import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 
 /** The content of a file after an update with these lines. */
 async function changed(text: string, ...lines: string[]): Promise<string> {
-  const [operation] = parsePatch(['*** Begin Patch', '*** Update File: f', ...lines, '*** End Patch'].join('\n'));
+  const patch = ['*** Begin Patch', '*** Update File: f', ...lines, '*** End Patch'].join('\n');
+  const [operation] = await parsePatch(patch, new EventLoopYield());
   if (operation?.type !== 'update') throw new Error('the test needs an update');
   return applyChunks(text, operation.chunks, { path: '/w/f', breaks: new EventLoopYield() });
 }

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { parsePatch } from '../../../src/tools/apply-patch/parse-patch.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
+
+const parsed = (text: string) => parsePatch(text, new EventLoopYield());
 
 function patch(...lines: string[]): string {
   return ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
@@ -12,7 +15,7 @@ function update(...lines: string[]): string {
 
 const ADD_X = [{ type: 'add', path: 'n', text: 'x\n' }];
 
-test('every kind of operation, in the order of the patch', () => {
+test('every kind of operation, in the order of the patch', async () => {
   const text = patch(
     '*** Add File: dir/a b.txt',
     '+one',
@@ -29,7 +32,7 @@ test('every kind of operation, in the order of the patch', () => {
     '+last',
     '*** End of File',
   );
-  expect(parsePatch(text)).toEqual([
+  expect(await parsed(text)).toEqual([
     { type: 'add', path: 'dir/a b.txt', text: 'one\n\n' },
     { type: 'delete', path: '/abs/old' },
     {
@@ -62,8 +65,8 @@ describe('the envelope', () => {
     ['CRLF line ends', patch('*** Add File: n', '+x').replaceAll('\n', '\r\n')],
     ['a heredoc around it', `<<EOF\n${patch('*** Add File: n', '+x')}\nEOF`],
     ['a quoted heredoc around it', `<<'EOF'\n${patch('*** Add File: n', '+x')}\nEOF\n`],
-  ])('takes %s', (_name, text) => {
-    expect(parsePatch(text)).toEqual(ADD_X);
+  ])('takes %s', async (_name, text) => {
+    expect(await parsed(text)).toEqual(ADD_X);
   });
 
   test.each([
@@ -76,8 +79,8 @@ describe('the envelope', () => {
     ['a first line alone', '*** Begin Patch'],
     ['a heredoc with another tag at its end', `<<EOF\n${patch('*** Add File: n', '+x')}\nEND`],
     ['no operation', patch()],
-  ])('refuses %s', (_name, text) => {
-    expect(() => parsePatch(text)).toThrow(PatchError);
+  ])('refuses %s', async (_name, text) => {
+    await expect(parsed(text)).rejects.toThrow(PatchError);
   });
 });
 
@@ -94,26 +97,26 @@ describe('an error names the invalid line', () => {
     ['a line without a mark', update('@@', '-a', 'b'), /line 5: expected a line that begins with ' ', '\+' or '-', found 'b'/],
     ['a line without a mark in a new file', patch('*** Add File: n', '+x', 'y'), /line 4: 'y' is not a file header/],
     ['a second chunk without @@', update('@@', '-a', '*** End of File', '-b'), /line 6: expected '@@' or '@@ LINE'/],
-  ])('%s', (_name, text, problem) => {
-    expect(() => parsePatch(text)).toThrow(problem);
+  ])('%s', async (_name, text, problem) => {
+    await expect(parsed(text)).rejects.toThrow(problem);
   });
 });
 
-test('a new file without lines is empty', () => {
-  expect(parsePatch(patch('*** Add File: n'))).toEqual([{ type: 'add', path: 'n', text: '' }]);
+test('a new file without lines is empty', async () => {
+  expect(await parsed(patch('*** Add File: n'))).toEqual([{ type: 'add', path: 'n', text: '' }]);
 });
 
-test('the first chunk may lack its @@, and blank lines may stand before it', () => {
+test('the first chunk may lack its @@, and blank lines may stand before it', async () => {
   const chunk = { anchor: null, lines: [{ kind: '-', text: 'a' }], atEnd: false };
-  expect(parsePatch(update('-a'))).toMatchObject([{ chunks: [chunk] }]);
-  expect(parsePatch(update('', '@@', '-a'))).toMatchObject([{ chunks: [chunk] }]);
+  expect(await parsed(update('-a'))).toMatchObject([{ chunks: [chunk] }]);
+  expect(await parsed(update('', '@@', '-a'))).toMatchObject([{ chunks: [chunk] }]);
 });
 
-test('a unified diff header is read as an anchor', () => {
-  expect(parsePatch(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([{ chunks: [{ anchor: '-1,3 +1,3 @@' }] }]);
+test('a unified diff header is read as an anchor', async () => {
+  expect(await parsed(update('@@ -1,3 +1,3 @@', '-a'))).toMatchObject([{ chunks: [{ anchor: '-1,3 +1,3 @@' }] }]);
 });
 
-test('a header after a space is a line of the current change', () => {
+test('a header after a space is a line of the current change', async () => {
   const lines = [{ kind: ' ', text: '*** Delete File: g' }];
-  expect(parsePatch(update('@@', ' *** Delete File: g'))).toMatchObject([{ chunks: [{ lines }] }]);
+  expect(await parsed(update('@@', ' *** Delete File: g'))).toMatchObject([{ chunks: [{ lines }] }]);
 });

@@ -19,7 +19,12 @@ async function diffOf(files: Record<string, string>, ...patches: string[][]): Pr
   for (const patch of patches) {
     const folders = new PinnedFolders();
     const { written } = await writePlan(
-      await planPatch(parsePatch(patchOf(...patch)), { cwd, folders, mayRead: () => true, breaks: new EventLoopYield() }),
+      await planPatch(await parsePatch(patchOf(...patch), new EventLoopYield()), {
+        cwd,
+        folders,
+        mayRead: () => true,
+        breaks: new EventLoopYield(),
+      }),
       folders,
     );
     diff.take(written);
@@ -132,7 +137,7 @@ test('a deleted executable file has mode 100755', async () => {
   const cwd = folderWith({ run: 'x\n' });
   chmodSync(join(cwd, 'run'), 0o755);
   const folders = new PinnedFolders();
-  const plan = await planPatch(parsePatch(patchOf('*** Delete File: run')), {
+  const plan = await planPatch(await parsePatch(patchOf('*** Delete File: run'), new EventLoopYield()), {
     cwd,
     folders,
     mayRead: () => true,

@@ -1,7 +1,8 @@
 import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isDraftName, writeDraft } from '../../../src/files/replace-file.ts';
+import { isDraftName } from '../../../src/base/files/draft-file.ts';
+import { writeDraft } from '../../../src/files/replace-file.ts';
 import { PatchError } from '../../../src/tools/apply-patch/patch-error.ts';
 import { tempFolder } from '../../config/temp-folder.ts';
 import { apply, folderWith, patchOf, tree } from './apply-to-files.ts';

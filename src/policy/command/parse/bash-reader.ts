@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 
 /**
@@ -23,6 +24,10 @@ const PIPES_MAX = 1000;
 /** Larger trees are not read. */
 const NODES_MAX = 4000;
 
+/** V8 optimizes only the function of WebAssembly with this index: there is none. */
+const OPTIMIZE_NOTHING = '--wasm-tier-up-filter=1000000';
+const OPTIMIZE_ALL = '--wasm-tier-up-filter=-1';
+
 let loading: Promise<() => Parser> | null = null;
 /** Parsers that are not in use. Each parses one script at a time, which may take several slices. */
 const idle: Parser[] = [];
@@ -43,9 +48,9 @@ export function bashReader(): ReadBash {
     const tree = await parse(idle.pop() ?? create(), script, budget);
     if (tree === null) return null;
     try {
-      return tree.rootNode.descendantCount > NODES_MAX ? null : budget.spend(() => read(tree.rootNode));
+      return unoptimized(() => (tree.rootNode.descendantCount > NODES_MAX ? null : budget.spend(() => read(tree.rootNode))));
     } finally {
-      tree.delete();
+      unoptimized(() => tree.delete());
     }
   };
 }
@@ -89,7 +94,9 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
     for (;;) {
       await budget.pause();
       // After a slice that ended early, the parser continues where it stopped.
-      const tree = budget.isSpent ? null : budget.spend((isOver) => parser.parse(script, null, { progressCallback: isOver }));
+      const tree = budget.isSpent
+        ? null
+        : budget.spend((isOver) => unoptimized(() => parser.parse(script, null, { progressCallback: isOver })));
       if (tree === null && !budget.isSpent) continue;
       if (tree === null) parser.reset();
       idle.push(parser);
@@ -102,20 +109,29 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
   }
 }
 
-/**
- * Compiles the parser with the baseline compiler only. The optimized code takes 40 MB, which makes each start of a process
- * three times slower, because it copies the server's memory map.
- */
 async function load(): Promise<() => Parser> {
   const { Language, Parser } = await import('web-tree-sitter');
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--liftoff-only');
+  setFlagsFromString(OPTIMIZE_NOTHING);
   try {
     await Parser.init();
     const language: Language = await Language.load(grammarFile());
     return () => new Parser().setLanguage(language);
   } finally {
-    setFlagsFromString('--no-liftoff-only');
+    setFlagsFromString(OPTIMIZE_ALL);
+  }
+}
+
+/**
+ * Runs WebAssembly without optimizing it: to optimize the parser takes 500 MB on Node 24. The optimized code takes 40 MB, which makes
+ * each start of a process three times slower, because it copies the server's memory map. V8 decides this when it loads a module
+ * (Node 20, 22) or while the module runs (Node 24). `--liftoff-only` has no effect on Node 24 once V8 has started.
+ */
+function unoptimized<T>(work: () => T): T {
+  setFlagsFromString(OPTIMIZE_NOTHING);
+  try {
+    return work();
+  } finally {
+    setFlagsFromString(OPTIMIZE_ALL);
   }
 }
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
-import type { Connect } from './load-sqlite.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 import { migrate } from './migrate.ts';
 
 export interface DraftDeps {

@@ -5,7 +5,7 @@ import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { hasErrorCode, systemErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
-import type { Connect } from './load-sqlite.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 
 export interface GateDeps {
   /** The database file. */

@@ -6,8 +6,8 @@ import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import { activeWriter } from '../../store-error.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 import type { HeldLogs } from '../history/held-logs.ts';
-import type { Connect } from './load-sqlite.ts';
 
 export interface LeaseOptions {
   /** The folder of the owners' lock files. */
@@ -53,7 +53,7 @@ export class Leases {
     this.#owners = db.prepare('SELECT DISTINCT owner FROM lease');
     this.#forgetThread = db.prepare('DELETE FROM lease WHERE thread_id = ?');
     this.#forgetOwner = db.prepare('DELETE FROM lease WHERE owner = ?');
-    this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id NOT IN (SELECT value FROM json_each(?))');
+    this.#release = db.prepare('DELETE FROM lease WHERE owner = ? AND thread_id = ?');
   }
 
   /**
@@ -68,10 +68,14 @@ export class Leases {
     const file = this.#file(this.#owner);
     let lock: Database | null = null;
     try {
-      closeSync(openSync(file, 'w', 0o600));
-      lock = this.#connect(file);
-      lock.pragma('journal_mode = MEMORY');
-      lock.exec('BEGIN EXCLUSIVE');
+      do {
+        lock?.close();
+        closeSync(openSync(file, 'w', 0o600));
+        lock = this.#connect(file);
+        lock.pragma('journal_mode = MEMORY');
+        lock.exec('BEGIN EXCLUSIVE');
+        // Another process that removes the lock files of dead ones may have removed it before it was locked.
+      } while (!existsSync(file));
       transact(() => this.#clearDead());
       this.#lock = lock;
       return true;
@@ -122,9 +126,9 @@ export class Leases {
     if (lease?.owner !== this.#owner) throw activeWriter(threadId, lease?.pid ?? 0);
   }
 
-  /** Releases every thread of this process except these. This includes threads whose earlier release has failed. */
-  keepOnly(threadIds: Iterable<string>): void {
-    this.#release.run(this.#owner, JSON.stringify([...threadIds]));
+  /** Releases a thread, unless another process has taken it over. */
+  release(threadId: string): void {
+    this.#release.run(this.#owner, threadId);
   }
 
   /** Whether another live owner has the thread. */

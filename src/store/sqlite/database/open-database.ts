@@ -4,15 +4,16 @@ import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
+import { processTag } from '../../../base/process-tag.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import { FileDamage, isReadOnly, newer } from '../as-store-error.ts';
+import { isSafeSqlite, SQLITE_VERSION_MIN } from '../connect/is-safe-sqlite.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { createDraft } from './create-draft.ts';
 import { databaseVersion } from './database-version.ts';
 import { enterGate, enterGateAlone, type Gate, type GateDeps, inUse } from './gate.ts';
-import { isSafeSqlite, SQLITE_VERSION_MIN } from './is-safe-sqlite.ts';
-import type { Connect } from './load-sqlite.ts';
 import { migrate, SCHEMA_VERSION } from './migrate.ts';
 import { finishSwaps, isSwapPending } from './swap-database.ts';
 import { syncFile, syncFolder } from './sync-file.ts';
@@ -128,7 +129,7 @@ function openCopy(files: DatabaseFiles): OpenedDatabase {
   const stamp = databaseStamp(files.file);
   const isOutdated = () => databaseStamp(files.file) !== stamp;
   if (!existsSync(files.file)) return openedCopy(openInMemory(files), isOutdated);
-  const folder = mkdtempSync(join(files.tempDir, 'heddle-read-only-'));
+  const folder = mkdtempSync(join(files.tempDir, `heddle-read-only-${processTag()}-`));
   try {
     return openedCopy(open(files, copyDatabase(files.file, folder)), isOutdated);
   } finally {
@@ -157,7 +158,7 @@ function removeIfPossible(folder: string): void {
 function createDatabase({ file, migrationsDir, connect }: DatabaseFiles): void {
   makeFolderSync(dirname(file), 0o700);
   assertNoOrphan(file);
-  const draft = `${file}.${randomUUID()}.new`;
+  const draft = `${file}.${processTag()}-${randomUUID()}.new`;
   try {
     createDraft(draft, { migrationsDir, connect });
     syncFile(draft);

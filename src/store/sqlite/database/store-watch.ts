@@ -1,13 +1,17 @@
 import { type Stats, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../../base/clock.ts';
-import { readProc } from '../../../base/files/read-proc.ts';
+import { namesInProc, readProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
 import { StoreError } from '../../store-error.ts';
+import { ownsWal, pagesOf } from '../wal/set-aside-foreign-wal.ts';
+import { markOf } from '../wal/wal-mark.ts';
+import { WalMarker } from '../wal/wal-marker.ts';
 
 /** The locks are looked at after this time, if the store is used. */
 const LOCKS_MS = 1_000;
-/** The system's list of locks can lack one, if others change while it is read. */
-const LOOKS_AT_LOCKS = 3;
+/** The system's list of locks can lack one if others change while it is read, and a page can be half written. */
+const LOOKS = 3;
 /** The files that a process with an open database has locked or writes to. */
 const ENDS = ['', '-wal', '-shm'];
 /** The byte that SQLite keeps locked in a -shm file while it is open, and the first one that it keeps locked in other files. */
@@ -20,8 +24,7 @@ export interface StoreWatchOptions {
   pid: number;
   clock: Clock;
   log: Log;
-  /** Moves the WAL that this process has open into the database. */
-  checkpoint: () => unknown;
+  db: Database;
 }
 
 /**
@@ -37,6 +40,9 @@ export class StoreWatch {
   #locksSeenMs: number;
   #told: string | null = null;
   #mayRescue = false;
+  readonly #marker: WalMarker;
+  /** When the database was written at the last look. */
+  #writtenAtMs: number | null = null;
 
   constructor(options: StoreWatchOptions) {
     this.#options = options;
@@ -45,6 +51,17 @@ export class StoreWatch {
     this.#files = new Map(found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])));
     this.#locksSeenMs = clock.monotonic();
     this.holds(file, `${file}-shm`);
+    this.#marker = new WalMarker(options.db, file);
+  }
+
+  /** Call it after each commit. */
+  committed(): void {
+    this.#marker.committed();
+  }
+
+  /** Call it before the database is closed. */
+  close(): void {
+    this.#marker.close();
   }
 
   /** From now on this process has the files locked. Does nothing where the system does not show the locks. */
@@ -75,7 +92,7 @@ export class StoreWatch {
     if (!this.#mayRescue) return;
     this.#mayRescue = false;
     try {
-      this.#options.checkpoint();
+      this.#options.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch (error) {
       this.#options.log.error({ err: error }, 'what was in the deleted WAL could not be moved into the database');
     }
@@ -88,8 +105,26 @@ export class StoreWatch {
       if (stats === undefined) return path === file ? gone(file) : this.#incomplete(path);
       if (identityOf(stats) !== open) return replaced(path, file);
       if (path === file && stats.size === 0) return emptied(file);
+      if (path === file && this.#isOverwritten(stats)) return overwritten(file);
     }
     return null;
+  }
+
+  /** Whether another database was copied over the file. Only checkpoints write to it, and they keep its mark. */
+  #isOverwritten({ mtimeMs }: Stats): boolean {
+    if (mtimeMs === this.#writtenAtMs) return false;
+    const { file } = this.#options;
+    const descriptor = descriptorOf(file);
+    if (descriptor === null) return false;
+    const readPage = pagesOf(descriptor);
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const mark = markOf(readPage);
+      const isKnown = typeof mark === 'object' && mark !== null && this.#marker.knows(mark.token);
+      if (!isKnown && !ownsWal(readPage, `${file}-wal`)) continue;
+      this.#writtenAtMs = mtimeMs;
+      return false;
+    }
+    return true;
   }
 
   #incomplete(path: string): string {
@@ -104,7 +139,7 @@ export class StoreWatch {
     const { clock, file } = this.#options;
     const nowMs = clock.monotonic();
     if (this.#locked.size === 0 || nowMs - this.#locksSeenMs < LOCKS_MS) return null;
-    for (let looks = 0; looks < LOOKS_AT_LOCKS; looks++) {
+    for (let looks = 0; looks < LOOKS; looks++) {
       const locks = this.#locks();
       if ([...this.#locked].some(([path, inode]) => !isLocked(locks, path, inode))) continue;
       this.#locksSeenMs = nowMs;
@@ -133,6 +168,17 @@ function isLocked(locks: readonly Lock[], path: string, inode: number): boolean 
   return locks.some((lock) => lock.inode === inode && lock.first <= byte && !(lock.last < byte));
 }
 
+/** The descriptor by which SQLite has a file open: closing another one would drop the locks. Null where the system does not show it. */
+function descriptorOf(file: string): number | null {
+  const open = identityAt(file);
+  try {
+    const name = namesInProc('/proc/self/fd').find((one) => identityAt(`/proc/self/fd/${one}`) === open);
+    return name === undefined ? null : Number(name);
+  } catch {
+    return null;
+  }
+}
+
 function look(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
 }
@@ -153,6 +199,10 @@ function gone(file: string): string {
 function replaced(path: string, file: string): string {
   const what = path === file ? 'restart heddle to use the new file' : `${file} cannot be written: restart heddle`;
   return `${path} was replaced while heddle had it open: ${what}`;
+}
+
+function overwritten(file: string): string {
+  return `${file} was overwritten with another database while heddle had it open: end heddle, and use 'heddle store restore FILE' instead`;
 }
 
 function emptied(file: string): string {

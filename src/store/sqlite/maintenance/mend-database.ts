@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
+import type { Connect } from '../connect/load-sqlite.ts';
 import { enterGateAlone, type Gate, inUse, whileOthersLeave } from '../database/gate.ts';
-import type { Connect } from '../database/load-sqlite.ts';
 import { finishSwaps } from '../database/swap-database.ts';
 import type { Repair } from './losses.ts';
 import { repairDatabase } from './repair-database.ts';

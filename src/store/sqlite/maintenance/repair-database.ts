@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, copyFileSync, existsSync, ftruncateSync, openSync, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
+import type { Connect } from '../connect/load-sqlite.ts';
 import { createDraft, type DraftDeps } from '../database/create-draft.ts';
-import type { Connect } from '../database/load-sqlite.ts';
 import { swapDatabase } from '../database/swap-database.ts';
 import type { Repair, Salvage } from './losses.ts';
 import { unlessDamaged } from './readable-rows.ts';

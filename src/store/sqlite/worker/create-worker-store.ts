@@ -1,4 +1,3 @@
-import { protectStore } from '../../../base/files/own-file.ts';
 import type { ThreadStore } from '../../thread-store.ts';
 import { RemoteWriter } from './remote-writer.ts';
 import { STORE_METHODS, type StoreMethod, type WriterHandle } from './store-call.ts';
@@ -14,8 +13,6 @@ export interface WorkerStore extends ThreadStore {
  * caller's thread. The thread starts at the first use. `close` ends it.
  */
 export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
-  // The thread has a list of its own. This one is for the openers of the caller's thread.
-  const release = protectStore(options.file);
   const thread = new StoreThread(options);
   const call = async (method: StoreMethod, args: readonly unknown[]): Promise<unknown> => {
     const value = await thread.call({ method, args });
@@ -26,6 +23,6 @@ export function createWorkerStore(options: StoreThreadOptions): WorkerStore {
   return {
     ...(Object.fromEntries(methods) as unknown as ThreadStore),
     warmUp: () => void thread.call({ method: 'warmUp', args: [] }).catch(() => {}),
-    close: () => thread.close().finally(release),
+    close: () => thread.close(),
   };
 }

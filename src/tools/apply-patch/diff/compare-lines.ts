@@ -106,23 +106,24 @@ class Comparison {
 
   /** The longest sequence of lines that occur once in each span and in the same order. */
   async #anchors(old: Span, now: Span): Promise<Pair[]> {
-    const [oldPlaces, nowPlaces] = [this.#onlyPlaces(this.#lines.old, old), this.#onlyPlaces(this.#lines.now, now)];
-    await this.#breaks.worked(old[1] - old[0] + now[1] - now[0]);
+    const oldPlaces = await this.#onlyPlaces(this.#lines.old, old);
+    const nowPlaces = await this.#onlyPlaces(this.#lines.now, now);
     const pairs: Pair[] = [];
     for (let oldAt = old[0]; oldAt < old[1]; oldAt++) {
+      if (oldAt % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
       const number = this.#lines.old[oldAt] ?? 0;
       const nowAt = nowPlaces.get(number) ?? SEVERAL;
       if (oldPlaces.get(number) === oldAt && nowAt !== SEVERAL) pairs.push([oldAt, nowAt]);
     }
-    await this.#breaks.worked(pairs.length);
-    return longestIncrease(pairs);
+    return longestIncrease(pairs, this.#breaks);
   }
 
-  #onlyPlaces(numbers: Int32Array, [from, to]: Span): Map<number, number> {
+  async #onlyPlaces(numbers: Int32Array, [from, to]: Span): Promise<Map<number, number>> {
     const places = new Map<number, number>();
     for (let at = from; at < to; at++) {
       const number = numbers[at] ?? 0;
       places.set(number, places.has(number) ? SEVERAL : at);
+      if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
     }
     return places;
   }
@@ -138,7 +139,7 @@ class Comparison {
 type Pair = readonly [oldAt: number, nowAt: number];
 
 /** The longest subsequence in which `nowAt` increases. `oldAt` increases in `pairs`. */
-function longestIncrease(pairs: readonly Pair[]): Pair[] {
+async function longestIncrease(pairs: readonly Pair[], breaks: EventLoopYield): Promise<Pair[]> {
   /** By length minus 1: the index of the pair that ends the subsequence of that length with the lowest `nowAt`. */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
@@ -146,6 +147,7 @@ function longestIncrease(pairs: readonly Pair[]): Pair[] {
     const length = firstNotBelow(nowAt, ends, pairs);
     previous[index] = ends[length - 1] ?? -1;
     ends[length] = index;
+    if (index % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   const increase: Pair[] = [];
   for (let pair = pairs[ends.at(-1) ?? -1], at = ends.at(-1) ?? -1; pair !== undefined; pair = pairs[at]) {

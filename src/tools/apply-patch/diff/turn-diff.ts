@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isAbsolute, relative, sep } from 'node:path';
 import type { EventLoopYield } from '../../../base/event-loop-yield.ts';
+import { textPieces } from '../../../base/text-pieces.ts';
 import type { PlannedChange } from '../plan-patch.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -8,6 +9,9 @@ import { unifiedDiff } from './unified-diff.ts';
 const DIFF_CHARS_MAX = 16 * 1024 * 1024;
 /** The work for a file besides its lines, counted as lines. */
 const LINES_A_FILE = 100;
+/** The text that is hashed at once, and the part of it that is as much work as a line. */
+const HASHED_CHARS = 512 * 1024;
+const CHARS_A_LINE = 200;
 const ABSENT_HASH = '0'.repeat(40);
 
 /** The state of a file at one moment. Null: the file does not exist. */
@@ -101,7 +105,7 @@ async function fileText(
   if (from === to && isSame) return '';
   const head = [`diff --git a/${from} b/${to}`, ...modeLines(was, is)];
   if (from !== to) head.push(`rename from ${from}`, `rename to ${to}`);
-  if (!isSame) head.push(`index ${blobHash(was)}..${blobHash(is)}`);
+  if (!isSame) head.push(`index ${await blobHash(was, breaks)}..${await blobHash(is, breaks)}`);
   const hunks = isBrief ? '' : await unifiedDiff(was?.text ?? '', is?.text ?? '', breaks);
   if (hunks !== '') head.push(`--- ${was === null ? '/dev/null' : `a/${from}`}`, `+++ ${is === null ? '/dev/null' : `b/${to}`}`);
   return `${head.join('\n')}\n${hunks}`;
@@ -116,12 +120,14 @@ function gitMode(state: State): string {
   return state?.executable === true ? '100755' : '100644';
 }
 
-function blobHash(state: State): string {
+async function blobHash(state: State, breaks: EventLoopYield): Promise<string> {
   if (state === null) return ABSENT_HASH;
-  return createHash('sha1')
-    .update(`blob ${Buffer.byteLength(state.text)}\0`)
-    .update(state.text)
-    .digest('hex');
+  const hash = createHash('sha1').update(`blob ${Buffer.byteLength(state.text)}\0`);
+  for (const piece of textPieces(state.text, HASHED_CHARS)) {
+    hash.update(piece);
+    await breaks.worked(piece.length / CHARS_A_LINE);
+  }
+  return hash.digest('hex');
 }
 
 function diffPath(path: string, cwd: string): string {

@@ -14,13 +14,13 @@ interface Window {
   now: string[];
 }
 
-/** A hunk in progress: its first line in both texts, counted from 0, and its lines with their prefixes. */
+/** A hunk in progress: its first line in both texts, counted from 0, and its lines with their prefixes, some of them in each part. */
 interface Hunk {
   oldStart: number;
   newStart: number;
   oldCount: number;
   newCount: number;
-  lines: string[];
+  parts: string[];
 }
 
 /** The hunks of a unified diff between two texts. Empty if the texts are the same. */
@@ -103,11 +103,10 @@ async function hunks({ linesBefore, old, now }: Window, runs: readonly Run[], br
     if (kind === 'gap') open = null;
     else {
       const place = { oldStart: linesBefore + oldAt, newStart: linesBefore + newAt };
-      const hunk: Hunk = open ?? { ...place, oldCount: 0, newCount: 0, lines: [] };
+      const hunk: Hunk = open ?? { ...place, oldCount: 0, newCount: 0, parts: [] };
       if (open === null) made.push(hunk);
       open = hunk;
-      put(hunk, kind, kind === '+' ? now.slice(newAt, newAt + count) : old.slice(oldAt, oldAt + count));
-      await breaks.worked(count);
+      await putRun(hunk, { kind, lines: kind === '+' ? now.slice(newAt, newAt + count) : old.slice(oldAt, oldAt + count) }, breaks);
     }
     if (kind !== '+') oldAt += count;
     if (kind !== '-') newAt += count;
@@ -124,14 +123,22 @@ function withGap(run: Run, index: number, all: readonly Run[]): { kind: Run['kin
   return [...lines(' ', before), ...lines('gap', run.count - before - after), ...lines(' ', after)];
 }
 
+async function putRun(hunk: Hunk, { kind, lines }: { kind: Run['kind']; lines: readonly string[] }, breaks: EventLoopYield): Promise<void> {
+  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
+    const part = lines.slice(at, at + LINES_AT_ONCE);
+    put(hunk, kind, part);
+    await breaks.worked(part.length);
+  }
+}
+
 function put(hunk: Hunk, kind: Run['kind'], lines: readonly string[]): void {
   if (kind !== '+') hunk.oldCount += lines.length;
   if (kind !== '-') hunk.newCount += lines.length;
-  for (const line of lines) hunk.lines.push(line.endsWith('\n') ? `${kind}${line}` : `${kind}${line}\n${NO_LINE_END}`);
+  hunk.parts.push(lines.map((line) => (line.endsWith('\n') ? `${kind}${line}` : `${kind}${line}\n${NO_LINE_END}`)).join(''));
 }
 
-function hunkText({ oldStart, oldCount, newStart, newCount, lines }: Hunk): string {
-  return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${lines.join('')}`;
+function hunkText({ oldStart, oldCount, newStart, newCount, parts }: Hunk): string {
+  return `@@ -${range(oldStart, oldCount)} +${range(newStart, newCount)} @@\n${parts.join('')}`;
 }
 
 /** The range in a hunk header. Lines are counted from 1; an empty range names the line before it. */

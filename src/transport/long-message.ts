@@ -1,0 +1,56 @@
+import { EventLoopYield } from '../base/event-loop-yield.ts';
+import { jsonPieces, jsonWeight } from '../base/json-pieces.ts';
+
+/** The text of longer messages is made in pieces, with other work in between. */
+const SHORT_CHARS_MAX = 256 * 1024;
+/** What is counted of the length of a message. */
+const WEIGHED_CHARS_MAX = 8 * 1024 * 1024;
+/** The longest message. It must fit into one string of the client. */
+const MESSAGE_BYTES_MAX = 512 * 1024 * 1024 - 1024;
+/** So many characters count as one unit of work. */
+const CHARS_A_UNIT = 50;
+
+/** A message that can be sent: its JSON text, or a long message. */
+export type Outgoing = string | LongMessage;
+
+/** The parts of a message: a value, and the JSON text before it. After it follows a closing brace. */
+interface MessageParts {
+  head: string;
+  value: unknown;
+  /** Sent instead of a message that is longer than MESSAGE_BYTES_MAX. */
+  instead: () => string;
+}
+
+/** Returns a message to send. A large value must not change until it is sent. */
+export function outgoing(parts: MessageParts): Outgoing {
+  const weight = jsonWeight(parts.value, WEIGHED_CHARS_MAX);
+  return weight > SHORT_CHARS_MAX ? new LongMessage(bytesOf(parts), weight) : `${parts.head}${JSON.stringify(parts.value)}}`;
+}
+
+/** A long message, whose text is made once for all connections, while other work goes on. */
+export class LongMessage {
+  /** About as many characters as its text has, or fewer. */
+  readonly length: number;
+  /** Resolves with the bytes of its text. */
+  readonly bytes: Promise<readonly Buffer[]>;
+
+  constructor(bytes: Promise<readonly Buffer[]>, length: number) {
+    this.length = length;
+    this.bytes = bytes;
+  }
+}
+
+async function bytesOf({ head, value, instead }: MessageParts): Promise<readonly Buffer[]> {
+  const breaks = new EventLoopYield();
+  const bytes = [Buffer.from(head)];
+  let length = 0;
+  for (const piece of jsonPieces(value)) {
+    const part = Buffer.from(piece);
+    length += part.length;
+    if (length > MESSAGE_BYTES_MAX) return [Buffer.from(instead())];
+    bytes.push(part);
+    await breaks.worked(piece.length / CHARS_A_UNIT);
+  }
+  bytes.push(Buffer.from('}'));
+  return bytes;
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { HostileServer } from './hostile-server.ts';
+import { WORKED_MS_MAX } from './run-workspace.ts';
+
+const THREADS = 10_000;
+const AT_ONCE = 500;
+/** Linear work takes a fraction of it. If each thread looked at all others, it would be several times as much. */
+const CLOSE_MS_MAX = 5_000;
+
+/** Starts threads, which one connection then follows. */
+async function startThreads({ heddle }: HostileServer): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < THREADS) {
+    const started = await Promise.all(Array.from({ length: AT_ONCE }, () => heddle.request('thread/start', {})));
+    ids.push(...started.map(({ thread }) => thread.id));
+    heddle.messages.length = 0;
+    heddle.lines.length = 0;
+  }
+  return ids;
+}
+
+test('10,000 loaded threads are listed, left and closed in linear time, and nothing blocks the main loop', {
+  timeout: 300_000,
+}, async () => {
+  const server = await HostileServer.start();
+  const { heddle } = server;
+  const ids = await startThreads(server);
+  await server.load();
+  for (let times = 0; times < 3; times++) expect((await heddle.request('thread/loaded/list', {})).data).toEqual(ids.toSorted());
+  for (let from = 0; from < THREADS; from += AT_ONCE) {
+    await Promise.all(ids.slice(from, from + AT_ONCE).map((threadId) => heddle.request('thread/unsubscribe', { threadId })));
+  }
+  expect((await server.load()).workedMs).toBeLessThan(WORKED_MS_MAX);
+  const closedAtMs = performance.now();
+  expect(await heddle.finish()).toEqual({ code: 0, signal: null });
+  expect(performance.now() - closedAtMs).toBeLessThan(CLOSE_MS_MAX);
+});
