@@ -6,7 +6,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import { protectStore, storeFileIn } from './base/files/own-file.ts';
 import type { Log } from './base/log.ts';
 import { processTag } from './base/process-tag.ts';
-import { showText } from './base/show-text.ts';
+import { showText } from './base/text/show-text.ts';
 import { isLogLevel, lazyLog } from './cli/lazy-log.ts';
 import { logToFile, logToStream } from './cli/log-to-file.ts';
 import { OptionError, openFor } from './cli/option-error.ts';

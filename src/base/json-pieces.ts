@@ -1,4 +1,4 @@
-import { textPieces } from './text-pieces.ts';
+import { textPieces } from './text/text-pieces.ts';
 
 /** Text of about this length is made at once. */
 const PIECE_CHARS = 64 * 1024;

@@ -1,4 +1,4 @@
-import { showText } from '../base/show-text.ts';
+import { showText } from '../base/text/show-text.ts';
 import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
 import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
 import { StoreError } from '../store/store-error.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isFolder } from '../base/paths/is-folder.ts';
-import { showText } from '../base/show-text.ts';
+import { showText } from '../base/text/show-text.ts';
 import { readLayer } from '../config/layers/layer.ts';
 import { loadToml } from '../config/layers/toml.ts';
 import { type OfferedContent, type ProjectFile, projectFiles } from '../config/trust/project-files.ts';

@@ -1,12 +1,12 @@
 import { closeSync, fstatSync, renameSync, writeSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
 import { openForAppendingSync } from '../base/files/open-new-file.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
 import { makeOpenFilePrivate } from '../base/paths/make-private.ts';
-import { showJsonLine } from '../base/show-text.ts';
 import { hasErrorCode } from '../base/system-error-code.ts';
+import { cutText } from '../base/text/cut-text.ts';
+import { showJsonLine } from '../base/text/show-text.ts';
 import { idText } from '../protocol/id-text.ts';
 import { jsonRedactor } from '../secrets/json-redactor.ts';
 import type { WireTap } from '../transport/wire-tap.ts';

@@ -1,5 +1,5 @@
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { LineSplitter } from '../base/line-splitter.ts';
+import { LineSplitter } from '../base/text/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { ClientOptions, ClientTransport, RequestOptions } from './client-options.ts';
 import { ConnectionError, RequestError, RequestTimeoutError } from './request-error.ts';

@@ -1,6 +1,6 @@
-import { cutText } from '../base/cut-text.ts';
 import type { Env } from '../base/env.ts';
 import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import { cutText } from '../base/text/cut-text.ts';
 import { ConfigError } from './config-error.ts';
 import { isTable, valueAt } from './layers/config-table.ts';
 import type { Layer } from './layers/layer.ts';

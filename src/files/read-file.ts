@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { openRegularFile } from '../base/files/open-regular-file.ts';
-import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
+import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { fileRefused, type RpcError } from '../protocol/rpc-error.ts';
 import { notAFile, unlessIrregular } from './file-failure.ts';
 

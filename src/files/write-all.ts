@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { textPieces } from '../base/text-pieces.ts';
+import { textPieces } from '../base/text/text-pieces.ts';
 
 /** The text that is turned into bytes at once. */
 const PIECE_CHARS = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { cutText } from '../base/cut-text.ts';
+import { cutText } from '../base/text/cut-text.ts';
 import { LOCAL_ENVIRONMENT } from './check-requested-sandbox.ts';
 import type { MethodTable } from './method.ts';
 

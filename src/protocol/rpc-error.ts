@@ -1,5 +1,5 @@
-import { cutText } from '../base/cut-text.ts';
 import type { JsonObject } from '../base/json-value.ts';
+import { cutText } from '../base/text/cut-text.ts';
 
 /** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
 export class RpcError extends Error {

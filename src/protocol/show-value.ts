@@ -1,5 +1,5 @@
-import { cutText } from '../base/cut-text.ts';
 import { isObject } from '../base/json-value.ts';
+import { cutText } from '../base/text/cut-text.ts';
 
 const SHOWN_CHARS_MAX = 60;
 

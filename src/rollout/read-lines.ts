@@ -1,5 +1,5 @@
 import { IrregularFileError, openRegularFile } from '../base/files/open-regular-file.ts';
-import { LineSplitter } from '../base/line-splitter.ts';
+import { LineSplitter } from '../base/text/line-splitter.ts';
 
 /** The largest file that is read. Its contents are held in memory until all of them are stored. */
 export const FILE_BYTES_MAX = 512 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import { cutText } from '../base/cut-text.ts';
 import type { Ids } from '../base/ids.ts';
 import { isAbsent } from '../base/system-error-code.ts';
+import { cutText } from '../base/text/cut-text.ts';
 import type { ThreadTokenUsage } from '../protocol/generated/types.ts';
 import { noRolloutFoundAt, RpcError, rolloutInvalid } from '../protocol/rpc-error.ts';
 import { type LogEntry, NAME_CHARS_MAX } from '../store/thread-store.ts';

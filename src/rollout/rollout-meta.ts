@@ -1,5 +1,5 @@
-import { cutText } from '../base/cut-text.ts';
 import { isUuid } from '../base/ids.ts';
+import { cutText } from '../base/text/cut-text.ts';
 import type { GitInfo, SessionSource, SubAgentSource } from '../protocol/generated/types.ts';
 import { camelCase, type Fields } from './fields.ts';
 import { type RolloutRecord, timeOf } from './rollout-record.ts';

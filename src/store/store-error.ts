@@ -1,5 +1,5 @@
-import { cutText } from '../base/cut-text.ts';
 import type { JsonValue } from '../base/json-value.ts';
+import { cutText } from '../base/text/cut-text.ts';
 
 /** The reason why a store refused a call. */
 export type StoreErrorCode =

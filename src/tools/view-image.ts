@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { encodeBase64 } from '../base/encode-base64.ts';
 import type { Env } from '../base/env.ts';
 import { readRegularFile } from '../base/files/read-regular-file.ts';
 import { isObject, type JsonValue } from '../base/json-value.ts';
+import { encodeBase64 } from '../base/text/encode-base64.ts';
 import { IMAGE_BYTES_MAX, imageType } from '../files/image-type.ts';
 import { failed, plainAction } from './action.ts';
 import { mayRead } from './may-read.ts';

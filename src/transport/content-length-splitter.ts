@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { LINE_BYTES_MAX, type Skipped } from '../base/line-splitter.ts';
+import { LINE_BYTES_MAX, type Skipped } from '../base/text/line-splitter.ts';
 
 /** More than any header line has. Only the beginning of a longer line is read. */
 const HEADER_LINE_BYTES_MAX = 1024;

@@ -1,4 +1,4 @@
-import { LineSplitter, type Skipped } from '../base/line-splitter.ts';
+import { LineSplitter, type Skipped } from '../base/text/line-splitter.ts';
 import { ContentLengthSplitter } from './content-length-splitter.ts';
 
 /** How messages are separated: by line ends, or by a header with the length before each, as language servers do. */

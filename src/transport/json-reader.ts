@@ -1,8 +1,8 @@
 import { AbstractMessageReader, type DataCallback, type Disposable } from 'vscode-jsonrpc/node';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { LINE_BYTES_MAX } from '../base/line-splitter.ts';
 import type { Log } from '../base/log.ts';
 import { parseLongJson } from '../base/parse-long-json.ts';
+import { LINE_BYTES_MAX } from '../base/text/line-splitter.ts';
 import { idText } from '../protocol/id-text.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { Transport } from './transport.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutText } from '../../src/base/cut-text.ts';
+import { cutText } from '../../src/base/text/cut-text.ts';
 
 test.each([
   ['a pair that would be cut in half', 'ab😀', 3, 'ab'],

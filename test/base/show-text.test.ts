@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { showJsonLine, showText } from '../../src/base/show-text.ts';
+import { showJsonLine, showText } from '../../src/base/text/show-text.ts';
 
 test.each([
   ['plain text, ünïcode, 日本語, "quotes" and \\ too', 'plain text, ünïcode, 日本語, "quotes" and \\ too'],

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { LineSplitter } from '../../src/base/line-splitter.ts';
+import { LineSplitter } from '../../src/base/text/line-splitter.ts';
 import type { Client } from '../../src/client/client.ts';
 import type { ClientOptions } from '../../src/client/client-options.ts';
 import { connect } from '../../src/client/connect.ts';

@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { checkDatabase } from '../../src/store/sqlite/maintenance/check-database.ts';
+import { asFirstVersion } from './first-version.ts';
 import {
   agentMessage,
   everyThread,
@@ -10,6 +12,7 @@ import {
   threadRecord,
   threadWithTurns,
   turnEnded,
+  turnEntries,
   turnStarted,
   turnsInShort,
   wholeTurn,
@@ -77,6 +80,99 @@ async function read(home: TempHome): Promise<{ threads: number; turns: number; r
   }
 }
 
+/** Damages the first page of a table or an index. */
+function damagePage(home: TempHome, name: string): void {
+  const [root, bytes] = home.sql((db) => [
+    Number(db.prepare('SELECT rootpage FROM sqlite_master WHERE name = ?').pluck().get(name)),
+    Number(db.pragma('page_size', { simple: true })),
+  ]) as [number, number];
+  writeFileSync(home.file, readFileSync(home.file).fill(0xa5, (root - 1) * bytes, root * bytes));
+}
+
+/** A closed database: 2 is a fork of 1, 3 and 4 are forks of 2, 5 has no fork and is none, 6 is a fork of 1 in the middle of a turn. */
+async function homeWithForks(): Promise<TempHome> {
+  const home = tempHome();
+  const store = home.open();
+  const writer = await threadWithTurns(store, 1, ['t1']);
+  await (await store.forkThread(idOf(1), null, threadRecord(2))).append(turnEntries('t2'));
+  for (const fork of [3, 4]) await (await store.forkThread(idOf(2), null, threadRecord(fork))).append(turnEntries('t3'));
+  await threadWithTurns(store, 5, ['t1']);
+  await writer.append([turnStarted('t2'), itemEntry('t2', agentMessage('half'))]);
+  await (await store.forkThread(idOf(1), null, threadRecord(6))).append(turnEntries('t3'));
+  await writer.append([turnEnded('t2')]);
+  await store.close();
+  return home;
+}
+
+const FORKS: Record<number, string[]> = {
+  1: [wholeTurn('t1'), 't2 completed: half'],
+  2: [wholeTurn('t1'), wholeTurn('t2')],
+  3: [wholeTurn('t1'), wholeTurn('t2'), wholeTurn('t3')],
+  4: [wholeTurn('t1'), wholeTurn('t2'), wholeTurn('t3')],
+  5: [wholeTurn('t1')],
+  6: [wholeTurn('t1'), 't2 interrupted: half', wholeTurn('t3')],
+};
+
+/** Expects the turns of all threads after a repair, and that all of them can be continued and forked. */
+async function expectForks(home: TempHome, changes: Record<number, string[]>): Promise<void> {
+  const store = home.open();
+  for (const [number, turns] of Object.entries({ ...FORKS, ...changes })) {
+    expect(await turnsInShort(store, idOf(Number(number))), `thread ${number}`).toEqual(turns);
+    await (await store.openWriter(idOf(Number(number)))).append(turnEntries('new'));
+    await store.forkThread(idOf(Number(number)), null, threadRecord(100 + Number(number)));
+    expect(await turnsInShort(store, idOf(100 + Number(number)))).toEqual([...turns, wholeTurn('new')]);
+  }
+  await store.close();
+  expect(home.sql((db) => checkDatabase(db, home.file))).toEqual([]);
+}
+
+describe('after a repair, of histories that share their segments', () => {
+  const firstId = 'SELECT id FROM shared_segment WHERE log_id = 1 ORDER BY id LIMIT 1';
+
+  test.each([
+    ['of this version', () => {}],
+    ['of the first version', asFirstVersion],
+  ])('a damaged index loses nothing of a database %s', async (_name, convert) => {
+    const home = await homeWithForks();
+    convert(home);
+    damagePage(home, 'thread_by_creation');
+    await expectForks(home, {});
+    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. No data was lost\./)]);
+  });
+
+  test.each([
+    ['is lost', `DELETE FROM shared_segment WHERE id = (${firstId})`],
+    ['follows itself', `UPDATE shared_segment SET before_id = id WHERE id = (${firstId})`],
+  ])('those that need a segment that %s have what comes after it, and the others have everything', async (_name, sql) => {
+    const home = await homeWithForks();
+    home.sql((db) => db.exec(sql));
+    expect(home.sql((db) => checkDatabase(db, home.file))).toEqual(['3 threads have lost a part of their lists of logs']);
+    const store = home.open();
+    await expect(turnsInShort(store, idOf(3))).rejects.toMatchObject({ code: 'store_damaged' });
+    await store.close();
+    damagePage(home, 'thread_by_creation');
+    const changes = { 2: [wholeTurn('t2')], 3: [wholeTurn('t2'), wholeTurn('t3')], 4: [wholeTurn('t2'), wholeTurn('t3')] };
+    await expectForks(home, sql.startsWith('UPDATE') ? {} : changes);
+    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./)]);
+  });
+
+  test('without any shared segment, each has its own records', async () => {
+    const home = await homeWithForks();
+    damagePage(home, 'shared_segment');
+    await expectForks(home, { 2: [wholeTurn('t2')], 3: [wholeTurn('t3')], 4: [wholeTurn('t3')], 6: [wholeTurn('t3')] });
+    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 4 records of 4 threads\./)]);
+  });
+
+  test('a lost record counts for all histories that have it, and for no other', async () => {
+    const home = await homeWithForks();
+    home.sql((db) => db.exec('DELETE FROM entry WHERE log_id = 2 AND ordinal = 3'));
+    expect(home.sql((db) => checkDatabase(db, home.file))).toEqual(['log 2 lacks 1 records']);
+    damagePage(home, 'thread_by_creation');
+    expect((await home.open().listThreads(everyThread)).data).toHaveLength(6);
+    expect(home.repairs).toEqual([expect.stringMatching(/: 6 threads could be read\. Lost: 3 records of 3 threads\./)]);
+  });
+});
+
 test('however a database is damaged: no crash, no endless loop, what is lost is told, and new threads work', async () => {
   const whole = await sample();
   const everything = THREADS * 5 + 3 * 2;
@@ -125,8 +221,7 @@ test('a thread that lost records in its middle can be read, continued and forked
   mkdirSync(home.home);
   writeFileSync(home.file, await sample());
   home.sql((db) => db.exec('PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE log_id = 1 AND ordinal IN (7, 8, 9)'));
-  const root = home.sql((db) => Number(db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 'thread_by_creation'").pluck().get()));
-  writeFileSync(home.file, readFileSync(home.file).fill(0xa5, (root - 1) * PAGE_BYTES, root * PAGE_BYTES));
+  damagePage(home, 'thread_by_creation');
   const store = home.open();
   expect((await store.listThreads(everyThread)).data).toHaveLength(THREADS + 3);
   expect(await turnsInShort(store, idOf(1))).toEqual([

@@ -133,6 +133,7 @@ describe('a thread with a missing part is damaged, never shorter', () => {
     ['the beginnings of its turns', "DELETE FROM entry WHERE log_id = 1 AND kind = 'turnStarted'"],
     ['its history', `DELETE FROM history WHERE thread_id = '${idOf(1)}'`],
     ['a segment that it shares', 'UPDATE history SET before_id = 99'],
+    ['the end of its segments', 'UPDATE shared_segment SET before_id = id; UPDATE history SET before_id = 1'],
     ['an entry that cannot be parsed', "UPDATE entry SET payload = substr(payload, 2) WHERE log_id = 1 AND kind = 'item'"],
     ['an entry that is something else', "UPDATE entry SET payload = '7' WHERE log_id = 1 AND kind = 'item'"],
     ['an item that is nothing', 'UPDATE entry SET payload = \'{"kind":"item"}\' WHERE log_id = 1 AND kind = \'item\''],

@@ -169,7 +169,8 @@ test('the mark is found in the bytes of every database', async () => {
       db.pragma('wal_checkpoint(TRUNCATE)');
     });
     const bytes = readFileSync(home.file);
-    const page = (number: number) => (number * 4096 <= bytes.length ? bytes.subarray((number - 1) * 4096, number * 4096) : null);
+    const size = Number(home.sql((db) => db.pragma('page_size', { simple: true })));
+    const page = (number: number) => (number * size <= bytes.length ? bytes.subarray((number - 1) * size, number * size) : null);
     const token = home.sql((db) => db.prepare('SELECT hex(token) FROM wal_mark').pluck().get());
     expect(markOf(page)).toMatchObject({ token: String(token).toLowerCase() });
   }

@@ -79,7 +79,7 @@ test('an append that the disk does not take is not stored, and can be repeated',
   });
   const [a, b] = (await writers(store, [1, 2])) as [ThreadWriter, ThreadWriter];
   await a.append(turnEntries('t1'));
-  const refused = { code: 'store_failed', message: expect.stringMatching(/heddle\.db .*reported an error.*\(EIO/) };
+  const refused = { code: 'store_failed', message: expect.stringMatching(/heddle\.db cannot be used: the disk, .* \(EIO: /) };
   await expect(a.append(turnEntries('t2'), { durable: true })).rejects.toMatchObject(refused);
   await b.append(turnEntries('t1'), { durable: true });
   expect(await turnsInShort(home.open(), idOf(1))).toEqual([wholeTurn('t1')]);

@@ -1,4 +1,4 @@
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import type { UserInput } from '../../protocol/generated/types.ts';
 
 /** The longest preview, in characters. */

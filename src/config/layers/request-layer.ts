@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts';
 import type { JsonObject, JsonValue } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import { ConfigError, NO_LOCATION } from '../config-error.ts';
 import { emptyTable, mergeTables, tableWith, toTable } from './config-table.ts';
 import type { Layer } from './layer.ts';

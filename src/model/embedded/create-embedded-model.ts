@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { cutText } from '../../base/cut-text.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { Model, ModelRequest } from '../model.ts';
 import { AnswerWriter, type Paced, paced, words } from './answer-writer.ts';

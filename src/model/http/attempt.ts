@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { cutText } from '../../base/cut-text.ts';
 import type { Log } from '../../base/log.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,5 +1,5 @@
-import { cutText } from '../../base/cut-text.ts';
 import { isObject } from '../../base/json-value.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { redact } from '../../secrets/redact.ts';
 import type { Endpoint } from '../http/endpoint.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
-import { cutText } from '../../base/cut-text.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import { cutText } from '../../base/text/cut-text.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';

@@ -1,8 +1,8 @@
-import { decodeUtf8 } from '../../base/decode-utf8.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
 import { FileRefusedError, OwnFileError } from '../../base/files/file-refused-error.ts';
 import { FileTooLargeError } from '../../base/files/open-regular-file.ts';
 import { readRegularFile } from '../../base/files/read-regular-file.ts';
+import { decodeUtf8 } from '../../base/text/decode-utf8.ts';
 import type { FileLocation } from '../../files/file-location.ts';
 import { PatchError } from './patch-error.ts';
 import type { PinnedFolders } from './pinned-folders.ts';

@@ -250,6 +250,7 @@ describe('at any timing of requests', () => {
         for (const { id, items } of turns.thread.turns) {
           const shown = server.client.notifications('item/completed', ({ turnId }) => turnId === id).map(({ item }) => item);
           expect(shown.filter(isUsers)).toEqual(items.filter(isUsers));
+          await server.client.turnCompleted(id);
           const told = (method: 'turn/started' | 'turn/completed') =>
             server.client.notifications(method, ({ turn }) => turn.id === id).length;
           expect([id, told('turn/started'), told('turn/completed')]).toEqual([id, 1, 1]);

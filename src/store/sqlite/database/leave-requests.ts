@@ -40,11 +40,13 @@ export class LeaveRequests {
 
   #watch(): FSWatcher | null {
     const { file, log, onRequest } = this.#options;
-    const failed = (error: unknown) =>
-      log.warn({ err: error }, 'the database could not be opened again after another process asked for it');
+    const follow = async () => {
+      if (this.isNew) await onRequest();
+    };
+    const failed = (error: unknown) => log.warn({ err: error }, 'a request of another process to leave the database could not be followed');
     try {
       const watcher = watch(dirname(leaveRequestFile(file)), { persistent: false }, () => {
-        if (this.isNew) onRequest().catch(failed);
+        follow().catch(failed);
       });
       return watcher.on('error', () => {});
     } catch (error) {

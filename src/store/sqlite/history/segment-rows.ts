@@ -14,7 +14,10 @@ interface SharedRow {
   last: number;
 }
 
-/** The segments of the histories of one database. Histories share their beginnings, so that a fork of a fork adds one row. */
+/**
+ * The segments of the histories of one database. Histories share their beginnings, so that a fork of a fork adds one row. The one before
+ * a segment has a smaller id, so that each history ends, also in a damaged database.
+ */
 export class SegmentRows {
   readonly #find: Statement<[number, number, number], number>;
   readonly #add: Statement<[number, number, number]>;
@@ -37,7 +40,7 @@ export class SegmentRows {
       `WITH RECURSIVE chain (id, before_id, log_id, last_ordinal) AS (
          SELECT id, before_id, log_id, last_ordinal FROM shared_segment WHERE id = ?
          UNION ALL
-         SELECT s.id, s.before_id, s.log_id, s.last_ordinal FROM chain JOIN shared_segment AS s ON s.id = chain.before_id
+         SELECT s.id, s.before_id, s.log_id, s.last_ordinal FROM chain JOIN shared_segment AS s ON s.id = chain.before_id AND s.id < chain.id
        ) SELECT before_id AS beforeId, log_id AS logId, last_ordinal AS last FROM chain`,
     );
     this.#remove = db.prepare('DELETE FROM history WHERE thread_id = ? RETURNING before_id AS beforeId, log_id AS logId');

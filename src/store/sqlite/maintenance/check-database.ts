@@ -14,8 +14,14 @@ const RULES: { text: string; sql: string }[] = [
   { text: 'unfinished items cannot be parsed', sql: 'SELECT count(*) FROM partial WHERE NOT json_valid(payload)' },
   {
     text: 'threads have lost a part of their lists of logs',
-    sql: `SELECT count(*) FROM thread WHERE NOT EXISTS (SELECT 1 FROM segment WHERE thread_id = thread.id AND log_id = thread.log_id)
-      OR (SELECT max(position) + 1 <> count(*) FROM segment WHERE thread_id = thread.id)`,
+    sql: `
+      WITH RECURSIVE whole (id) AS (
+        SELECT 0
+        UNION
+        SELECT s.id FROM whole JOIN shared_segment AS s ON s.before_id = whole.id AND s.id > whole.id
+      )
+      SELECT count(*) FROM thread LEFT JOIN history ON history.thread_id = thread.id AND history.log_id = thread.log_id
+        WHERE before_id IS NULL OR before_id NOT IN (SELECT id FROM whole)`,
   },
   {
     text: 'threads cannot be parsed',

@@ -5,6 +5,33 @@ const LOST = JSON.stringify({ kind: 'lost', turnId: null });
 /** A log that lacks more records ends at the last one that is there: the number of its end is damaged. */
 const GAP_MAX = 1_000_000;
 
+/** The logs of all histories, and the ordinals that they must reach. */
+export const NEEDED_ENDS = `SELECT log_id, last_ordinal AS last FROM shared_segment
+  UNION ALL SELECT history.log_id, tip FROM history JOIN thread ON thread.id = thread_id`;
+
+/** The threads whose histories hold a log. */
+const THREADS_OF_LOG = `
+  WITH RECURSIVE holding (id) AS (
+    SELECT id FROM shared_segment WHERE log_id = @logId
+    UNION
+    SELECT s.id FROM holding JOIN shared_segment AS s ON s.before_id = holding.id
+  )
+  SELECT thread_id FROM history WHERE log_id = @logId
+  UNION
+  SELECT thread_id FROM holding JOIN history ON history.before_id = holding.id`;
+
+/** Whether a log, or one before it in a history, has the start of a turn. */
+const START_OF_TURN = `
+  WITH RECURSIVE earlier (id) AS (
+    SELECT before_id FROM history WHERE log_id = @logId
+    UNION
+    SELECT before_id FROM shared_segment WHERE log_id = @logId
+    UNION
+    SELECT s.before_id FROM earlier JOIN shared_segment AS s ON s.id = earlier.id
+  )
+  SELECT 1 FROM entry WHERE kind = 'turnStarted' AND turn_id = @turnId
+    AND log_id IN (SELECT @logId UNION SELECT log_id FROM earlier JOIN shared_segment USING (id)) LIMIT 1`;
+
 interface Need {
   log_id: number;
   /** The ordinal that the log must reach. */
@@ -17,7 +44,7 @@ interface Need {
 export function gapsOf(db: Database): (Need & { missing: number })[] {
   const needs = db.prepare<[], Need>(`
     SELECT need.log_id, need.last, count(entry.ordinal) AS count, coalesce(max(entry.ordinal), 0) AS max FROM
-      (SELECT log_id, max(coalesce(last_ordinal, (SELECT tip FROM thread WHERE id = thread_id))) AS last FROM segment GROUP BY log_id) AS need
+      (SELECT log_id, max(last) AS last FROM (${NEEDED_ENDS}) GROUP BY log_id) AS need
       LEFT JOIN entry ON entry.log_id = need.log_id GROUP BY need.log_id
   `);
   return needs.all().flatMap((need) => {
@@ -39,11 +66,11 @@ interface EntryRow {
  */
 export function fillGaps(db: Database): Map<string, number> {
   boundEnds(db);
-  const threadsOf = db.prepare<[number], string>('SELECT thread_id FROM segment WHERE log_id = ?').pluck();
+  const threadsOf = db.prepare<[{ logId: number }], string>(THREADS_OF_LOG).pluck();
   const lost = new Map<string, number>();
   for (const gap of gapsOf(db)) {
     fillLog(db, gap);
-    for (const id of threadsOf.all(gap.log_id)) lost.set(id, (lost.get(id) ?? 0) + gap.missing);
+    for (const id of threadsOf.all({ logId: gap.log_id })) lost.set(id, (lost.get(id) ?? 0) + gap.missing);
   }
   return lost;
 }
@@ -54,27 +81,23 @@ function boundEnds(db: Database): void {
   db.exec(`
     UPDATE thread SET tip = ${lastOf('thread.log_id')}
       WHERE tip < ${lastOf('thread.log_id')} OR tip > ${lastOf('thread.log_id')} + ${GAP_MAX};
-    UPDATE segment SET last_ordinal = ${lastOf('segment.log_id')}
-      WHERE last_ordinal IS NOT NULL AND (last_ordinal < 0 OR last_ordinal > ${lastOf('segment.log_id')} + ${GAP_MAX});
+    UPDATE shared_segment SET last_ordinal = ${lastOf('shared_segment.log_id')}
+      WHERE last_ordinal < 0 OR last_ordinal > ${lastOf('shared_segment.log_id')} + ${GAP_MAX};
   `);
 }
 
 function fillLog(db: Database, { log_id, last, max }: Need): void {
   const rows = db.prepare<[number], EntryRow>('SELECT ordinal, kind, turn_id FROM entry WHERE log_id = ? ORDER BY ordinal').all(log_id);
   const payloadOf = db.prepare<[number, number], string>('SELECT payload FROM entry WHERE log_id = ? AND ordinal = ?').pluck();
-  const startOf = db
-    .prepare<[number, string | null], number>(
-      `SELECT 1 FROM segment AS own JOIN segment AS other USING (thread_id) JOIN entry ON entry.log_id = other.log_id
-       WHERE own.log_id = ? AND kind = 'turnStarted' AND turn_id = ? LIMIT 1`,
-    )
-    .pluck();
+  const startOf = db.prepare<[{ logId: number; turnId: string | null }], number>(START_OF_TURN).pluck();
   const insert = db.prepare('INSERT INTO entry (log_id, ordinal, kind, turn_id, payload) VALUES (?, ?, ?, ?, ?)');
   const end = Math.max(last, max);
   let ordinal = 1;
   for (const row of [...rows, null]) {
     const next = row?.ordinal ?? end + 1;
     for (; ordinal < next; ordinal++) {
-      const isStart = row !== null && ordinal === next - 1 && needsStart(row) && startOf.get(log_id, row.turn_id) === undefined;
+      const isStart =
+        row !== null && ordinal === next - 1 && needsStart(row) && startOf.get({ logId: log_id, turnId: row.turn_id }) === undefined;
       if (isStart) insert.run(log_id, ordinal, 'turnStarted', row.turn_id, turnStart(row.turn_id, payloadOf.get(log_id, next)));
       else insert.run(log_id, ordinal, 'lost', null, LOST);
     }

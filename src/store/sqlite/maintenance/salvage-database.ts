@@ -3,7 +3,8 @@ import type { Database } from 'better-sqlite3';
 import { isObject } from '../../../base/json-value.ts';
 import { Damage } from '../as-store-error.ts';
 import { changeIds, type PartialChange, withChanges } from '../history/partial-rows.ts';
-import { fillGaps } from './fill-gaps.ts';
+import { fillGaps, NEEDED_ENDS } from './fill-gaps.ts';
+import { dropUnusedSegments, historyCopier } from './history-copier.ts';
 import type { Salvage } from './losses.ts';
 import { unlessDamaged } from './readable-rows.ts';
 import { SalvageSource } from './salvage-source.ts';
@@ -20,12 +21,6 @@ interface Source {
   /** Null: nothing of it can be read. */
   db: Database | null;
   onProgress: (table: string) => void;
-}
-
-interface Segment {
-  position: number;
-  log_id: number;
-  last_ordinal: number | null;
 }
 
 /**
@@ -58,9 +53,7 @@ export function salvageDatabase({ db: source, onProgress }: Source, db: Database
 /** Returns the ids of the threads that lost a part of their row or the list of their logs. */
 function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
   const columns = target.db.prepare<[], string>("SELECT name FROM pragma_table_info('thread')").pluck().all();
-  const addSegment = target.db.prepare('INSERT INTO segment (thread_id, position, log_id, last_ordinal) VALUES (?, ?, ?, ?)');
-  const addLog = target.db.prepare('INSERT OR IGNORE INTO log (id) VALUES (?)');
-  const historyOf = historyReader(from.db);
+  const copyHistory = historyCopier(from, target);
   const shortened: string[] = [];
   for (const { rowid: _, ...row } of from.rows('thread', columns)) {
     const thread: Record<string, unknown> = { ...row, path: row.path ?? null };
@@ -70,35 +63,18 @@ function copyThreads(from: SalvageSource, target: SalvageTarget): string[] {
       from.damaged.add('thread');
       continue;
     }
-    const history = historyOf(thread);
-    if (history === null || !isWhole) shortened.push(String(thread.id));
-    for (const { position, log_id, last_ordinal } of history ?? [{ position: 0, log_id: Number(thread.log_id), last_ordinal: null }]) {
-      addLog.run(log_id);
-      addSegment.run(thread.id, position, log_id, last_ordinal);
-    }
+    const hasHistory = copyHistory({ threadId: String(thread.id), logId: Number(thread.log_id) });
+    if (!hasHistory || !isWhole) shortened.push(String(thread.id));
     target.noteBlobs(thread.log_id, THREAD_JSON.map((column) => String(thread[column])).join());
   }
+  dropUnusedSegments(target);
+  target.db.exec('INSERT OR IGNORE INTO log (id) SELECT log_id FROM history UNION SELECT log_id FROM shared_segment');
   return shortened;
-}
-
-/** Reads the segments of a thread. The function returns null if a part of them is lost. */
-function historyReader(db: Database): (thread: Record<string, unknown>) => Segment[] | null {
-  const segmentsOf = unlessDamaged(() =>
-    db.prepare<[unknown], Segment>('SELECT position, log_id, last_ordinal FROM segment WHERE thread_id = ? ORDER BY position'),
-  );
-  return ({ id, log_id }) => {
-    const segments = segmentsOf === null ? null : unlessDamaged(() => segmentsOf.all(id));
-    return segments !== null && isHistory(segments, log_id) ? segments : null;
-  };
 }
 
 function copyEntries(from: SalvageSource, target: SalvageTarget): void {
   const columns = ['log_id', 'ordinal', 'kind', 'type', 'turn_id', 'item_id', 'payload'];
-  const last = target.db
-    .prepare<[unknown], number | null>(
-      'SELECT max(coalesce(last_ordinal, (SELECT tip FROM thread WHERE id = thread_id))) FROM segment WHERE log_id = ?',
-    )
-    .pluck();
+  const last = target.db.prepare<[unknown], number | null>(`SELECT max(last) FROM (${NEEDED_ENDS}) WHERE log_id = ?`).pluck();
   const needed = new Map<unknown, number | null>();
   for (const { rowid: _, ...entry } of from.rows('entry', columns)) {
     let end = needed.get(entry.log_id);
@@ -131,8 +107,9 @@ function copyBlobs(from: SalvageSource, target: SalvageTarget): void {
   if (missing.length === 0) return;
   target.db.exec(`
     DELETE FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob);
-    DELETE FROM segment WHERE thread_id NOT IN (SELECT id FROM thread);
+    DELETE FROM history WHERE thread_id NOT IN (SELECT id FROM thread);
   `);
+  dropUnusedSegments(target);
 }
 
 /** The number of threads that the source names and the target does not have. */
@@ -194,15 +171,6 @@ function dropUnreadable(thread: Record<string, unknown>): boolean {
 /** Whether a row can be a thread: the database holds its types, and this its JSON. */
 function isThread(thread: Record<string, unknown>): boolean {
   return /^[\w-]{8,}$/.test(String(thread.id)) && THREAD_JSON.every((column) => thread[column] === undefined || isJson(thread[column]));
-}
-
-/** Whether the segments are a history whose own log is the last one. */
-function isHistory(segments: readonly Segment[], ownLogId: unknown): boolean {
-  const isInOrder = segments.every(({ position, log_id, last_ordinal }, index) => {
-    const isLast = index === segments.length - 1;
-    return position === index && Number.isSafeInteger(log_id) && (last_ordinal === null) === isLast;
-  });
-  return isInOrder && segments.at(-1)?.log_id === ownLogId;
 }
 
 function isEntry(payload: unknown): boolean {

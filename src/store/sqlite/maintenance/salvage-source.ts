@@ -15,9 +15,18 @@ export class SalvageSource {
 
   *rows(table: string, columns: readonly string[]): Generator<ReadableRow> {
     this.#onProgress(table);
-    const known = unlessDamaged(() => this.db.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()) ?? [];
+    const known = this.#columnsOf(table);
     const present = columns.filter((column) => known.includes(column));
     if (known.length === 0) this.damaged.add(table);
     else yield* readableRows(this.db, { table, columns: present }, () => this.damaged.add(table));
+  }
+
+  /** Whether the list of the tables has this one. */
+  hasTable(table: string): boolean {
+    return this.#columnsOf(table).length > 0;
+  }
+
+  #columnsOf(table: string): string[] {
+    return unlessDamaged(() => this.db.prepare<[], string>(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()) ?? [];
   }
 }

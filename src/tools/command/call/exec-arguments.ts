@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { cutText } from '../../../base/cut-text.ts';
 import type { Env } from '../../../base/env.ts';
 import { isObject, type JsonObject, type JsonValue } from '../../../base/json-value.ts';
 import { isFolder } from '../../../base/paths/is-folder.ts';
+import { cutText } from '../../../base/text/cut-text.ts';
 import type { GrantedPermissions } from '../../../policy/permissions/sandbox-bounds.ts';
 import { wantedPermissions } from '../../wanted-permissions.ts';
 import { OUTPUT_TOKENS_DEFAULT } from '../command-report.ts';

@@ -1,4 +1,4 @@
-import { cutText } from '../../../base/cut-text.ts';
+import { cutText } from '../../../base/text/cut-text.ts';
 
 /** Parts shorter than this are joined with the next one. */
 const PART_CHARS_MIN = 4096;

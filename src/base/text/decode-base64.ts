@@ -1,4 +1,4 @@
-import { EventLoopYield } from './event-loop-yield.ts';
+import { EventLoopYield } from '../event-loop-yield.ts';
 
 /** Decoded at once: about a millisecond. A multiple of 4. */
 const PIECE_CHARS = 1024 * 1024;

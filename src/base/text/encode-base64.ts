@@ -1,4 +1,4 @@
-import { EventLoopYield } from './event-loop-yield.ts';
+import { EventLoopYield } from '../event-loop-yield.ts';
 
 /** Encoded at once: less than a millisecond. A multiple of 3. */
 const PIECE_BYTES = 768 * 1024;

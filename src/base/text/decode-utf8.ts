@@ -1,4 +1,4 @@
-import type { EventLoopYield } from './event-loop-yield.ts';
+import type { EventLoopYield } from '../event-loop-yield.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 /** So many bytes count as one unit of work. */
