@@ -80,6 +80,9 @@ test('roots inside each other are all writable, and the inner cannot be moved aw
 
 test('the root of the file system can be a writable root: the kernel, the home and protected names stay protected', async () => {
   mkdirSync(join(world.workspace, '.git'));
+  // A protected link that leads into a folder of the kernel does not make that folder writable.
+  mkdirSync(join(world.workspace, 'deep'));
+  symlinkSync('/proc/self/fd', join(world.workspace, 'deep/.agents'));
   const script = `touch ${world.outside}/file; touch .git/x; touch ${world.home}/x; touch /sys/x; echo 1 > /proc/sys/kernel/printk`;
   const ran = await world.bash(script, { writableRoots: ['/', world.workspace] });
   expect(readdirSync(world.outside)).toEqual(['file']);

@@ -10,6 +10,7 @@ import { isProtectedName } from '../../policy/permissions/sandbox-bounds.ts';
 import { type MountKind, nearestKind } from '../linux/bubblewrap-mounts.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import type { GuardedPlaces } from './guarded-places.ts';
+import { KERNEL_FOLDERS } from './kernel-folders.ts';
 
 /** The kernel's limit is 4,095, including a prefix by bubblewrap. */
 export const PATH_BYTES_MAX = 4000;
@@ -81,7 +82,7 @@ export class ViewPlaces {
     for (const { link } of links) {
       if ([...this.#named].some((root) => isWithin(root, link)))
         throw new ProcessStartError(`${link} was replaced while the command started, so it was not run.`);
-      if (this.kindOf(dirname(link)) === 'write') this.freeze(dirname(link));
+      if (this.kindOf(dirname(link)) === 'write' && !isOfKernel(link)) this.freeze(dirname(link));
     }
     return end;
   }
@@ -108,6 +109,7 @@ export class ViewPlaces {
   }
 
   #protectPlace(path: string, stat: Stats | null): void {
+    if (isOfKernel(path)) return;
     // Nothing can be created with a name that is too long.
     if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
     if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
@@ -144,4 +146,9 @@ function firstMissing(path: string): string {
   const above = statOf(parent);
   if (above === null) return firstMissing(parent);
   return above.isDirectory() ? path : parent;
+}
+
+/** Whether the path is in a folder of the kernel, which the sandbox replaces by its own, and in which nobody can put links. */
+function isOfKernel(path: string): boolean {
+  return KERNEL_FOLDERS.some((folder) => isWithin(path, folder));
 }
