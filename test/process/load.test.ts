@@ -110,6 +110,8 @@ test('200 MB without a line end cost no memory, and only that line', { timeout: 
 
 test('200 MB in lines of 5 MB do not stay in memory', { timeout: 60_000 }, async () => {
   const heddle = await startHeddle(place());
+  // The thread of the store has started.
+  await heddle.request('thread/list', {});
   const before = heddle.memory().now;
   const line = `${JSON.stringify({ id: 'long', method: 'thread/read', params: { threadId: 'x'.repeat(5 * MB) } })}\n`;
   for (let sent = 0; sent < 40; sent++) if (!heddle.stdin.write(line)) await once(heddle.stdin, 'drain');

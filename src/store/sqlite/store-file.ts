@@ -46,12 +46,17 @@ export class StoreFile {
     const { readOnly, db } = this.#current.opened;
     if (readOnly || db.inTransaction) return work();
     // Closed: an earlier attempt to open it again has failed.
-    if (this.#leaveRequests.isNew || !db.open) this.#leaveAndReturn(() => this.#opener.open());
-    else if (this.#isReturning) this.#return();
+    if (!db.open) this.#leaveAndReturn(() => this.#opener.open());
+    else if (this.#leaveRequests.isNew) {
+      this.#current.watch?.assertKept();
+      this.#leaveAndReturn(() => this.#opener.open());
+    } else if (this.#isReturning) this.#return();
     try {
       return work();
     } catch (error) {
       if (!isFileDamage(error)) throw error;
+      // A file that was put in the place of this one is no repair of it.
+      this.#current.watch?.assertKept();
       const damaged = fileIdentity(this.#options.file);
       this.#leaveAndReturn(() => this.#opener.openRepaired(error, damaged));
       return work();

@@ -6,7 +6,7 @@ import type { Cause, World } from './world.ts';
 const SLOW_MS = 600;
 /** Less than the slow call takes. */
 const BLOCKED_MS_MAX = 400;
-const FULL: Cause = { names: /disk is full|no space|size limit/i };
+const FULL: Cause = { names: /disk is full|no space|size limit|limit for the size of files/i };
 const BROKEN: Cause = { names: /I\/O error|EIO|input\/output/i, not: /disk is full|free some space/i };
 
 /** Faults of the disk below the database. */

@@ -94,8 +94,11 @@ export class Leases {
   /** Takes a thread. Call it as an owner, within a transaction. Throws `active_writer` while another live owner has the thread. */
   take(threadId: string): void {
     this.#assertOwner();
+    const before = this.#get.get(threadId)?.owner ?? this.#owner;
     this.assertNotElsewhere(threadId);
     this.#put.run(threadId, this.#owner, this.#pid);
+    // That owner is dead. Once all its threads are taken, nothing tells of its lock file any more.
+    if (before !== this.#owner) rmSync(this.#file(before), { force: true });
   }
 
   /** Throws `active_writer` while another live owner has the thread. */
