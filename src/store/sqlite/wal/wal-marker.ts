@@ -17,10 +17,13 @@ export class WalMarker {
   /** SQLite has no locks on a WAL, so this may be closed. */
   #descriptor: number | null = null;
   #marked: string | null = null;
+  /** The newest mark that was surely of this database. */
+  #last: WalMark | null;
 
   constructor(db: Database, file: string) {
     this.#wal = `${file}-wal`;
     this.#db = db;
+    this.#last = this.#current() ?? null;
   }
 
   /** Call it after each commit, outside of a transaction. Never throws: a WAL without a mark works too. */
@@ -30,6 +33,7 @@ export class WalMarker {
       if (salts === this.#marked) return;
       this.#mark ??= this.#db.prepare('UPDATE wal_mark SET before = token, token = randomblob(8) WHERE id = 1');
       this.#mark.run();
+      this.#last = this.#current() ?? this.#last;
       // If the WAL has begun anew in between, the next commit marks it.
       if (this.#salts() === salts) this.#marked = salts;
     } catch {
@@ -39,14 +43,20 @@ export class WalMarker {
 
   /** Whether a database file with this mark is surely the one that the current WAL is for. A quick answer: false says nothing. */
   knows(token: string): boolean {
-    this.#read ??= this.#db.prepare('SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1');
-    const mark = this.#read.get();
-    return mark?.token === token || mark?.before === token;
+    const mark = this.#current();
+    // SQLite also reads from a file that was copied over this one: its mark does not follow the last one.
+    if (mark !== undefined && follows(mark, this.#last)) this.#last = mark;
+    return this.#last?.token === token || this.#last?.before === token;
   }
 
   close(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor);
     this.#descriptor = null;
+  }
+
+  #current(): WalMark | undefined {
+    this.#read ??= this.#db.prepare('SELECT lower(hex(token)) AS token, lower(hex(before)) AS before FROM wal_mark WHERE id = 1');
+    return this.#read.get();
   }
 
   #salts(): string {
@@ -55,4 +65,8 @@ export class WalMarker {
     readSync(this.#descriptor, bytes, 0, SALTS_BYTES, SALTS_AT);
     return bytes.toString('hex');
   }
+}
+
+function follows(mark: WalMark, last: WalMark | null): boolean {
+  return last === null || [last.token, last.before].includes(mark.token) || mark.before === last.token;
 }
