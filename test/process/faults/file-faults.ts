@@ -8,7 +8,8 @@ import type { Cause, World } from './world.ts';
 
 const WHOLE = ['', '-wal', '-shm'];
 const GONE: Cause = {
-  names: /heddle\.db\b.*(missing|gone|deleted|removed|moved|replaced|no longer|another file|another database|not the file|damaged)/is,
+  names:
+    /heddle\.db\b.*(missing|gone|deleted|removed|moved|replaced|overwritten|no longer|another file|another database|not the file|damaged)/is,
 };
 
 /** Faults of the database's files, made by other programs, or by the server for a client or a model. */
@@ -47,11 +48,21 @@ async function replaced(world: World, { otherDatabase }: FaultTools): Promise<vo
     rmSync(world.lane.database);
     world.tell('a file of the same name is put in its place');
   } else world.tell('another database is copied over it');
-  copyFileSync(otherDatabase, world.lane.database);
+  copyFileSync(anotherDatabase(otherDatabase), world.lane.database);
   await announcesNothing(world);
   await world.kill();
   if (back) renameSync(away, world.lane.database);
   else await startsAnew(world);
+}
+
+/** Returns a database that no lane has begun with: one that has is an older state of the lane's own, and no other database. */
+function anotherDatabase(file: string): string {
+  const copy = `${file}.copy`;
+  copyFileSync(file, copy);
+  const db = neverCollect(new Database(copy));
+  db.exec('UPDATE wal_mark SET token = randomblob(8), before = zeroblob(8); PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+  return copy;
 }
 
 /** While the database is not there, turns and threads are refused or fail, and no item is announced as completed. */
