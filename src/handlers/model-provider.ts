@@ -3,7 +3,7 @@ import { chooseProvider } from '../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../config/providers/provider-config.ts';
 import { knownProviders, readProvider } from '../config/providers/read-provider.ts';
 import { validOrNull } from '../config/valid-or-null.ts';
-import { shownUrl } from '../model/http/endpoint.ts';
+import { shownUrl } from '../model/http/shown-url.ts';
 import type { ModelProviderSummary, ProviderSettings } from '../protocol/generated/types.ts';
 import type { MethodTable } from './method.ts';
 

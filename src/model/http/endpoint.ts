@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
+import { shownUrl } from './shown-url.ts';
 
 /** Where a provider's requests go, and how errors describe it. */
 export interface Endpoint {
@@ -61,11 +62,6 @@ export function resolveEndpoint(
     unusedProxy: unusedProxy(url, env),
     secrets: secretsOf(url, { ...provider.httpHeaders, '': key ?? '' }),
   };
-}
-
-/** A URL without the parts that may be secret: credentials, query, fragment. */
-export function shownUrl(url: URL): string {
-  return `${url.origin}${url.pathname}`;
 }
 
 function configError(message: string, codexErrorInfo: TurnError['codexErrorInfo']): TurnError {

@@ -1,5 +1,6 @@
 import type { LocalServer } from '../../config/providers/provider-config.ts';
-import { type Endpoint, shownUrl } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
+import { shownUrl } from './shown-url.ts';
 
 const UNKNOWN_MODEL_CODE = 'model_not_found';
 const WRONG_KEY_CODE = 'invalid_api_key';
