@@ -199,7 +199,8 @@ describe('while a turn runs', () => {
     server.model.push(response(message('forked')));
     await server.client.turn(thread.id, 'two');
     const read = conversation(server.model.request(2));
-    expect(read.slice(0, 2)).toEqual([asked('go'), fact]);
+    expect(read[0]).toEqual(asked('go'));
+    expect(read.slice(1, -1)).toContainEqual(fact);
     server.gate.open();
   });
 });
