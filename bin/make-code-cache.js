@@ -7,7 +7,7 @@ const { load, loaded, loadMain } = require('./load-main.js');
 
 const [, , folder] = process.argv;
 
-/** What the store does for the first requests of most clients. */
+/** The work of the store for the first requests of most clients. */
 const list = { direction: 'desc', limit: 1, archived: false, sortKey: 'createdAt', searchTerm: null };
 const filters = { modelProviders: null, cwds: null, sources: null, originators: null, excludedIds: null };
 const CALLS = [

@@ -2,14 +2,14 @@ import { textPieces } from './text/text-pieces.ts';
 
 /** Text of about this length is made at once. */
 const PIECE_CHARS = 64 * 1024;
-/** What is nested more deeply counts as short. */
+/** Values that are nested more deeply count as short. */
 const DEPTH_MAX = 100;
 const NUMBER_CHARS = 8;
 /** Around a string, or between a key and its value. */
 const MARKS_CHARS = 4;
 
 /** About how long the JSON text of a value is, in UTF-16 code units. Looks at no more of the value once it is longer than `max`. */
-export function jsonWeight(value: unknown, max: number, depth = 0): number {
+export function jsonWeight(value: unknown, max = Number.POSITIVE_INFINITY, depth = 0): number {
   if (typeof value === 'string') return value.length + MARKS_CHARS;
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return NUMBER_CHARS;
   let weight = MARKS_CHARS;

@@ -1,10 +1,8 @@
 import type { EventLoopYield } from './event-loop-yield.ts';
-import { jsonWeight } from './json-weight.ts';
+import { jsonPieces } from './json-pieces.ts';
 
 /** The characters of one part: building a part of ordinary values takes about a millisecond. */
 const PART_CHARS = 256 * 1024;
-/** A lighter value is built at once, a longer string in pieces. */
-const SMALL_WEIGHT = 32 * 1024;
 
 /** A JSON text in parts of bytes, which may be longer than a string can be. */
 export class JsonText {
@@ -45,18 +43,25 @@ export class JsonTextBuilder {
 
   /** Adds text that is part of the JSON text. Returns a promise only if other work has to run now. */
   write(text: string): Promise<void> | null {
+    // The last text stays, so that `reopen` can change it.
+    const isFull = this.#text.length >= PART_CHARS;
+    if (isFull) {
+      this.#parts.push(Buffer.from(this.#text));
+      this.#text = '';
+    }
     this.#text += text;
-    if (this.#text.length < PART_CHARS) return null;
-    this.#parts.push(Buffer.from(this.#text));
-    this.#text = '';
-    return this.#pace.worked(1);
+    return isFull ? this.#pace.worked(1) : null;
   }
 
   /** Adds the JSON text of a value, as JSON.stringify makes it. Returns a promise only if it has to wait. */
   add(value: unknown): Promise<void> | null {
-    if (typeof value === 'string' && value.length > SMALL_WEIGHT) return this.#addString(value);
-    if (jsonWeight(value, SMALL_WEIGHT) <= SMALL_WEIGHT) return this.write(JSON.stringify(value) ?? 'null');
-    return Array.isArray(value) ? this.#addArray(value) : this.#addObject(value as object);
+    if (value === undefined) return this.write('null');
+    const pieces = jsonPieces(value);
+    for (let piece = pieces.next(); !piece.done; piece = pieces.next()) {
+      const wait = this.write(piece.value);
+      if (wait !== null) return wait.then(() => this.#addRest(pieces));
+    }
+    return null;
   }
 
   /** Removes the brace that ends the object that was added last, so that members can be written after it. */
@@ -69,43 +74,7 @@ export class JsonTextBuilder {
     return new JsonText(this.#parts);
   }
 
-  async #addArray(elements: readonly unknown[]): Promise<void> {
-    this.#text += '[';
-    for (const [index, element] of elements.entries()) {
-      if (index > 0) this.#text += ',';
-      const wait = this.add(element);
-      if (wait !== null) await wait;
-    }
-    this.#text += ']';
+  async #addRest(pieces: Iterable<string>): Promise<void> {
+    for (const piece of pieces) await this.write(piece);
   }
-
-  async #addObject(members: object): Promise<void> {
-    let separator = '{';
-    for (const [name, value] of Object.entries(members)) {
-      if (value === undefined) continue;
-      this.#text += `${separator}${JSON.stringify(name)}:`;
-      separator = ',';
-      const wait = this.add(value);
-      if (wait !== null) await wait;
-    }
-    this.#text += separator === '{' ? '{}' : '}';
-  }
-
-  async #addString(text: string): Promise<void> {
-    this.#text += '"';
-    for (let start = 0; start < text.length; ) {
-      const end = pieceEnd(text, start);
-      const wait = this.write(JSON.stringify(text.slice(start, end)).slice(1, -1));
-      if (wait !== null) await wait;
-      start = end;
-    }
-    this.#text += '"';
-  }
-}
-
-/** The end of a piece of a string, not between the two halves of a character. */
-function pieceEnd(text: string, start: number): number {
-  const end = Math.min(start + SMALL_WEIGHT, text.length);
-  const code = text.charCodeAt(end - 1);
-  return end < text.length && code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }

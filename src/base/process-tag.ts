@@ -3,7 +3,7 @@ import { unlessUnseen } from './paths/stat-of.ts';
 
 /** The form of a tag, for the names of files. */
 export const TAG_FORM = '[0-9a-f]{8}-\\d+-\\d+-\\d+';
-/** Where the system does not show processes. No process with this tag counts as ended. */
+/** The tag on systems that do not show processes. No process with this tag counts as ended. */
 const UNKNOWN = '00000000-0-0-0';
 const BOOT_CHARS = 8;
 /** The number of the field of /proc/PID/stat that has the time of the start, counted from the one behind the name. */

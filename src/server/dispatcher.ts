@@ -130,7 +130,7 @@ export class Dispatcher {
     const after = (effect: () => void) => effects.push(effect);
     try {
       const handled = this.#handle(row, params, { caller, after, effective, answerInParts: (callback) => sent.push(callback) });
-      // What a request without a queue waits for is no effect of it, except what it has registered by now.
+      // A request without a queue has taken effect by now, unless it has registered effects.
       if (row.queue === null && effects.length === 0) effective();
       const result = await handled;
       resolve(sent.length > 0 ? await jsonText(result, this.#pace) : result);

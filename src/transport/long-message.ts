@@ -3,7 +3,7 @@ import { jsonPieces, jsonWeight } from '../base/json-pieces.ts';
 
 /** The text of longer messages is made in pieces, with other work in between. */
 const SHORT_CHARS_MAX = 256 * 1024;
-/** What is counted of the length of a message. */
+/** The most characters of a message that are counted. */
 const WEIGHED_CHARS_MAX = 8 * 1024 * 1024;
 /** The longest message. It must fit into one string of the client. */
 const MESSAGE_BYTES_MAX = 512 * 1024 * 1024 - 1024;

@@ -7,7 +7,7 @@ import { asked, conversation, functionCall, message, messageBegun, response, typ
 import { startServer, type TestServer } from '../support/test-server.ts';
 import { afterDeathOf } from './after-death-of.ts';
 
-/** What the model reads of a turn whose server was killed. */
+/** The model's message about a turn whose server was killed. */
 const CUT_OFF = {
   type: 'message',
   role: 'user',

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/test-server.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** What a client does next, after some rounds of the event loop. `on`: which of the threads. `by`: which client. */
+/** The next step of a client, after some rounds of the event loop. `on`: which of the threads. `by`: which client. */
 interface Move {
   act: (typeof ACTS)[number];
   on: number;

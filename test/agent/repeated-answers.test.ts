@@ -103,7 +103,7 @@ test('whatever the attempts are, clients see each message once, whole, and as it
       expect(new Set(completed.map(({ id }) => id)).size).toBe(completed.length);
       expect(await stored(server)).toEqual(['user: hi', ...completed.map(({ text }) => `agent: ${text}`)]);
       expect(completed.at(-1)?.text === last || completed.some(({ text }) => text === last)).toBe(true);
-      // What was begun and not completed has never been longer than the answer that it was the start of.
+      // A message that was begun and not completed is the start of a completed one, or starts with one.
       for (const text of shown(server))
         expect(completed.some((item) => item.text.startsWith(text) || text.startsWith(item.text))).toBe(true);
       await server.close();

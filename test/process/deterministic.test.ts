@@ -31,7 +31,7 @@ const ESCALATED = { sandbox_permissions: 'require_escalated', justification: 'Ma
 const BACKGROUND = { yield_time_ms: 250 };
 const answer = (number: number, decision: string) => ({ id: number, result: { decision } });
 
-/** What the user says in each turn, and the messages behind it. */
+/** The user's words in each turn, and the messages behind them. */
 const TURNS: { say: string[]; messages?: object[] }[] = [
   {
     say: [exec('echo runs; sleep 600'), exec('touch first', ESCALATED), exec('sleep 600; echo never', { yield_time_ms: 30_000 })],

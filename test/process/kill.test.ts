@@ -113,7 +113,7 @@ function askedLast(provider: ProviderServer): string[] {
   );
 }
 
-/** What tells the model that the turn before was killed. */
+/** The message that tells the model that the turn before was killed. */
 const CUT_OFF = 'user: (cut off)';
 
 function shownMessage(role: string, said: string): string {

@@ -24,7 +24,7 @@ interface Turns {
   isAsked: boolean;
 }
 
-/** What each line does if the lines take effect in their order. The first turn is `t1`. */
+/** The effect of each line if the lines take effect in their order. The first turn is `t1`. */
 function inOrder(lines: readonly Line[]): { outcomes: Outcome[]; turns: Turns['turns'] } {
   const state: Turns = { turns: { t1: 'running' }, open: 't1', interrupted: null, isAsked: true };
   return { outcomes: lines.map((line) => takeEffect(state, line)), turns: state.turns };

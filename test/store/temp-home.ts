@@ -20,7 +20,7 @@ export class TempHome {
   readonly home = join(this.folder, 'home');
   readonly file = join(this.home, 'heddle.db');
   readonly warnings: string[] = [];
-  /** What users were told about repairs. */
+  /** The messages to users about repairs. */
   readonly repairs: string[] = [];
   readonly #stores: { close(): Promise<void> }[] = [];
 

@@ -5,7 +5,7 @@ interface Window {
   model: string;
   /** In tokens; null: unknown. */
   contextWindow: number | null;
-  /** What the provider counted for the thread's last response; null: unknown. */
+  /** The tokens that the provider counted for the thread's last response; null: unknown. */
   last: TokenUsageBreakdown | null;
 }
 

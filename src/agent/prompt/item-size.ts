@@ -5,7 +5,7 @@ const BYTES_PER_TOKEN = 4;
 const IMAGE_TOKENS = 1_600;
 /** Encrypted content is base64. */
 const ENCRYPTED_BYTES_PER_TOKEN = (BYTES_PER_TOKEN * 4) / 3;
-/** What a member takes besides its text. */
+/** The bytes of a member besides its text. */
 const MEMBER_BYTES = 8;
 
 interface Size {

@@ -6,7 +6,10 @@ import { realPathOrSame } from '../paths/real-path.ts';
 // one read of the database outside of SQLite would let another process write into it. The locks belong to the process, and so does
 // this list: a process can have several servers, each with a store.
 
-/** What names a file, whatever its path is. As numbers, because both sides lose the same digits. */
+/**
+ * The device and inode of a file, which are the same for all its paths. Numbers suffice, because both sides of a comparison are
+ * rounded alike.
+ */
 export interface FileIdentity {
   dev: number | bigint;
   ino: number | bigint;

@@ -238,7 +238,7 @@ export class PacedProcess implements RunningProcess {
     if (isStirred) return;
     const before = this.#sleepers;
     const sleepers = await this.waiting();
-    // What was written before the look is read in this round of the event loop. It resets `#sleepers`.
+    // This round of the event loop reads the output that was written before the look. That resets `#sleepers`.
     await setImmediate();
     const nowMs = performance.now();
     if (sleepers !== null && sleepers === this.#sleepers) this.#sleptMs += nowMs - this.#lookedMs;

@@ -25,7 +25,7 @@ export interface ReadEvents {
 export class EventReader {
   readonly #parser: EventSourceParser;
   readonly #skipsNoise: boolean;
-  /** What the parser has found in the chunk: events, and at last a problem. */
+  /** The parser's findings in the chunk: events, and at last a problem. */
   #found: ({ data: string; name: string | undefined } | { problem: string })[] = [];
   #result: ReadEvents = { events: [], skipped: 0, done: false, problem: null };
   #charsRead = 0;

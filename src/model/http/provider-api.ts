@@ -11,7 +11,7 @@ import type { ItemTexts } from './item-texts.ts';
  */
 export type ReasoningSent = 'full' | 'asked' | 'none';
 
-/** What the bodies of one provider's requests share. */
+/** The state that the bodies of one provider's requests share. */
 export interface BodyTools {
   pace: EventLoopYield;
   texts: ItemTexts;

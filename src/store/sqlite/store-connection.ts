@@ -308,7 +308,7 @@ export class StoreConnection {
       try {
         await this.queue.write(() => this.guard(() => this.disk.write(undo)));
       } catch (error) {
-        // Whatever this writer wrote next would be behind entries that its caller believes are not there.
+        // The caller believes that these entries are not stored, so this writer must not write behind them.
         void this.#writers.get(threadId)?.close();
         this.#options.log.error({ threadId, err: error }, 'a write that the disk refused could not be undone; its writer is closed');
       }

@@ -98,7 +98,7 @@ export class StoreQueue {
     calls.push(call);
     if (this.#isDue) return;
     this.#isDue = true;
-    // What else is called in this moment is joined.
+    // Calls that are made in the same moment are joined.
     queueMicrotask(() => this.#run());
   }
 

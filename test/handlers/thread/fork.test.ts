@@ -12,7 +12,7 @@ import { threadWith, withThreeTurns } from '../../support/thread-with.ts';
 
 const UNKNOWN = idOf(999);
 
-/** What the model of a fork reads of a turn that ran in the source. */
+/** The message for the model of a fork about a turn that ran in the source. */
 const CUT_OFF = {
   type: 'message',
   role: 'user',

@@ -1,7 +1,7 @@
 import type { HelperShell } from '../hostile/helper-shell.ts';
 import type { World } from './world.ts';
 
-/** What all worlds of a run share. */
+/** The means that all worlds of a run share. */
 export interface FaultTools {
   readonly shell: HelperShell;
   /** A database of heddle that belongs to another home. */

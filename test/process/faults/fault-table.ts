@@ -1,4 +1,4 @@
-/** What the seeds of a kind gave. */
+/** The results of the seeds of a kind. */
 export interface KindResult {
   kind: string;
   worlds: number;

@@ -40,7 +40,7 @@ export interface Reading {
 /** Everything that a client was told about its threads. It must stay true. */
 export class Ledger {
   readonly threads = new Map<string, KnownThread>();
-  /** What the messages themselves contradict. */
+  /** The contradictions in the messages themselves. */
   readonly problems: string[] = [];
   readonly #asked = new Map<string, KnownTurn>();
 
@@ -96,7 +96,7 @@ export class Ledger {
   }
 }
 
-/** What the client knows of a thread now. */
+/** The client's knowledge of a thread now. */
 export function knownNow(thread: KnownThread): KnownThread {
   return { ...thread, turns: thread.turns.map((turn) => ({ ...turn, ends: [...turn.ends], completed: new Map(turn.completed) })) };
 }

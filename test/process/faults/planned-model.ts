@@ -20,7 +20,7 @@ interface Answered {
 
 /** A provider on loopback that answers each turn as planned, and checks that every prompt is consistent. */
 export class PlannedModel {
-  /** What was wrong with prompts. */
+  /** The faults of prompts. */
   readonly problems: string[] = [];
   readonly #provider: ProviderServer;
   readonly #turns = new Map<string, Answered>();

@@ -15,7 +15,7 @@ const KEPT_MAX = 3;
 /** A server that only starts and ends. */
 const NEXT_SERVER = 2;
 
-/** What was found in a world: nothing is right. */
+/** The problems that were found in a world. */
 export interface WorldRun {
   findings: string[];
   story: string[];
@@ -100,7 +100,7 @@ async function filesLeftInHome(lane: Lane): Promise<string[]> {
   return homeLeft(home, lane.servers.length);
 }
 
-/** What SQLite finds wrong with a database. */
+/** The problems that SQLite finds in a database. */
 function damage(file: string): string[] {
   const database = neverCollect(new Database(file, { readonly: true, fileMustExist: true }));
   try {

@@ -10,7 +10,7 @@ export const KEY_START = 'turn-';
 
 export type PlanStep = object | typeof STALL;
 
-/** What the model does in one turn. */
+/** The steps of the model in one turn. */
 export interface TurnPlan {
   /** The user's message, which no other turn has. */
   key: string;

@@ -37,7 +37,7 @@ export class World {
   readonly seed: number;
   readonly random: Random;
   readonly lane: Lane;
-  /** What happened, in order. */
+  /** The events, in order. */
   readonly story: string[] = [];
   readonly findings: string[] = [];
   readonly threads: KnownThread[] = [];

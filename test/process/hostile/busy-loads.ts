@@ -63,7 +63,7 @@ function manyEntries(folder: string, count: number): void {
   for (let index = 0; index < count; index++) writeFileSync(join(folder, `entry${index}`), '');
 }
 
-/** What clients, models and files can make the server do that takes long, each within its limits. */
+/** The long work that clients, models and files can cause, each within its limits. */
 export const LOADS: Record<string, Load> = {
   'a command that prints 300,000 lines': command('seq 300000'),
   'a command that prints 20 MB without a line end': command('head -c 20000000 /dev/zero | tr "\\\\0" x'),

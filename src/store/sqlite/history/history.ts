@@ -1,4 +1,4 @@
-import { jsonWeight } from '../../../base/json-weight.ts';
+import { jsonWeight } from '../../../base/json-pieces.ts';
 import type { SortDirection } from '../../../protocol/generated/types.ts';
 import type { HistoryEntry } from '../../history-entry.ts';
 import { settleItem } from '../../settle-item.ts';

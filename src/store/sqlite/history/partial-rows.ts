@@ -27,7 +27,7 @@ export interface PartialChange {
 /** A payload as this process has stored it last. */
 interface Saved {
   number: number;
-  /** What the row has if that save was not rolled back. */
+  /** The content of the row if that save was not rolled back. */
   savedAtMs: number;
   bytes: number;
   /** The number of its changes in the database. */

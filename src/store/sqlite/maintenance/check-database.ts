@@ -7,7 +7,7 @@ import { gapsOf } from './fill-gaps.ts';
 /** More findings than this say nothing new. */
 const FINDINGS_MAX = 50;
 
-/** What one of the tables may not have, and how to say it. */
+/** A state that a table must not have, and the words for it. */
 const RULES: { text: string; sql: string }[] = [
   { text: 'records cannot be parsed', sql: 'SELECT count(*) FROM entry WHERE NOT json_valid(payload)' },
   { text: 'long strings are missing', sql: 'SELECT count(*) FROM blob_use WHERE hash NOT IN (SELECT hash FROM blob)' },

@@ -1,4 +1,4 @@
-/** What a salvage could not read. */
+/** The records that a salvage could not read. */
 export interface Losses {
   /** Threads that are kept, and how many records of their logs were lost, by id. */
   threads: { threadId: string; records: number }[];
@@ -42,7 +42,7 @@ function describeLosses(salvage: Salvage): string {
   return `Lost: ${parts.join(', ')}.`;
 }
 
-/** What a repair did, in sentences. */
+/** Describes a repair in sentences. */
 export function describeRepair(repair: Repair): string {
   const kept = repair.setAside === null ? '' : ` The damaged file is kept as ${repair.setAside}.`;
   return `${count(repair.threads, 'thread')} could be read. ${describeLosses(repair)}${kept}`;

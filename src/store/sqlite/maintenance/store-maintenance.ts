@@ -196,7 +196,7 @@ export class StoreMaintenance {
   }
 }
 
-/** What is wrong with a file. */
+/** The problem with a file. */
 function findings(file: string, connect: Connect): string[] {
   let db: Database | null = null;
   try {

@@ -43,7 +43,7 @@ export interface StoreCall {
 /** The outcome of a call. `value` is what it resolved with; for a writer its handle, and for a call of a writer its tip. */
 export type StoreAnswer = { id: number; value: unknown } | { id: number; error: ErrorData };
 
-/** What the thread of the store sends: the outcomes of calls, a text for the user about a repair, or a line for the log. */
+/** A message of the store's thread: the outcomes of calls, a text for the user about a repair, or a line for the log. */
 export type StoreReply =
   | { answers: StoreAnswer[] }
   | { repaired: string }
