@@ -1,58 +1,53 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { jsonWeight } from '../base/json-pieces.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
+import type { Step, StepSequence } from './step.ts';
 
-/** To store an entry that is longer, in characters, takes some milliseconds. Other work runs before and after it. */
+/** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
 const SHORT_CHARS_MAX = 256 * 1024;
-/** After so many steps in a row other work runs: a model may make many calls at once, none of which waits for anything. */
-const STEPS_AT_ONCE = 50;
+/** The most steps in one write of the store. */
+const STEPS_TOGETHER_MAX = 64;
+/** The most steps and deltas that should wait. */
+const WAITING_MAX = 64;
 
-/** One step of a thread: what is stored, and what is announced after that. */
-export interface Step {
-  entries?: LogEntry[];
-  patch?: ThreadPatch;
-  /** Whether the step must survive a crash of the machine, not only of the process. */
-  durable?: boolean;
-  /** An item that has begun and not completed, with its content so far. */
-  partial?: StoredItem;
-  /** Items that had begun and are discarded, because the model is asked again. */
-  dropped?: readonly StoredItem[];
-  announce?: Announcement[];
+/** A step that waits to be stored and announced. */
+interface WaitingStep {
+  step: Step;
+  sequence: StepSequence | null;
+  /** Announced after the step's own announcements. */
+  deltas: Announcement[];
+  /** Whether it is stored by itself, because a write together with others has failed. */
+  isAlone: boolean;
+  done(): void;
+  failed(error: unknown): void;
 }
 
-/** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
-export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
-
-/** Merges steps into one. Later patches win; entries and announcements keep their order. */
-export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
-  const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
-  for (const { patch, entries, announce } of steps) {
-    if (patch !== undefined) merged.patch = { ...merged.patch, ...patch };
-    if (entries !== undefined) merged.entries = [...(merged.entries ?? []), ...entries];
-    if (announce !== undefined) merged.announce.push(...announce);
-  }
-  return merged;
-}
+type Waiting = WaitingStep | { work(): Promise<void> };
 
 /**
  * The only way to store and announce something about a thread. Takes one step after another, and stores each before it announces
- * it, so an item that a client has seen completed is on disk.
+ * it, so an item that a client has seen completed is on disk. Steps that are made in the same moment, or while the store is busy,
+ * are one write of the store.
  */
 export class Outbox {
   readonly #writer: ThreadWriter;
   readonly #announce: (announcement: Announcement) => void;
   readonly #onAppended: (entries: readonly LogEntry[]) => void;
-  #tail: Promise<void> = Promise.resolve();
-  /** The unfinished items that wait to be saved, by their ids. */
-  readonly #partials = new Map<string, StoredItem>();
+  readonly #waiting: Waiting[] = [];
+  /** The steps that are being stored. */
+  #storing: readonly WaitingStep[] = [];
+  #deltas = 0;
+  #isRunning = false;
+  /** The waiting saves of unfinished items, by the ids of the items. */
+  readonly #saves = new Map<string, Step>();
   #owed: LogEntry[] = [];
   #owedPatch: ThreadPatch | null = null;
-  readonly #breaks = new EventLoopYield();
-  #steps = 0;
   /** Announced when what is owed is stored. */
   #owedAnnouncements: Announcement[] = [];
+  readonly #breaks = new EventLoopYield();
 
   constructor(options: {
     writer: ThreadWriter;
@@ -64,11 +59,12 @@ export class Outbox {
     this.#onAppended = options.onAppended;
   }
 
-  /** Stores and announces a step. If it rejects with the store's error, nothing of the step was announced. */
-  commit(step: Step): Promise<void> {
-    const done = this.#tail.then(() => this.#perform(step));
-    this.#tail = done.catch(() => {});
-    return done;
+  /**
+   * Stores and announces a step. If it rejects with the store's error, nothing of the step was announced. A step of a sequence that
+   * has failed is rejected with the error of the failure.
+   */
+  commit(step: Step, sequence: StepSequence | null = null): Promise<void> {
+    return new Promise((resolve, reject) => this.#add({ step, sequence, done: resolve, failed: reject }));
   }
 
   /**
@@ -76,14 +72,15 @@ export class Outbox {
    * Never rejects: the whole item is stored when it completes, and a failure of that is reported.
    */
   async savePartial(partial: StoredItem): Promise<void> {
-    const isWaiting = this.#partials.has(partial.item.id);
-    this.#partials.set(partial.item.id, partial);
-    if (isWaiting) return;
-    await this.between(() => {
-      const last = this.#partials.get(partial.item.id) ?? partial;
-      this.#partials.delete(partial.item.id);
-      return this.#writer.savePartial(last).catch(() => {});
-    });
+    const { id } = partial.item;
+    const waiting = this.#saves.get(id);
+    if (waiting !== undefined) {
+      waiting.partial = partial;
+      return;
+    }
+    const step: Step = { partial };
+    this.#saves.set(id, step);
+    await this.commit(step).catch(() => {});
   }
 
   /**
@@ -116,11 +113,34 @@ export class Outbox {
     });
   }
 
-  /** Runs `work` between two steps, so that no step is in progress. It must not throw. */
+  /** Announces a delta: after the announcements that wait, and at once if there are none. Does nothing once the sequence has failed. */
+  announceDelta(announcement: Announcement, sequence: StepSequence): void {
+    if (sequence.failure !== null) return;
+    const before = this.#waiting.findLast(isAnnouncing) ?? this.#storing.findLast(isAnnouncing);
+    if (before === undefined) {
+      this.#announce(announcement);
+      return;
+    }
+    before.deltas.push(announcement);
+    this.#deltas++;
+  }
+
+  /** Returns a promise that resolves when all steps so far are done, if many steps and deltas wait; else null. */
+  caughtUp(): Promise<void> | null {
+    return this.#waiting.length + this.#deltas < WAITING_MAX ? null : this.between(() => {});
+  }
+
+  /** Resolves when all steps so far are stored and announced. Rejects if one of the sequence has failed. */
+  async stored(sequence: StepSequence): Promise<void> {
+    await this.between(() => {});
+    if (sequence.failure !== null) throw sequence.failure.error;
+  }
+
+  /** Runs `work` between two steps, so that no step is in progress. */
   between<T>(work: () => T | Promise<T>): Promise<T> {
-    const done = this.#tail.then(work);
-    this.#tail = done.then(() => {});
-    return done;
+    return new Promise((resolve, reject) => {
+      this.#enqueue({ work: () => Promise.resolve().then(work).then(resolve, reject) });
+    });
   }
 
   /** The entries that could not be stored yet. */
@@ -130,17 +150,18 @@ export class Outbox {
 
   /** Resolves when all steps so far are done and one more attempt was made to store what is owed. */
   async settle(): Promise<void> {
-    await this.#tail;
-    if (this.#owed.length === 0 && this.#owedPatch === null) return;
+    await this.between(() => {});
+    if (!this.#owes()) return;
     // If the store still fails, the end of a turn may never be stored. It then reads as interrupted.
     await this.commit({}).catch(() => {});
   }
 
   /** Performs a step, or else something that leaves nothing to do for the caller. */
   #commitOrElse(step: Step, otherwise: (error: unknown) => void): Promise<void> {
-    const done = this.#tail.then(() => this.#perform(step)).catch(otherwise);
-    this.#tail = done.catch(() => {});
-    return done;
+    return new Promise((resolve) => {
+      const failed = (error: unknown) => resolve(new Promise((done) => done(otherwise(error))));
+      this.#add({ step, sequence: null, done: resolve, failed });
+    });
   }
 
   #owe({ entries = [], patch }: Step): void {
@@ -148,21 +169,129 @@ export class Outbox {
     if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
   }
 
-  async #perform({ entries = [], patch, durable = false, partial, dropped = [], announce = [] }: Step): Promise<void> {
-    const all = this.#owed.length === 0 ? entries : [...this.#owed, ...entries];
-    const wholePatch = this.#owedPatch === null ? patch : { ...this.#owedPatch, ...patch };
-    const isLong = jsonWeight(all, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
-    if (isLong || ++this.#steps % STEPS_AT_ONCE === 0) await this.#breaks.worked(Number.POSITIVE_INFINITY);
-    if (all.length > 0 || wholePatch !== undefined) {
-      await this.#writer.append(all, { durable, ...(wholePatch === undefined ? {} : { patch: wholePatch }) });
-      this.#owed = [];
-      this.#owedPatch = null;
-      this.#onAppended(all);
-      for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
-    }
-    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
-    if (partial !== undefined) await this.#writer.savePartial(partial);
-    if (dropped.length > 0) await this.#writer.dropPartials(dropped.map(({ item }) => item.id));
-    for (const announcement of announce) this.#announce(announcement);
+  #owes(): boolean {
+    return this.#owed.length > 0 || this.#owedPatch !== null;
   }
+
+  #add(waiting: Omit<WaitingStep, 'deltas' | 'isAlone'>): void {
+    this.#enqueue({ ...waiting, deltas: [], isAlone: false });
+  }
+
+  #enqueue(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    queueMicrotask(() => void this.#run());
+  }
+
+  async #run(): Promise<void> {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if ('work' in next) {
+        this.#waiting.shift();
+        await next.work();
+      } else if (this.#owes() || stores(next.step)) {
+        // The events of a model's response come in groups: their steps are one write.
+        await nextRound();
+        await this.#store(this.#takeSteps());
+      } else {
+        this.#waiting.shift();
+        if (this.#mayBegin(next)) this.#finish(next);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** Takes the steps for one write. A long one is taken by itself. */
+  #takeSteps(): WaitingStep[] {
+    const [first] = this.#waiting;
+    const isAlone = first !== undefined && 'step' in first && first.isAlone;
+    let chars = 0;
+    const end = this.#waiting.findIndex((waiting, index) => {
+      if ('work' in waiting) return true;
+      chars += jsonWeight(waiting.step.entries ?? [], SHORT_CHARS_MAX);
+      return index > 0 && (isAlone || waiting.isAlone || chars > SHORT_CHARS_MAX || index === STEPS_TOGETHER_MAX);
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end) as WaitingStep[];
+  }
+
+  async #store(taken: readonly WaitingStep[]): Promise<void> {
+    const steps = taken.filter((waiting) => this.#mayBegin(waiting));
+    for (const { step } of steps) if (step.partial !== undefined) this.#saves.delete(step.partial.item.id);
+    const [only, second] = steps;
+    if (only === undefined) return;
+    const entries = [...this.#owed, ...steps.flatMap(({ step }) => step.entries ?? [])];
+    const isLong = jsonWeight(entries, SHORT_CHARS_MAX) > SHORT_CHARS_MAX;
+    this.#storing = steps;
+    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
+    const failure = await this.#write(entries, steps);
+    if (isLong) await this.#breaks.worked(Number.POSITIVE_INFINITY);
+    this.#storing = [];
+    if (failure === null) {
+      this.#onAppended(entries);
+      for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
+      for (const waiting of steps) this.#finish(waiting);
+    } else if (second === undefined) this.#fail(only, failure.error);
+    else this.#waiting.unshift(...steps.map((waiting) => ({ ...waiting, isAlone: true })));
+  }
+
+  /** Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored, else null. */
+  async #write(entries: LogEntry[], waiting: readonly WaitingStep[]): Promise<{ error: unknown } | null> {
+    const steps = waiting.map(({ step }) => step);
+    const patches = [this.#owedPatch ?? [], ...steps.map(({ patch }) => patch ?? [])].flat();
+    try {
+      await this.#writer.append(entries, {
+        ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
+        ...unfinished(steps),
+        durable: steps.some(({ durable }) => durable),
+      });
+    } catch (error) {
+      return { error };
+    }
+    this.#owed = [];
+    this.#owedPatch = null;
+    return null;
+  }
+
+  /** Returns false, and fails the step, if its sequence has failed. */
+  #mayBegin(waiting: WaitingStep): boolean {
+    const failure = waiting.sequence?.failure ?? null;
+    if (failure !== null) this.#fail(waiting, failure.error);
+    return failure === null;
+  }
+
+  #finish({ step, deltas, done }: WaitingStep): void {
+    this.#deltas -= deltas.length;
+    for (const announcement of [...(step.announce ?? []), ...deltas]) this.#announce(announcement);
+    done();
+  }
+
+  #fail({ deltas, sequence, failed }: WaitingStep, error: unknown): void {
+    this.#deltas -= deltas.length;
+    sequence?.fail(error);
+    failed(error);
+  }
+}
+
+function isAnnouncing(waiting: Waiting): waiting is WaitingStep {
+  return 'step' in waiting && (waiting.step.announce ?? []).length > 0;
+}
+
+/** Whether there is something to store. */
+function stores({ entries = [], patch, partial, dropped = [] }: Step): boolean {
+  return entries.length > 0 || patch !== undefined || partial !== undefined || dropped.length > 0;
+}
+
+/** The unfinished items to save and to discard once all steps are done. */
+function unfinished(steps: readonly Step[]): { partials: StoredItem[]; dropped: string[] } {
+  const partials = new Map<string, StoredItem>();
+  const dropped = new Set<string>();
+  for (const step of steps) {
+    if (step.partial !== undefined) partials.set(step.partial.item.id, step.partial);
+    for (const entry of step.entries ?? []) if (entry.kind === 'item' && !entry.running) partials.delete(entry.item.id);
+    for (const { item } of step.dropped ?? []) {
+      partials.delete(item.id);
+      dropped.add(item.id);
+    }
+  }
+  return { partials: [...partials.values()], dropped: [...dropped].filter((id) => !partials.has(id)) };
 }

@@ -1,8 +1,8 @@
 import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
-import type { Step } from './outbox.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { Step } from './step.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 
 /** The state of a loaded thread in memory. Its collaborators share it, and must not await within a change. */

@@ -8,6 +8,9 @@ const VALUES_AT_ONCE = 500;
 const UNICODE_ESCAPE_CHARS = 6;
 const SHORT_ESCAPE_CHARS = 2;
 const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/y;
+/** Characters that have to be escaped in a string, and the backslash. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them.
+const NOT_PLAIN = /[\\\u0000-\u001f]/;
 const BLANKS = /[ \t\n\r]*/y;
 
 /** A list or an object whose end is still to come. */
@@ -119,12 +122,17 @@ class LongJsonReader {
     this.#skipBlanks();
     if (end - from < PIECE_CHARS) return JSON.parse(this.#text.slice(from, end + 1)) as string;
     const parts: string[] = [];
+    let isPlain = true;
     for (let at = from + 1, to = 0; at < end; at = to) {
       to = this.#cut(Math.min(at + PIECE_CHARS, end));
-      parts.push(JSON.parse(`"${this.#text.slice(at, to)}"`) as string);
+      const part = this.#text.slice(at, to);
+      const isPlainPart = !NOT_PLAIN.test(part);
+      parts.push(isPlainPart ? part : (JSON.parse(`"${part}"`) as string));
+      isPlain &&= isPlainPart;
       await this.#breaks.worked((to - at) / CHARS_A_UNIT);
     }
-    return parts.join('');
+    // A slice takes no memory of its own.
+    return isPlain ? this.#text.slice(from + 1, end) : parts.join('');
   }
 
   /** The place of the quote that ends a string. */

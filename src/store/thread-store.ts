@@ -199,6 +199,17 @@ export interface ThreadQuery extends PageQuery {
 /** The point of the source's history at which a fork begins. Null: the end. */
 export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | null;
 
+/** What a write changes besides the log. */
+export interface WriteChanges {
+  patch?: ThreadPatch;
+  /** Unfinished items, which are saved as partials. Each replaces the partial that was saved for the same id. */
+  partials?: readonly StoredItem[];
+  /** The ids of items that were discarded while their turn continues. Their partials are removed. */
+  dropped?: readonly string[];
+  /** Whether the write must survive a power failure. */
+  durable?: boolean;
+}
+
 /**
  * The only way to append to a thread. A thread has at most one writer at a time, in all processes that share the store.
  * Opening a writer recovers the thread: the turn that a dead writer left unfinished ends `interrupted`, with its items.
@@ -206,15 +217,11 @@ export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | nul
 export interface ThreadWriter {
   readonly threadId: string;
   /**
-   * Appends the entries and applies the patch, in one transaction. Once the promise resolves, the write survives the death of
+   * Appends the entries and makes the changes, in one transaction. Once the promise resolves, the write survives the death of
    * this process, and with `durable` also a power failure. Appending an item that is not `running` removes its partial.
    * Ending a turn removes all partials of its items that are not `running`. If it rejects with a StoreError, nothing was written.
    */
-  append(entries: LogEntry[], options?: { patch?: ThreadPatch; durable?: boolean }): Promise<void>;
-  /** Saves an unfinished item as a partial. It replaces the partial that was saved for the same id. */
-  savePartial(item: StoredItem): Promise<void>;
-  /** Removes the partials of items that were discarded while their turn continues. */
-  dropPartials(itemIds: readonly string[]): Promise<void>;
+  append(entries: LogEntry[], changes?: WriteChanges): Promise<void>;
   /** Releases the thread. Can be called again. */
   close(): Promise<void>;
 }

@@ -21,14 +21,14 @@ async function threadOn(responses: ScriptedResponse[], options: TestServerOption
   return server;
 }
 
-/** A thread whose first write with an entry of this kind waits for `act`, and fails if `act` does. */
-function atFirst(kind: LogEntry['kind'], act: () => Promise<void> | undefined): TestServerOptions {
-  let first = true;
+/** A store whose first writes with an entry of this kind wait for `act`, and fail if `act` does. */
+function atFirst(kind: LogEntry['kind'], act: () => Promise<void> | undefined, times = 1): TestServerOptions {
+  let left = times;
   return {
     wrapStore: (store) =>
       gatedStore(store, ({ entries }) => {
-        if (!first || !entries.some((entry) => entry.kind === kind)) return;
-        first = false;
+        if (left === 0 || !entries.some((entry) => entry.kind === kind)) return;
+        left--;
         return act();
       }),
   };
@@ -112,7 +112,7 @@ describe('the goal and the end of a turn that could not be stored', () => {
     ['completed', [response(PLAN), response(message('one'))]],
     ['failed', [[{ type: 'started' as const }, failed('no')]]],
   ])('a turn that %s: the goal is blocked, for clients and after a restart', async (_how, responses) => {
-    const server = await threadOn(responses, atFirst('turnEnded', full));
+    const server = await threadOn(responses, atFirst('turnEnded', full, 2));
     await setGoal(server);
     await server.client.waitFor('turn/completed');
     await settled(server.client, threadId);

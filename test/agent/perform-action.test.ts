@@ -20,8 +20,6 @@ const ITEM: ThreadItem = { type: 'fileChange', id: 'i', changes: [], status: 'in
 const writer: ThreadWriter = {
   threadId,
   append: async () => {},
-  savePartial: async () => {},
-  dropPartials: async () => {},
   close: async () => {},
 };
 

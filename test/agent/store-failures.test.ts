@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RequestError } from '../../src/client/request-error.ts';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
@@ -16,6 +17,8 @@ import {
   messageBegun,
   reasoning,
   response,
+  type ScriptedResponse,
+  type Step,
   TestModel,
 } from '../support/test-model.ts';
 import { startServer, type TestServer } from '../support/test-server.ts';
@@ -46,15 +49,29 @@ async function withDisk(model: TestModel): Promise<TestServer & { disk: Disk }> 
   return { ...server, disk };
 }
 
-function workingTurn(): TestModel {
+function workingTurn(paced: (steps: readonly Step[]) => ScriptedResponse): TestModel {
   return new TestModel(
-    response(reasoning('because'), message('on it'), functionCall('update_plan', { plan: [] })),
-    response(message('done', { id: 'msg_2' })),
+    paced(response(reasoning('because'), message('on it'), functionCall('update_plan', { plan: [] }))),
+    paced(response(message('done', { id: 'msg_2' }))),
   );
 }
 
-/** The number of writes of that turn. */
-const WRITES = 12;
+/** A response whose events come one by one: each is stored before the next one comes. */
+function oneByOne(steps: readonly Step[]): ScriptedResponse {
+  return async function* () {
+    for (const step of steps) {
+      for (let round = 0; round < ROUNDS_OF_A_WRITE; round++) await setImmediate();
+      if (!(step instanceof Gate)) yield step;
+    }
+  };
+}
+const ROUNDS_OF_A_WRITE = 10;
+
+/** How the events of that turn come, and the number of its writes. */
+const PACES = [
+  { pace: 'at once', paced: (steps: readonly Step[]) => steps, writes: 5 },
+  { pace: 'one by one', paced: oneByOne, writes: 11 },
+];
 
 async function readTurns({ client }: Pick<TestServer, 'client'>) {
   const { thread } = await client.request('thread/read', { threadId: idOf(1), includeTurns: true });
@@ -84,19 +101,19 @@ describe('a store that fails when a turn begins', () => {
   });
 });
 
-describe('a store that fails during a turn', () => {
-  const from = Array.from({ length: WRITES - 1 }, (_, index) => index + 2);
+describe.each(PACES)('a store that fails during a turn whose events come $pace', ({ paced, writes }) => {
+  const from = Array.from({ length: writes - 1 }, (_, index) => index + 2);
 
   test('the tests below cover every write of a turn', async () => {
-    const server = await withDisk(workingTurn());
+    const server = await withDisk(workingTurn(paced));
     await server.client.turn(idOf(1), 'one');
-    expect(server.disk.writes).toBe(WRITES);
+    expect(server.disk.writes).toBe(writes);
   });
 
   test.each(from)(
     'from write %i on: the turn fails with the message, clients miss nothing, and all is stored when the store works again',
     async (first) => {
-      const server = await withDisk(workingTurn());
+      const server = await withDisk(workingTurn(paced));
       server.disk.isFull = (write) => write >= first;
       const turn = await server.client.turn(idOf(1), 'one');
       expect([turn.status, turn.error]).toEqual(['failed', errorOf(FULL)]);
@@ -121,7 +138,7 @@ describe('a store that fails during a turn', () => {
   );
 
   test.each(from)('at write %i only: the turn ends once, and the store has what was announced', async (only) => {
-    const server = await withDisk(workingTurn());
+    const server = await withDisk(workingTurn(paced));
     server.disk.isFull = (write) => write === only;
     const turn = await server.client.turn(idOf(1), 'one');
     expect(turn.status === 'completed' ? null : turn.error).toEqual(turn.status === 'completed' ? null : errorOf(FULL));
@@ -137,9 +154,9 @@ describe('a store that fails during a turn', () => {
 });
 
 test('a message that the failure cut off is shown with its text so far, also after the next turn and a restart', async () => {
-  const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
+  const server = await withDisk(new TestModel(oneByOne([...messageBegun('par'), ...message('whole', { id: 'm2' })])));
   // The beginning of the second message.
-  server.disk.isFull = (write) => write >= 4;
+  server.disk.isFull = (write) => write >= 3;
   const turn = await server.client.turn(idOf(1), 'one');
   expect(turn).toMatchObject({ status: 'failed', error: errorOf(FULL) });
   server.disk.isFull = () => false;
@@ -168,8 +185,8 @@ test('an interrupt while the store fails ends the turn, and the end is announced
 });
 
 test('an end of a turn that could not be stored is stored when the server closes', async () => {
-  const server = await withDisk(new TestModel([...messageBegun('par'), ...message('whole', { id: 'm2' })]));
-  server.disk.isFull = (write) => write >= 4;
+  const server = await withDisk(new TestModel(oneByOne([...messageBegun('par'), ...message('whole', { id: 'm2' })])));
+  server.disk.isFull = (write) => write >= 3;
   const turn = await server.client.turn(idOf(1), 'one');
   server.disk.isFull = () => false;
   const { client } = await server.restart();

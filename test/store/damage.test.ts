@@ -39,7 +39,7 @@ async function sample(): Promise<Buffer> {
     const writer = await threadWithTurns(store, number, ['t1', 't2', 't3']);
     await writer.append([turnStarted('t4'), itemEntry('t4', agentMessage('long', `${number} `.repeat(5_000))), turnEnded('t4')]);
     await writer.append([turnStarted('t5')]);
-    await writer.savePartial(storedItem('t5', agentMessage('half', 'x'.repeat(3_000))));
+    await writer.append([], { partials: [storedItem('t5', agentMessage('half', 'x'.repeat(3_000)))] });
     if (number % 4 === 0) await store.forkThread(idOf(number), { afterTurnId: 't2' }, threadRecord(100 + number));
   }
   await store.close();

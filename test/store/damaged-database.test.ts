@@ -30,7 +30,7 @@ async function homeWithThreads(): Promise<TempHome> {
   for (const number of [1, 2]) {
     const writer = await threadWithTurns(store, number, ['t1', 't2', 't3']);
     await writer.append([turnStarted('t4'), itemEntry('t4', agentMessage('long', `${number}`.repeat(10_000)))]);
-    await writer.savePartial(storedItem('t4', agentMessage('half')));
+    await writer.append([], { partials: [storedItem('t4', agentMessage('half'))] });
   }
   await store.forkThread(idOf(1), { afterTurnId: 't2' }, threadRecord(3));
   await store.close();

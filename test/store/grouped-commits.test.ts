@@ -42,7 +42,7 @@ test('the appends of one moment are one transaction, and one flush if some are d
   await Promise.all([
     a.append(turnEntries('t1'), { durable: true }),
     b.append(turnEntries('t1'), { durable: true }),
-    c.savePartial(storedItem('t1', agentMessage('a'))),
+    c.append([], { partials: [storedItem('t1', agentMessage('a'))] }),
   ]);
   expect(transactions(statements)).toEqual(['BEGIN IMMEDIATE', 'COMMIT']);
   expect(flushes).toHaveLength(1);

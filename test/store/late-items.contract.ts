@@ -31,7 +31,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
       store = harness.open();
       writer = await store.createThread(threadRecord(1));
       await writer.append([turnStarted('t1')]);
-      await writer.savePartial(storedItem('t1', RUNNING));
+      await writer.append([], { partials: [storedItem('t1', RUNNING)] });
       await writer.append([{ ...itemEntry('t1', RUNNING), running: true } as LogEntry, turnEnded('t1')]);
     });
     afterEach(() => harness.dispose());
@@ -43,7 +43,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
 
     test('are shown in their turn as they were last saved, in turns and in items, while their writer lives', async () => {
       const grown = { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem;
-      await writer.savePartial(storedItem('t1', grown));
+      await writer.append([], { partials: [storedItem('t1', grown)] });
       expect(await items()).toEqual([[grown]]);
       expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([storedItem('t1', grown)]);
       expect(await items(idOf(1), harness.open())).toEqual([[grown]]);
@@ -67,7 +67,7 @@ export function describeLateItems(name: string, makeHarness: () => Promise<Store
     });
 
     test('have failed, as they were last saved, once their writer is gone, also after another one is opened', async () => {
-      await writer.savePartial(storedItem('t1', { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem));
+      await writer.append([], { partials: [storedItem('t1', { ...RUNNING, aggregatedOutput: 'some' } as ThreadItem)] });
       await writer.close();
       const failed = { ...command('c', 'failed'), aggregatedOutput: 'some' };
       expect(await items()).toEqual([[failed]]);

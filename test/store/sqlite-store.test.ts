@@ -67,7 +67,7 @@ describe('a full disk', () => {
 
     db().pragma(`max_page_count = ${db().pragma('page_count', { simple: true })}`);
     await expect(writer.append(big, { patch: { name: 'not yet' }, durable: true })).rejects.toMatchObject(full);
-    await expect(writer.savePartial(storedItem('t2', agentMessage('a', 'x'.repeat(50_000))))).rejects.toMatchObject(full);
+    await expect(writer.append([], { partials: [storedItem('t2', agentMessage('a', 'x'.repeat(50_000)))] })).rejects.toMatchObject(full);
     await expect(store.createThread(threadRecord(2, { preview: 'x'.repeat(50_000) }))).rejects.toMatchObject(full);
     expect(await store.getThread(idOf(1))).toMatchObject({ name: null });
     expect(await store.getThread(idOf(2))).toBeNull();
@@ -189,11 +189,11 @@ describe('the stored data', () => {
     const store = home.open();
     const writer = await store.createThread(threadRecord(1));
     await writer.append([turnStarted('t1')]);
-    await writer.savePartial(storedItem('t1', agentMessage('a')));
+    await writer.append([], { partials: [storedItem('t1', agentMessage('a'))] });
     await writer.append([turnEnded('t1')]);
     expect(home.count('partial')).toBe(0);
     await writer.append([turnStarted('t2')]);
-    await writer.savePartial(storedItem('t2', agentMessage('b')));
+    await writer.append([], { partials: [storedItem('t2', agentMessage('b'))] });
     await writer.close();
     await store.openWriter(idOf(1));
     expect(home.count('partial')).toBe(0);
@@ -204,7 +204,7 @@ describe('the stored data', () => {
     const store = home.open();
     const writer = await store.createThread(threadRecord(1, { ephemeral: true, path: null }), [turnStarted('t1')]);
     await writer.append([itemEntry('t1', agentMessage('a', 'a passing word'))]);
-    await writer.savePartial(storedItem('t1', agentMessage('b', 'a passing word')));
+    await writer.append([], { partials: [storedItem('t1', agentMessage('b', 'a passing word'))] });
     await store.createThread(threadRecord(2, { preview: 'a lasting word' }));
     const files = readdirSync(home.home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const bytes = files.map((entry) => readFileSync(`${entry.parentPath}/${entry.name}`, 'latin1')).join();
@@ -319,7 +319,7 @@ test('a writer whose thread another process has taken over writes nothing more',
   home.sql((db) => db.exec("UPDATE lease SET owner = 'another', pid = 77"));
   const refused = { code: 'active_writer', details: { pid: 77 } };
   await expect(writer.append([turnEnded('t1')])).rejects.toMatchObject(refused);
-  await expect(writer.savePartial(storedItem('t1', agentMessage('a')))).rejects.toMatchObject(refused);
+  await expect(writer.append([], { partials: [storedItem('t1', agentMessage('a'))] })).rejects.toMatchObject(refused);
   expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
 });
 
@@ -344,7 +344,7 @@ test('a read sees one state, even if other processes write meanwhile', async () 
   const home = tempHome();
   const writer = await threadWithTurns(home.open(), 1, ['t1']);
   await writer.append([turnStarted('t2')]);
-  await writer.savePartial(storedItem('t2', agentMessage('a')));
+  await writer.append([], { partials: [storedItem('t2', agentMessage('a'))] });
   const meanwhile: Promise<void>[] = [];
   const reader = home.open(
     listen((sql) => {

@@ -43,8 +43,8 @@ switch (job) {
   case 'turn': {
     const writer = await store.createThread(threadRecord(1), turnEntries('t1'));
     await writer.append([turnStarted('t2'), itemEntry('t2', userMessage('u'))]);
-    await writer.savePartial(storedItem('t2', command('c', 'inProgress')));
-    await writer.savePartial(storedItem('t2', agentMessage('a', 'half')));
+    await writer.append([], { partials: [storedItem('t2', command('c', 'inProgress'))] });
+    await writer.append([], { partials: [storedItem('t2', agentMessage('a', 'half'))] });
     say('ready');
     break;
   }
@@ -87,7 +87,7 @@ switch (job) {
       ...entries,
     ]);
     await writer.append([turnStarted('last')]);
-    await writer.savePartial(storedItem('last', agentMessage('half')));
+    await writer.append([], { partials: [storedItem('last', agentMessage('half'))] });
     await store.forkThread(idOf(1), null, threadRecord(2, { ephemeral: true, path: null }));
     await store.createThread(threadRecord(3), turnEntries('t1'));
     await store.deleteThread(idOf(3));

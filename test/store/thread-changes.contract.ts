@@ -123,7 +123,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
       test('is gone in all stores, and its writer is closed; its id and its path are free', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
         await writer.append([turnStarted(t(2))]);
-        await writer.savePartial(storedItem(t(2), agentMessage('half')));
+        await writer.append([], { partials: [storedItem(t(2), agentMessage('half'))] });
         await store.deleteThread(idOf(1));
         await expect(writer.append(turnEntries(t(3)))).rejects.toMatchObject({ code: 'store_failed' });
         await writer.close();
@@ -210,7 +210,7 @@ export function describeThreadChanges(name: string, makeHarness: () => Promise<S
       test('before the turn in progress leaves nothing of it', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
         await writer.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
-        await writer.savePartial(storedItem(t(2), agentMessage('a')));
+        await writer.append([], { partials: [storedItem(t(2), agentMessage('a'))] });
         await store.revertThread(idOf(1), t(2), {});
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
         await writer.append([turnStarted(t(3))]);

@@ -93,7 +93,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           code: 'store_failed',
           message: expect.stringContaining('closed'),
         });
-        await expect(writer.savePartial(storedItem(t(1), agentMessage('a')))).rejects.toMatchObject({ code: 'store_failed' });
+        await expect(writer.append([], { partials: [storedItem(t(1), agentMessage('a'))] })).rejects.toMatchObject({
+          code: 'store_failed',
+        });
         expect(await turnsInShort(store, idOf(1))).toEqual([]);
       });
 
@@ -284,9 +286,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('is in progress while its writer lives, with its unfinished items; other stores see the same', async () => {
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1)), itemEntry(t(1), userMessage('u'))]);
-        await writer.savePartial(storedItem(t(1), command('c', 'inProgress')));
-        await writer.savePartial(storedItem(t(1), agentMessage('a', 'hal')));
-        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
+        await writer.append([], { partials: [storedItem(t(1), command('c', 'inProgress'))] });
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('a', 'hal'))] });
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('a', 'half'))] });
         const turn = {
           id: t(1),
           status: 'inProgress',
@@ -325,9 +327,9 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const startedAtMs = harness.clock.now();
         await writer.append([{ kind: 'turnStarted', turnId: t(1), startedAtMs }, itemEntry(t(1), userMessage('u'))]);
         harness.clock.advance(500);
-        await writer.savePartial(storedItem(t(1), command('c', 'inProgress')));
+        await writer.append([], { partials: [storedItem(t(1), command('c', 'inProgress'))] });
         harness.clock.advance(500);
-        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('a', 'half'))] });
         await writer.close();
         harness.clock.advance(60_000);
         const turn = {
@@ -363,8 +365,8 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('loses a partial when its item completes, and the other partials when it ends', async () => {
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1))]);
-        await writer.savePartial(storedItem(t(1), agentMessage('a', 'half')));
-        await writer.savePartial(storedItem(t(1), agentMessage('b', 'voided')));
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('a', 'half'))] });
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('b', 'voided'))] });
         await writer.append([itemEntry(t(1), agentMessage('a', 'whole'))]);
         expect(await turnsInShort(store, idOf(1))).toEqual([`${t(1)} inProgress: a, b`]);
         await writer.append([turnEnded(t(1))]);
@@ -417,7 +419,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
 
       test('does not show a partial that was saved after its own turn had ended', async () => {
         const writer = await threadWithTurns(store, 1, [t(1)]);
-        await writer.savePartial(storedItem(t(1), agentMessage('late')));
+        await writer.append([], { partials: [storedItem(t(1), agentMessage('late'))] });
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);
         await writer.append([turnStarted(t(2))]);
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1)), `${t(2)} inProgress: `]);
@@ -478,7 +480,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         const item = agentMessage('a', `\u0000blob:${'x'.repeat(20_000)}\ud800`);
         const writer = await store.createThread(threadRecord(1));
         await writer.append([turnStarted(t(1))]);
-        await writer.savePartial(storedItem(t(1), item));
+        await writer.append([], { partials: [storedItem(t(1), item)] });
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toEqual([storedItem(t(1), item)]);
         await writer.close();
         expect((await store.listItems(idOf(1), { direction: 'asc' })).data).toMatchObject([{ item }]);
@@ -489,10 +491,10 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('pages of any size have all turns and items, in both directions, also where a fork begins', async () => {
         const source = await threadWithTurns(store, 1, [t(1), t(2), t(3)]);
         await source.append([turnStarted(t(4)), itemEntry(t(4), userMessage('u'))]);
-        await source.savePartial(storedItem(t(4), agentMessage('half')));
+        await source.append([], { partials: [storedItem(t(4), agentMessage('half'))] });
         const fork = await store.forkThread(idOf(1), null, threadRecord(2));
         await fork.append([...turnEntries(t(5)), turnStarted(t(6))]);
-        await fork.savePartial(storedItem(t(6), agentMessage('more')));
+        await fork.append([], { partials: [storedItem(t(6), agentMessage('more'))] });
         for (const threadId of [idOf(1), idOf(2)]) {
           await expectPages((query) => turnsWithItems(store, threadId, { ...query }));
           await expectPages((query) => store.listTurns(threadId, { ...query, view: 'summary' }));
@@ -622,7 +624,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('of a thread with a running turn ends that turn; the source continues', async () => {
         const source = await threadWithTurns(store, 1, [t(1)]);
         await source.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
-        await source.savePartial(storedItem(t(2), command('c', 'inProgress')));
+        await source.append([], { partials: [storedItem(t(2), command('c', 'inProgress'))] });
         for (const point of [null, { afterTurnId: t(2) }]) {
           const number = point === null ? 2 : 3;
           await store.forkThread(idOf(1), point, threadRecord(number));
@@ -638,7 +640,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
       test('before the turn in progress leaves nothing of it', async () => {
         const source = await threadWithTurns(store, 1, [t(1)]);
         await source.append([turnStarted(t(2)), itemEntry(t(2), userMessage('u'))]);
-        await source.savePartial(storedItem(t(2), agentMessage('a')));
+        await source.append([], { partials: [storedItem(t(2), agentMessage('a'))] });
         await store.forkThread(idOf(1), { beforeTurnId: t(2) }, threadRecord(2));
         expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn(t(1))]);
       });

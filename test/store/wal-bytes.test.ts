@@ -21,7 +21,7 @@ function frames(home: TempHome): { count: number; bytes: number } {
   return { count, bytes };
 }
 
-test('a small turn writes at most 25 KB in four commits', async () => {
+test('a small turn writes at most 20 KB in two commits', async () => {
   const home = tempHome();
   const store = home.open();
   const writer = await store.createThread(threadRecord(1));
@@ -33,12 +33,10 @@ test('a small turn writes at most 25 KB in four commits', async () => {
       const item = agentMessage(`answer ${number}`, 'a short answer');
       const patch = { updatedAtMs: number, recencyAtMs: number, settings: threadRecord(1).settings };
       await writer.append(turnEntries(turnId).slice(0, 3), { patch });
-      await writer.savePartial(storedItem(turnId, item));
-      await writer.append([itemEntry(turnId, item)]);
-      await writer.append([turnEnded(turnId)], { patch: { updatedAtMs: number } });
+      await writer.append([itemEntry(turnId, item), turnEnded(turnId)], { patch: { updatedAtMs: number } });
     }
   });
-  expect(Math.round(bytes / turns)).toBeLessThan(25_000);
+  expect(Math.round(bytes / turns)).toBeLessThan(20_000);
 });
 
 test('each save of a long output writes little more than what was added, and the last one is what a kill leaves', async () => {
@@ -51,10 +49,10 @@ test('each save of a long output writes little more than what was added, and the
     ...command('c', 'inProgress'),
     aggregatedOutput: `${head}[${save * 200} left out]\n${tail(5000 + save * 5)}`,
   });
-  await writer.savePartial(storedItem('t1', outputAt(0)));
+  await writer.append([], { partials: [storedItem('t1', outputAt(0))] });
   const saves = 200;
   const bytes = await walBytes(home, async () => {
-    for (let save = 1; save <= saves; save++) await writer.savePartial(storedItem('t1', outputAt(save)));
+    for (let save = 1; save <= saves; save++) await writer.append([], { partials: [storedItem('t1', outputAt(save))] });
   });
   expect(Math.round(bytes / saves)).toBeLessThan(8_000);
   const items = (await home.open().listItems(idOf(1), { direction: 'asc' })).data;
@@ -74,7 +72,7 @@ test('a save that was rolled back does not spoil the next one', async () => {
   });
   const writer = await store.createThread(threadRecord(1), [turnStarted('t1')]);
   const textAt = (save: number, fill = 'x') => storedItem('t1', agentMessage('a', fill.repeat(2000 + save * 30)));
-  await writer.savePartial(textAt(0));
+  await writer.append([], { partials: [textAt(0)] });
   for (const [save, fill] of [
     [1, 'x'],
     [2, 'y'],
@@ -84,9 +82,9 @@ test('a save that was rolled back does not spoil the next one', async () => {
       `CREATE TEMP TRIGGER a BEFORE INSERT ON main.partial_change BEGIN SELECT RAISE(ABORT, 'no'); END;
        CREATE TEMP TRIGGER b AFTER UPDATE ON main.partial BEGIN SELECT RAISE(ABORT, 'no'); END;`,
     );
-    await expect(writer.savePartial(textAt(save, fill))).rejects.toThrow();
+    await expect(writer.append([], { partials: [textAt(save, fill)] })).rejects.toThrow();
     (db as { exec(sql: string): void } | null)?.exec('DROP TRIGGER a; DROP TRIGGER b');
-    await writer.savePartial(textAt(save + 10, fill));
+    await writer.append([], { partials: [textAt(save + 10, fill)] });
     const items = (await store.listItems(idOf(1), { direction: 'asc' })).data;
     expect(items.map(({ item }) => item)).toEqual([textAt(save + 10, fill).item]);
   }

@@ -4,8 +4,8 @@ type Append = Parameters<ThreadWriter['append']>;
 type BeforeWrite = (what: { entries: LogEntry[]; durable: boolean; count: number }) => Promise<void> | void;
 
 /**
- * A store that calls back before each append, each change of unfinished items and each update of a thread, and waits or fails as the
- * callback does. `count` numbers the writes from 1; only appends have entries.
+ * A store that calls back before each append and each update of a thread, and waits or fails as the callback does. `count` numbers the
+ * writes from 1.
  */
 export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): ThreadStore {
   let count = 0;
@@ -17,8 +17,6 @@ export function gatedStore(store: ThreadStore, beforeWrite: BeforeWrite): Thread
   const writer = (inner: ThreadWriter): ThreadWriter => ({
     threadId: inner.threadId,
     append: (...args: Append) => write({ entries: args[0], durable: args[1]?.durable ?? false }, () => inner.append(...args)),
-    savePartial: (item) => write({ entries: [], durable: false }, () => inner.savePartial(item)),
-    dropPartials: (itemIds) => write({ entries: [], durable: false }, () => inner.dropPartials(itemIds)),
     close: () => inner.close(),
   });
   return {

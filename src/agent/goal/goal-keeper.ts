@@ -4,7 +4,7 @@ import type { ResponseItem, ThreadGoal, TokenUsageBreakdown } from '../../protoc
 import type { GoalRecord, ThreadPatch } from '../../store/thread-store.ts';
 import { type GoalAccess, goalTools } from '../../tools/goal-tools.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { StepAddition } from '../outbox.ts';
+import type { StepAddition } from '../step.ts';
 import type { DueTurn, TurnContext, TurnOutcome, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { changedGoal, charged, type GoalChange, goalProblem, goalView, previewPatch } from './goal-change.ts';
 

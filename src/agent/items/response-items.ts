@@ -5,6 +5,8 @@ import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
+import type { StepSequence } from '../step.ts';
+import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
 import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
@@ -17,7 +19,8 @@ interface ResponseItemsOptions {
   turnId: string;
   clock: Clock;
   outbox: Outbox;
-  announce: (announcement: Announcement) => void;
+  /** The steps of the turn. */
+  sequence: StepSequence;
   /** Items get new ids, because a model's ids are at best unique within one response. */
   newId: () => string;
   shownReasoning: ShownReasoning;
@@ -41,6 +44,13 @@ interface StreamedItem {
   repeats: ShownPart | null;
 }
 
+/** A step that completes items. */
+interface CompletingStep {
+  entries: LogEntry[];
+  announce: Announcement[];
+  items: StreamedItem[];
+}
+
 /** A message that clients have seen in part before the model was asked again. */
 interface ShownPart {
   id: string;
@@ -58,6 +68,8 @@ export class ResponseItems {
   readonly #options: ResponseItemsOptions;
   /** By the model's item id. */
   readonly #open = new Map<string, StreamedItem>();
+  /** The items that the model has completed and the store has not stored so far. */
+  readonly #completing = new Set<StreamedItem>();
   #plan: StreamedItem | null = null;
   #shownBefore: ShownPart | null = null;
   #timer: Timer | null = null;
@@ -66,50 +78,42 @@ export class ResponseItems {
     this.#options = options;
   }
 
-  /** Takes one event. Returns a promise only if something is stored; it rejects with the store's error. */
-  take(event: ItemEvent): Promise<void> | undefined {
+  /** Takes one event. If the store fails, the sequence has failed. */
+  take(event: ItemEvent): void {
     switch (event.type) {
       case 'itemStarted':
-        return this.#begin(event.item, event.item.id).then(() => undefined);
+        this.#begin(event.item, event.item.id);
+        break;
       case 'textDelta':
-        return this.#text(event.itemId, event.delta);
-      case 'reasoningSummaryPart':
-        return this.#reasoning(event, (item, ids) => {
-          grow(item.summary, event.index, '');
-          return { method: 'item/reasoning/summaryPartAdded', params: { ...ids, summaryIndex: event.index } };
-        });
-      case 'reasoningSummaryDelta':
-        return this.#reasoning(event, (item, ids) => {
-          grow(item.summary, event.index, event.delta);
-          return { method: 'item/reasoning/summaryTextDelta', params: { ...ids, summaryIndex: event.index, delta: event.delta } };
-        });
-      case 'reasoningDelta':
-        if (this.#options.shownReasoning !== 'all') return undefined;
-        return this.#reasoning(event, (item, ids) => {
-          grow(item.content, event.index, event.delta);
-          return { method: 'item/reasoning/textDelta', params: { ...ids, contentIndex: event.index, delta: event.delta } };
-        });
+        this.#text(event.itemId, event.delta);
+        break;
       case 'itemCompleted':
-        return this.#complete(event.item);
+        this.#complete(event.item);
+        break;
       default:
-        return event satisfies never;
+        this.#reasoning(event);
     }
   }
 
-  /** The items that have begun and not completed, with their content so far. */
+  /** The items that have begun and are not stored as completed, with their content so far. */
   openItems(): StoredItem[] {
-    return this.#announced().map(({ item, startedAtMs }) => this.#stored({ item, startedAtMs }));
+    return [...this.#completing, ...this.#announced()].map((open) => this.#stored(open));
   }
 
-  /** Forgets the items that have begun and not completed, and returns them. */
+  /** Forgets the items that have begun and that the model has not completed, and returns them. */
   drop(): StoredItem[] {
-    const open = this.openItems();
+    const open = this.#announced().map((item) => this.#stored(item));
     this.#shownBefore = this.#shownPart() ?? this.#shownBefore;
     this.#open.clear();
     this.#plan = null;
+    this.stopSaving();
+    return open;
+  }
+
+  /** Call it when the response has ended. */
+  stopSaving(): void {
     this.#timer?.clear();
     this.#timer = null;
-    return open;
   }
 
   #shownPart(): ShownPart | null {
@@ -125,7 +129,7 @@ export class ResponseItems {
     return [...this.#open.values(), ...(this.#plan === null ? [] : [this.#plan])].filter(({ announced }) => announced);
   }
 
-  async #begin(source: ResponseItem, sourceId: string): Promise<StreamedItem | null> {
+  #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
     const { newId, clock, planMode, shownReasoning } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
     const item = beginItem(source, newId());
@@ -143,38 +147,41 @@ export class ResponseItems {
       this.#shownBefore = null;
     }
     this.#open.set(sourceId, open);
-    if (open.splitter === null && open.repeats === null) await this.#announceBegun(open);
+    if (open.splitter === null && open.repeats === null) this.#announceBegun(open);
     return open;
   }
 
-  async #announceBegun(open: StreamedItem): Promise<void> {
+  #announceBegun(open: StreamedItem): void {
     if (open.announced) return;
     open.announced = true;
-    const { threadId, turnId, outbox } = this.#options;
+    const { threadId, turnId, outbox, sequence } = this.#options;
     const item = structuredClone(open.item);
-    await outbox.commit({
-      partial: this.#stored({ ...open, item }),
-      announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: open.startedAtMs } }],
-    });
+    const begun = outbox.commit(
+      {
+        partial: this.#stored({ ...open, item }),
+        announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: open.startedAtMs } }],
+      },
+      sequence,
+    );
+    begun.catch(() => {});
   }
 
-  #text(sourceId: string, delta: string): Promise<void> | undefined {
+  #text(sourceId: string, delta: string): void {
     const open = this.#open.get(sourceId);
-    if (open?.item.type !== 'agentMessage' || delta === '') return undefined;
-    if (open.splitter !== null) return this.#planText(open, open.splitter.push(delta));
-    if (open.repeats !== null) return this.#repeatedText(open, open.repeats, delta);
-    this.#grow(open, open.item, 'item/agentMessage/delta', delta);
-    return undefined;
+    if (open?.item.type !== 'agentMessage' || delta === '') return;
+    if (open.splitter !== null) this.#planText(open, open.splitter.push(delta));
+    else if (open.repeats !== null) this.#repeatedText(open, open.repeats, delta);
+    else this.#grow(open, open.item, 'item/agentMessage/delta', delta);
   }
 
   /** Shows of a message that may be repeated only what clients have not seen. */
-  async #repeatedText(open: StreamedItem, shown: ShownPart, delta: string): Promise<void> {
+  #repeatedText(open: StreamedItem, shown: ShownPart, delta: string): void {
     const { item } = open;
     if (item.type !== 'agentMessage') return;
     const text = item.text + delta;
     item.text = text;
     if (shown.text.startsWith(text)) return;
-    item.text = await this.#beginRepeated(open, shown, text);
+    item.text = this.#beginRepeated(open, shown, text);
     this.#grow(open, item, 'item/agentMessage/delta', text.slice(item.text.length));
   }
 
@@ -182,11 +189,11 @@ export class ResponseItems {
    * Continues the message that was shown in part if the text fits it, and begins a new one if not. Returns the text that clients have
    * seen of it.
    */
-  async #beginRepeated(open: StreamedItem, shown: ShownPart, text: string): Promise<string> {
+  #beginRepeated(open: StreamedItem, shown: ShownPart, text: string): string {
     open.repeats = null;
     if (!text.startsWith(shown.text) && !shown.text.startsWith(text)) {
       if (open.item.type === 'agentMessage') open.item.text = '';
-      await this.#announceBegun(open);
+      this.#announceBegun(open);
       return '';
     }
     open.item.id = shown.id;
@@ -195,14 +202,14 @@ export class ResponseItems {
     return shown.text;
   }
 
-  async #planText(open: StreamedItem, spans: PlanSpan[]): Promise<void> {
+  #planText(open: StreamedItem, spans: PlanSpan[]): void {
     for (const { part, text } of spans) {
       if (part === 'message' && open.item.type === 'agentMessage') {
-        await this.#announceBegun(open);
+        this.#announceBegun(open);
         this.#grow(open, open.item, 'item/agentMessage/delta', text);
         continue;
       }
-      const plan = await this.#beginPlan();
+      const plan = this.#beginPlan();
       if (plan.item.type === 'plan') this.#grow(plan, plan.item, 'item/plan/delta', text);
     }
   }
@@ -213,53 +220,52 @@ export class ResponseItems {
     method: 'item/agentMessage/delta' | 'item/plan/delta',
     delta: string,
   ): void {
-    const { threadId, turnId, announce } = this.#options;
+    const { threadId, turnId, outbox, sequence } = this.#options;
     item.text += delta;
-    announce({ method, params: { threadId, turnId, itemId: item.id, delta } });
+    outbox.announceDelta({ method, params: { threadId, turnId, itemId: item.id, delta } }, sequence);
     this.#saveSoon(open);
   }
 
-  #reasoning(
-    { itemId, index }: { itemId: string; index: number },
-    change: (item: { summary: string[]; content: string[] }, ids: { threadId: string; turnId: string; itemId: string }) => Announcement,
-  ): undefined {
-    const open = this.#open.get(itemId);
-    if (open?.item.type !== 'reasoning' || index >= REASONING_PARTS_MAX) return;
-    const { threadId, turnId, announce } = this.#options;
-    const { item } = open;
-    item.summary ??= [];
-    item.content ??= [];
-    announce(change({ summary: item.summary, content: item.content }, { threadId, turnId, itemId: item.id }));
+  #reasoning(event: ReasoningEvent): void {
+    const { threadId, turnId, shownReasoning, outbox, sequence } = this.#options;
+    const open = this.#open.get(event.itemId);
+    if (open?.item.type !== 'reasoning' || event.index >= REASONING_PARTS_MAX) return;
+    if (event.type === 'reasoningDelta' && shownReasoning !== 'all') return;
+    outbox.announceDelta(growReasoning(open.item, event, { threadId, turnId, itemId: open.item.id }), sequence);
     this.#saveSoon(open);
   }
 
-  /** Completes an item. It stays open until it is stored, so that `openItems` still has it if the store fails. */
-  async #complete(source: ResponseItem): Promise<void> {
-    const { turnId, outbox, onMessage } = this.#options;
+  #complete(source: ResponseItem): void {
     const sourceId = 'id' in source && typeof source.id === 'string' ? source.id : '';
-    const open = this.#open.get(sourceId) ?? (await this.#begin(source, sourceId));
-    const step = { entries: [] as LogEntry[], announce: [] as Announcement[] };
-    let item: ThreadItem | null = null;
-    if (open !== null) {
-      if (open.splitter !== null) await this.#planText(open, open.splitter.end());
-      if (source.type === 'message') await this.#completeMessage(open, source, step);
-      item = await this.#shown(open, completeItem(open.item, this.#withoutPlan(source), this.#options.shownReasoning === 'all'));
-      if (item !== null) this.#finish(open, item, step);
-    }
-    step.entries.push({ kind: 'model', turnId, item: source });
-    await outbox.commit(step);
+    const open = this.#open.get(sourceId) ?? this.#begin(source, sourceId);
+    const step: CompletingStep = { entries: [], announce: [], items: [] };
+    if (open !== null) this.#completeShown(open, source, step);
+    step.entries.push({ kind: 'model', turnId: this.#options.turnId, item: source });
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
-    if (item?.type === 'agentMessage') onMessage(item);
+    this.#commit(step);
   }
 
-  async #completeMessage(
-    open: StreamedItem,
-    message: Extract<ResponseItem, { type: 'message' }>,
-    step: { entries: LogEntry[]; announce: Announcement[] },
-  ): Promise<void> {
-    if (open.repeats !== null) await this.#beginRepeated(open, open.repeats, messageText(message));
-    await this.#completePlan(message, step);
+  /** Completes the items that clients see of what the model has completed. */
+  #completeShown(open: StreamedItem, source: ResponseItem, step: CompletingStep): void {
+    const { onMessage, shownReasoning } = this.#options;
+    if (open.splitter !== null) this.#planText(open, open.splitter.end());
+    if (source.type === 'message') {
+      if (open.repeats !== null) this.#beginRepeated(open, open.repeats, messageText(source));
+      this.#completePlan(source, step);
+    }
+    const item = completeItem(open.item, this.#withoutPlan(source), shownReasoning === 'all');
+    if (!this.#isShown(open, item)) return;
+    this.#announceBegun(open);
+    this.#finish(open, item, step);
+    if (item.type === 'agentMessage') onMessage(item);
+  }
+
+  #commit({ items, ...step }: CompletingStep): void {
+    const stored = () => {
+      for (const item of items) this.#completing.delete(item);
+    };
+    this.#options.outbox.commit(step, this.#options.sequence).then(stored, () => {});
   }
 
   /** In plan mode, a message without the plan in it. */
@@ -268,40 +274,38 @@ export class ResponseItems {
     return { ...source, content: [{ type: 'output_text', text: splitPlan(messageText(source)).message }] };
   }
 
-  /** Returns the completed item, or null for a message that consists of a plan only: clients see just the plan. */
-  async #shown(open: StreamedItem, item: ThreadItem): Promise<ThreadItem | null> {
-    if (!open.announced && this.#plan !== null && item.type === 'agentMessage' && item.text === '') return null;
-    await this.#announceBegun(open);
-    return item;
+  /** False for a message that consists of a plan only: clients see just the plan. */
+  #isShown(open: StreamedItem, item: ThreadItem): boolean {
+    return open.announced || this.#plan === null || item.type !== 'agentMessage' || item.text !== '';
   }
 
-  async #beginPlan(): Promise<StreamedItem> {
+  #beginPlan(): StreamedItem {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
       this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false, repeats: null };
-      await this.#announceBegun(this.#plan);
+      this.#announceBegun(this.#plan);
     }
     return this.#plan;
   }
 
   /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
-  async #completePlan(
-    message: Extract<ResponseItem, { type: 'message' }>,
-    step: { entries: LogEntry[]; announce: Announcement[] },
-  ): Promise<void> {
+  #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
     const { plan } = this.#options.planMode ? splitPlan(messageText(message)) : { plan: null };
     if (plan === null && this.#plan === null) return;
-    const open = await this.#beginPlan();
+    const open = this.#beginPlan();
     this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);
   }
 
-  #finish(open: StreamedItem, item: ThreadItem, { entries, announce }: { entries: LogEntry[]; announce: Announcement[] }): void {
+  #finish(open: StreamedItem, item: ThreadItem, { entries, announce, items }: CompletingStep): void {
     const { threadId, turnId, clock } = this.#options;
     const { startedAtMs } = open;
+    open.item = item;
     open.unsaved = false;
     const completedAtMs = clock.now();
     entries.push({ kind: 'item', turnId, item, startedAtMs, completedAtMs });
     announce.push({ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } });
+    this.#completing.add(open);
+    items.push(open);
   }
 
   #stored({ item, startedAtMs }: Pick<StreamedItem, 'item' | 'startedAtMs'>): StoredItem {
@@ -324,10 +328,4 @@ export class ResponseItems {
       void this.#options.outbox.savePartial(this.#stored({ ...open, item: structuredClone(open.item) }));
     }
   }
-}
-
-/** Appends to the part at this index, and fills missing parts before it with empty strings. */
-function grow(parts: string[], index: number, delta: string): void {
-  while (parts.length <= index) parts.push('');
-  parts[index] = (parts[index] ?? '') + delta;
 }

@@ -1,12 +1,13 @@
 import { orAborted } from '../../base/or-aborted.ts';
 import type { ModelEvent } from '../../model/model.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { isToolCall, type ToolCall } from '../calls/run-tool-calls.ts';
 import { PatchPreviews } from '../items/patch-previews.ts';
 import { RepeatedItems } from '../items/repeated-items.ts';
 import { ResponseItems } from '../items/response-items.ts';
+import type { Step } from '../step.ts';
 import { otherError, type RunningTurn } from './turn-deps.ts';
 
 /** The longest response that is taken from a model, in characters of its deltas. */
@@ -15,23 +16,23 @@ const RESPONSE_CHARS_MAX = 32 * 1024 * 1024;
 const RESPONSE_ITEMS_MAX = 1_000;
 
 /** How one model request ended. `stopped`: by an interrupt or by new input. */
-type ModelResponse =
-  | { ended: 'completed'; calls: ToolCall[] }
-  | { ended: 'stopped'; cutOff: StoredItem[] }
-  | { ended: 'failed'; error: TurnError; cutOff: StoredItem[] };
+type ModelResponse = { ended: 'completed'; calls: ToolCall[] } | { ended: 'stopped' } | { ended: 'failed'; error: TurnError };
 
-/** Sends one request to the model and shows its response to clients. Rejects if the store fails or the model throws. */
+/**
+ * Sends one request to the model and shows its response to clients, as `run.response`. Its items may not be stored yet when it
+ * resolves. Rejects if the model throws, or if the store has failed.
+ */
 export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
   const { deps, turn } = run;
   const prepared = await deps.request(turn, tools);
-  if ('message' in prepared) return { ended: 'failed', error: prepared, cutOff: [] };
+  if ('message' in prepared) return { ended: 'failed', error: prepared };
   const signal = turn.beginRequest();
   const items = new ResponseItems({
     threadId: deps.threadId,
     turnId: turn.id,
     clock: deps.clock,
     outbox: deps.outbox,
-    announce: (announcement) => deps.announce(announcement),
+    sequence: run.sequence,
     newId: () => deps.newId(),
     shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
@@ -43,17 +44,15 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     threadId: deps.threadId,
     turnId: turn.id,
     clock: deps.clock,
-    announce: (announcement) => deps.announce(announcement),
+    announce: (announcement) => deps.outbox.announceDelta(announcement, run.sequence),
   });
+  run.response = items;
   try {
     return await readEvents(run, { items, previews, events: deps.model.stream(prepared.request, signal), signal });
-  } catch (error) {
-    run.cutOff = items.openItems();
-    throw error;
   } finally {
     turn.endRequest();
     prepared.end();
-    items.drop();
+    items.stopSaving();
   }
 }
 
@@ -65,22 +64,22 @@ interface ResponseReading {
 }
 
 async function readEvents(run: RunningTurn, { items, previews, events, signal }: ResponseReading): Promise<ModelResponse> {
+  const { outbox, drained } = run.deps;
   const calls: ToolCall[] = [];
   const exceededBy = responseLimits();
   const repeated = new RepeatedItems();
   for await (const event of events) {
     if (signal.aborted) break;
     const limit = exceededBy(event);
-    if (limit !== null) return { ended: 'failed', error: tooLong(limit), cutOff: items.openItems() };
-    const taken = takeAll(run, repeated.take(event), { items, previews, calls });
-    const ended = taken instanceof Promise ? await taken : taken;
+    if (limit !== null) return { ended: 'failed', error: tooLong(limit) };
+    const ended = takeAll(run, repeated.take(event), { items, previews, calls });
     if (ended !== null) return ended;
-    const backlog = run.deps.drained();
+    const backlog = outbox.caughtUp() ?? drained();
     if (backlog !== null) await orAborted(backlog, signal);
+    if (run.sequence.failure !== null) throw run.sequence.failure.error;
   }
-  if (!signal.aborted)
-    return { ended: 'failed', error: otherError('The response stopped before it was complete.'), cutOff: items.openItems() };
-  return { ended: 'stopped', cutOff: items.openItems() };
+  if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
+  return { ended: 'stopped' };
 }
 
 /** Returns a function that counts the events of a response, and names the limit that an event exceeds; null: none. */
@@ -104,65 +103,53 @@ interface Taking {
   calls: ToolCall[];
 }
 
-function takeAll(run: RunningTurn, events: readonly ModelEvent[], taking: Taking): ReturnType<typeof take> {
-  const [first] = events;
-  // Almost always there is exactly one.
-  return first !== undefined && events.length === 1 ? take(run, first, taking) : takeInTurn(run, events, taking);
-}
-
-async function takeInTurn(run: RunningTurn, events: readonly ModelEvent[], taking: Taking): Promise<ModelResponse | null> {
+function takeAll(run: RunningTurn, events: readonly ModelEvent[], taking: Taking): ModelResponse | null {
   for (const event of events) {
-    const ended = await take(run, event, taking);
+    const ended = take(run, event, taking);
     if (ended !== null) return ended;
   }
   return null;
 }
 
-/** Takes one event; returns the response if it ended it, else null. Returns a promise only if it has to wait: deltas are many. */
-function take(
-  run: RunningTurn,
-  event: ModelEvent,
-  { items, previews, calls }: Taking,
-): ModelResponse | null | Promise<ModelResponse | null> {
+/** Takes one event; returns the response if it ended it, else null. */
+function take(run: RunningTurn, event: ModelEvent, { items, previews, calls }: Taking): ModelResponse | null {
   switch (event.type) {
     case 'started':
       return null;
     case 'retrying':
       calls.length = 0;
       previews.drop();
-      return announceRetry(run, event.error, items.drop());
+      commit(run, retryStep(run, event.error, items.drop()));
+      return null;
     case 'callDelta':
       previews.take(event);
       return null;
     case 'completed':
-      return complete(run, event.usage, calls);
+      if (event.usage !== null) commit(run, run.deps.tokensStep(run.turn, event.usage));
+      return { ended: 'completed', calls };
     case 'failed':
-      return { ended: 'failed', error: event.error, cutOff: items.openItems() };
+      return { ended: 'failed', error: event.error };
     case 'itemCompleted':
       if (isToolCall(event.item)) {
         previews.complete(event.item.call_id);
         calls.push(event.item);
       } else if (isKnown(event.item)) {
         if (event.item.type.endsWith('_call')) run.acted = true;
-        return items.take(event)?.then(() => null) ?? null;
+        items.take(event);
       }
       return null;
     default:
-      return items.take(event)?.then(() => null) ?? null;
+      items.take(event);
+      return null;
   }
 }
 
-async function announceRetry({ deps, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Promise<null> {
-  await deps.outbox.commit({
-    dropped,
-    announce: [{ method: 'error', params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id } }],
-  });
-  return null;
+function commit({ deps, sequence }: RunningTurn, step: Step): void {
+  deps.outbox.commit(step, sequence).catch(() => {});
 }
 
-async function complete({ deps, turn }: RunningTurn, usage: TokenUsageBreakdown | null, calls: ToolCall[]): Promise<ModelResponse> {
-  if (usage !== null) await deps.outbox.commit(deps.tokensStep(turn, usage));
-  return { ended: 'completed', calls };
+function retryStep({ deps, turn }: RunningTurn, error: TurnError, dropped: StoredItem[]): Step {
+  return { dropped, announce: [{ method: 'error', params: { error, willRetry: true, threadId: deps.threadId, turnId: turn.id } }] };
 }
 
 function tooLong(limit: string): TurnError {

@@ -3,10 +3,10 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import { StoreError } from '../../store/store-error.ts';
-import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
+import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
-import { mergedSteps, type Step, type StepAddition } from '../outbox.ts';
+import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
@@ -16,11 +16,8 @@ import { turnView } from './turn-view.ts';
 /** How many requests one turn may send to the model: a limit for models that never stop calling tools. */
 const MODEL_REQUESTS_MAX = 1000;
 
-/** How a turn ended. `cutOff`: the items that had begun in it and not completed. */
-type Ending =
-  | { status: 'completed' }
-  | { status: 'interrupted'; cutOff: StoredItem[] }
-  | { status: 'failed'; error: TurnError; cutOff: StoredItem[] };
+/** How a turn ended. */
+type Ending = { status: 'completed' } | { status: 'interrupted' } | { status: 'failed'; error: TurnError };
 
 export interface TurnBeginning {
   /** Work before the model is asked; null: none. */
@@ -34,13 +31,14 @@ export interface TurnBeginning {
  * ends the turn, and exactly one `turn/completed` announces the end. A turn with an opening may end without asking the model.
  */
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
-  const run: RunningTurn = { deps, turn, lastMessage: null, acted: false, cutOff: [], runningOn: [] };
+  const sequence = new StepSequence();
+  const run: RunningTurn = { deps, turn, sequence, response: null, lastMessage: null, acted: false, runningOn: [] };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
     ending = beginning.opening === null ? await converse(run) : await openWith(run, beginning.opening);
   } catch (error) {
-    ending = { status: 'failed', error: unexpected(error, deps), cutOff: run.cutOff };
+    ending = { status: 'failed', error: unexpected(error, deps) };
   }
   await finish(run, ending);
   const cause = ending.status === 'interrupted' ? { cause: turn.interruptCause } : {};
@@ -64,7 +62,7 @@ async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending>
 /** Returns how a turn with nothing left to do ends, or null if input has arrived. */
 async function ended({ turn }: RunningTurn): Promise<Ending | null> {
   if (!(await turn.closeUnlessInput())) return null;
-  return turn.signal.aborted ? { status: 'interrupted', cutOff: [] } : { status: 'completed' };
+  return turn.signal.aborted ? { status: 'interrupted' } : { status: 'completed' };
 }
 
 async function converse(run: RunningTurn): Promise<Ending> {
@@ -75,7 +73,6 @@ async function converse(run: RunningTurn): Promise<Ending> {
   return {
     status: 'failed',
     error: otherError(`The turn asked the model ${MODEL_REQUESTS_MAX} times without coming to an end.`),
-    cutOff: [],
   };
 }
 
@@ -83,19 +80,20 @@ async function converse(run: RunningTurn): Promise<Ending> {
 async function step(run: RunningTurn): Promise<Ending | null> {
   const { deps, turn } = run;
   await announceInputs(run, await turn.takeInputs());
-  if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
+  if (turn.signal.aborted) return { status: 'interrupted' };
   await record(run, await deps.parts.beforeRequest(turn));
   const tools = await deps.parts.tools(turn.signal);
-  if (turn.signal.aborted) return { status: 'interrupted', cutOff: [] };
+  if (turn.signal.aborted) return { status: 'interrupted' };
   const response = await askModel(run, tools);
-  if (response.ended === 'failed') return { status: 'failed', error: response.error, cutOff: response.cutOff };
-  if (turn.signal.aborted) return { status: 'interrupted', cutOff: response.ended === 'stopped' ? response.cutOff : [] };
-  if (response.ended === 'stopped') {
-    await deps.outbox.commit({ dropped: response.cutOff });
-    return null;
+  if (response.ended === 'failed') return { status: 'failed', error: response.error };
+  if (turn.signal.aborted) return { status: 'interrupted' };
+  if (response.ended === 'stopped') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  else if (response.calls.length === 0) {
+    const ending = await ended(run);
+    if (ending !== null) return ending;
   }
-  if (response.calls.length === 0) return ended(run);
-  await runCalls(run, response.calls, tools);
+  await deps.outbox.stored(run.sequence);
+  if (response.ended === 'completed') await runCalls(run, response.calls, tools);
   return null;
 }
 
@@ -118,6 +116,7 @@ async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): P
 }
 
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
+  if (calls.length === 0) return;
   if (!onlyRecord(calls, tools)) run.acted = true;
   await record(run, calls);
   await run.deps.calls.run(calls, tools, run.turn);
@@ -140,11 +139,12 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   let parts: StepAddition = {};
   try {
     await announceInputs(run, await turn.takeInputs());
+    // The items that are not stored by then are part of the end.
+    if (ending.status !== 'completed') await deps.outbox.between(() => {});
     parts = partsStep(run, ending);
-    await deps.outbox.commit(endingStep(run, ending, parts));
+    await deps.outbox.commit(endingStep(run, ending, parts), ending.status === 'completed' ? run.sequence : null);
   } catch (error) {
-    const cutOff = ending.status === 'completed' ? [] : ending.cutOff;
-    const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps), cutOff };
+    const failed: Ending = ending.status === 'failed' ? ending : { status: 'failed', error: unexpected(error, deps) };
     // The parts have already changed memory for the first ending, so both steps are announced.
     const step = endingStep(run, failed, mergedSteps([parts, partsStep(run, failed)]));
     // If only the flush failed, the first end is in the file, and would be back after a kill. This end replaces it, without a flush.
@@ -185,7 +185,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
   return {
     ...mergedSteps([status, parts]),
     entries: [
-      ...cutOffEntries(turn, ending, completedAtMs),
+      ...cutOffEntries(run, ending, completedAtMs),
       ...running,
       ...(parts.entries ?? []),
       { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: deps.tokenUsage() },
@@ -201,9 +201,9 @@ function elapsedMs({ deps, turn }: RunningTurn): number {
 }
 
 /** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
-function cutOffEntries(turn: ActiveTurn, ending: Ending, completedAtMs: number): LogEntry[] {
+function cutOffEntries({ turn, response }: RunningTurn, ending: Ending, completedAtMs: number): LogEntry[] {
   if (ending.status === 'completed') return [];
-  const entries: LogEntry[] = ending.cutOff.map(({ item, startedAtMs }) => ({
+  const entries: LogEntry[] = (response?.openItems() ?? []).map(({ item, startedAtMs }) => ({
     kind: 'item',
     turnId: turn.id,
     item: settleItem(item),

@@ -1,13 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ThreadCalls } from '../calls/thread-calls.ts';
+import type { ResponseItems } from '../items/response-items.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
-import type { Outbox, Step, StepAddition } from '../outbox.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Step, StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import type { TurnParts } from './turn-parts.ts';
 
@@ -22,8 +23,6 @@ export interface TurnDeps {
   readonly log: Log;
   readonly shownReasoning: ShownReasoning;
   newId(): string;
-  /** Announces at once, before steps that wait in the outbox. This is for deltas, which are not stored one by one. */
-  announce(announcement: Announcement): void;
   /** Returns null if the thread's clients keep up with their messages, else a promise that resolves when they have caught up. */
   drained(): Promise<void> | null;
   /** Builds the next model request from the thread's history and these tools. Returns the error if it is too large. */
@@ -54,8 +53,10 @@ export interface RunningTurn {
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does more than keep records. */
   acted: boolean;
-  /** The items that had begun when the store failed. */
-  cutOff: StoredItem[];
+  /** The last response of the model; null: it was not asked. */
+  response: ResponseItems | null;
+  /** The steps of the responses, and of the end if the turn completes. */
+  readonly sequence: StepSequence;
   /** The items that began in the turn and continue after its end. */
   runningOn: StoredItem[];
 }

@@ -8,8 +8,9 @@ import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thre
 import type { Action } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { Outbox, StepAddition } from '../outbox.ts';
+import type { Outbox } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
+import type { StepAddition } from '../step.ts';
 
 /** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
 export type TurnKind = 'user' | 'shell' | 'goal';

@@ -4,7 +4,7 @@ import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { mergedSteps, type StepAddition } from '../outbox.ts';
+import { mergedSteps, type StepAddition } from '../step.ts';
 import type { Awaitable, DueTurn, TurnContext, TurnOutcome, TurnPart } from './turn-part.ts';
 
 interface TurnPartsDeps {

@@ -2,10 +2,10 @@ import type { TurnError } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
-import { mergedSteps } from '../outbox.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
+import { mergedSteps } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { runTurn, type TurnBeginning } from './run-turn.ts';
 import type { PreparedRequest, TurnDeps } from './turn-deps.ts';
@@ -63,7 +63,7 @@ export class TurnRunner {
   }
 
   #turnDeps(): TurnDeps {
-    const { state, agent, outbox, parts, grants, announce } = this.#deps;
+    const { state, agent, outbox, parts, grants } = this.#deps;
     const { clock, log, ids, clients } = agent;
     const { configuration } = state;
     return {
@@ -76,7 +76,6 @@ export class TurnRunner {
       log,
       shownReasoning: configuration.shownReasoning,
       newId: () => ids.next(),
-      announce,
       drained: () => clients.drained({ threadId: state.id }),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),

@@ -5,9 +5,10 @@ import type { Turn, TurnStartParams, TurnSteerParams } from '../../protocol/gene
 import { StoreError } from '../../store/store-error.ts';
 import type { LogEntry, ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
-import { mergedSteps, type Outbox, type StepAddition } from '../outbox.ts';
+import type { Outbox } from '../outbox.ts';
 import { threadPreview } from '../prompt/thread-preview.ts';
 import { settingsChange } from '../settings/settings-change.ts';
+import { mergedSteps, type StepAddition } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { ActiveTurn, type InputReservation, type TurnInput } from './active-turn.ts';
 import type { TurnBeginning } from './run-turn.ts';

@@ -1,5 +1,5 @@
 import { activeWriter, StoreError, writerClosed } from '../store-error.ts';
-import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../thread-store.ts';
+import type { LogEntry, ThreadWriter, WriteChanges } from '../thread-store.ts';
 import type { ThreadDatabase } from './database/thread-database.ts';
 import type { JoinedWrite } from './store-queue.ts';
 
@@ -52,9 +52,12 @@ export class SqliteWriter implements ThreadWriter {
     return this.#deps.inMemory;
   }
 
-  async append(entries: LogEntry[], { patch, durable = false }: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
+  async append(entries: LogEntry[], { patch, partials = [], dropped = [], durable = false }: WriteChanges = {}): Promise<void> {
     const append = () => {
       const database = this.#deps.database();
+      for (const item of partials) database.partials.put(this.threadId, { savedAtMs: this.#deps.now(), item });
+      for (const itemId of dropped) database.partials.remove(this.threadId, itemId);
+      if (entries.length === 0 && patch === undefined) return;
       const [before, tip] = [this.#tip, this.#tip + entries.length];
       if (!database.threads.advance(this.threadId, before, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
       database.logs.append(this.#logId, before, entries);
@@ -65,16 +68,6 @@ export class SqliteWriter implements ThreadWriter {
       this.#tip += entries.length;
     });
     if (durable) await this.#deps.makeDurable(this.threadId, () => this.#undo(entries.length));
-  }
-
-  savePartial(item: StoredItem): Promise<void> {
-    return this.#write(() => this.#deps.database().partials.put(this.threadId, { savedAtMs: this.#deps.now(), item }));
-  }
-
-  dropPartials(itemIds: readonly string[]): Promise<void> {
-    return this.#write(() => {
-      for (const itemId of itemIds) this.#deps.database().partials.remove(this.threadId, itemId);
-    });
   }
 
   get tail(): LogTail {
@@ -108,7 +101,7 @@ export class SqliteWriter implements ThreadWriter {
     this.#tip = tip;
   }
 
-  async #write(work: () => void, committed = () => {}): Promise<void> {
+  async #write(work: () => void, committed: () => void): Promise<void> {
     const run = () => {
       // Once more, because the write may have waited.
       this.#assertOpen();

@@ -1,5 +1,5 @@
 import { writerClosed } from '../../store-error.ts';
-import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../../thread-store.ts';
+import type { LogEntry, ThreadWriter, WriteChanges } from '../../thread-store.ts';
 import type { WriterHandle, WriterMethod } from './store-call.ts';
 import type { StoreThread } from './store-thread.ts';
 
@@ -25,16 +25,8 @@ export class RemoteWriter implements ThreadWriter {
     this.#start = thread.starts;
   }
 
-  append(entries: LogEntry[], options: { patch?: ThreadPatch; durable?: boolean } = {}): Promise<void> {
-    return this.#call('append', [entries, options]);
-  }
-
-  savePartial(item: StoredItem): Promise<void> {
-    return this.#call('savePartial', [item]);
-  }
-
-  dropPartials(itemIds: readonly string[]): Promise<void> {
-    return this.#call('dropPartials', [itemIds]);
+  append(entries: LogEntry[], changes: WriteChanges = {}): Promise<void> {
+    return this.#call('append', [entries, changes]);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,44 @@
+import type { Announcement } from '../protocol/announcement.ts';
+import type { LogEntry, StoredItem, ThreadPatch } from '../store/thread-store.ts';
+
+/** One step of a thread: what is stored, and what is announced after that. */
+export interface Step {
+  entries?: LogEntry[];
+  patch?: ThreadPatch;
+  /** Whether the step must survive a crash of the machine, not only of the process. */
+  durable?: boolean;
+  /** An item that has begun and not completed, with its content so far. */
+  partial?: StoredItem;
+  /** Items that had begun and are discarded, because the model is asked again. */
+  dropped?: readonly StoredItem[];
+  announce?: Announcement[];
+}
+
+/** The part of a step that several parts can contribute to: the entries to store, and the announcements that follow. */
+export type StepAddition = Pick<Step, 'entries' | 'patch' | 'announce'>;
+
+/** Merges steps into one. Later patches win; entries and announcements keep their order. */
+export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Required<Pick<Step, 'announce'>> {
+  const merged: StepAddition & Required<Pick<Step, 'announce'>> = { announce: [] };
+  for (const { patch, entries, announce } of steps) {
+    if (patch !== undefined) merged.patch = { ...merged.patch, ...patch };
+    if (entries !== undefined) merged.entries = [...(merged.entries ?? []), ...entries];
+    if (announce !== undefined) merged.announce.push(...announce);
+  }
+  return merged;
+}
+
+/** Steps that follow each other: after one that failed, the outbox fails those behind it, with the same error. */
+export class StepSequence {
+  #failure: { error: unknown } | null = null;
+
+  /** Why the sequence has failed; null: it has not. */
+  get failure(): { error: unknown } | null {
+    return this.#failure;
+  }
+
+  /** For the outbox. The first failure counts. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+  }
+}
