@@ -81,7 +81,7 @@ function openedStore(opened: OpenedDatabase, { file, pid, clock, connect, log }:
     const disk = new ThreadDatabase(db, { inMemory: false, log });
     const held = new HeldLogs(db, disk.discarded);
     const leases = new Leases(db, { folder: join(dirname(file), WRITERS_FOLDER), pid, connect, held });
-    return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, pid, clock, log }) };
+    return { opened, disk, leases, watch: opened.readOnly ? null : watchOf(db, { file, clock, log }) };
   } catch (error) {
     opened.close();
     throw error;

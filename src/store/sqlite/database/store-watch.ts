@@ -1,16 +1,17 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../../base/clock.ts';
-import { namesInProc, readProc } from '../../../base/files/read-proc.ts';
+import { namesInProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
 import { StoreError } from '../../store-error.ts';
 import { ownsWal, pagesOf } from '../wal/set-aside-foreign-wal.ts';
 import { markOf } from '../wal/wal-mark.ts';
 import { WalMarker } from '../wal/wal-marker.ts';
+import { findOwnLock, isHeld, type OwnLock } from './own-lock.ts';
 
 /** The locks are looked at after this time, if the store is used. */
 const LOCKS_MS = 1_000;
-/** The system's list of locks can lack one if others change while it is read, and a page can be half written. */
+/** A page can be half written. */
 const LOOKS = 3;
 /** The files that a process with an open database has locked or writes to. */
 const ENDS = ['', '-wal', '-shm'];
@@ -21,7 +22,6 @@ const SHARED_BYTE = 0x40000002;
 export interface StoreWatchOptions {
   /** The database file, which is open. */
   file: string;
-  pid: number;
   clock: Clock;
   log: Log;
   db: Database;
@@ -35,8 +35,8 @@ export class StoreWatch {
   readonly #options: StoreWatchOptions;
   /** The identities of the open files, by their paths. */
   readonly #files: ReadonlyMap<string, string>;
-  /** The inodes of the files that are locked for good, by their paths. Empty where the system does not show the locks. */
-  readonly #locked = new Map<string, number>();
+  /** The locks on the files that are locked for good, by the paths of the files. Empty where the system does not show the locks. */
+  readonly #locks = new Map<string, OwnLock>();
   #locksSeenMs: number;
   #told: string | null = null;
   #mayRescue = false;
@@ -66,10 +66,10 @@ export class StoreWatch {
 
   /** From now on this process has the files locked. Does nothing where the system does not show the locks. */
   holds(...paths: readonly string[]): void {
-    const locks = this.#locks();
     for (const path of paths) {
       const inode = look(path)?.ino;
-      if (inode !== undefined && isLocked(locks, path, inode)) this.#locked.set(path, inode);
+      const lock = inode === undefined ? null : findOwnLock(inode, path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE);
+      if (lock !== null) this.#locks.set(path, lock);
     }
   }
 
@@ -138,34 +138,17 @@ export class StoreWatch {
   #unlocked(): string | null {
     const { clock, file } = this.#options;
     const nowMs = clock.monotonic();
-    if (this.#locked.size === 0 || nowMs - this.#locksSeenMs < LOCKS_MS) return null;
-    for (let looks = 0; looks < LOOKS; looks++) {
-      const locks = this.#locks();
-      if ([...this.#locked].some(([path, inode]) => !isLocked(locks, path, inode))) continue;
-      this.#locksSeenMs = nowMs;
-      return null;
+    if (nowMs - this.#locksSeenMs < LOCKS_MS) return null;
+    for (const [path, lock] of this.#locks) {
+      // Another connection of this process may have taken the lock meanwhile.
+      const current = isHeld(lock) ? lock : findOwnLock(lock.inode, lock.byte);
+      if (current === null)
+        return `this process has lost its locks on ${file}, because something in it opened and closed the file outside of heddle: restart it`;
+      this.#locks.set(path, current);
     }
-    return `this process has lost its locks on ${file}, because something in it opened and closed the file outside of heddle: restart it`;
+    this.#locksSeenMs = nowMs;
+    return null;
   }
-
-  /** All locks of this process. Without devices: some file systems show other ones there than elsewhere. */
-  #locks(): Lock[] {
-    const own = new RegExp(`^\\d+: POSIX +\\S+ +\\S+ ${this.#options.pid} \\w+:\\w+:(\\d+) (\\d+) (\\d+|EOF)`, 'gm');
-    const found = (readProc('/proc/locks', 'latin1') ?? '').matchAll(own);
-    return [...found].map(([, inode, first, last]) => ({ inode: Number(inode), first: Number(first), last: Number(last) }));
-  }
-}
-
-interface Lock {
-  inode: number;
-  first: number;
-  /** NaN: the end of the file. */
-  last: number;
-}
-
-function isLocked(locks: readonly Lock[], path: string, inode: number): boolean {
-  const byte = path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE;
-  return locks.some((lock) => lock.inode === inode && lock.first <= byte && !(lock.last < byte));
 }
 
 /** The descriptor by which SQLite has a file open: closing another one would drop the locks. Null where the system does not show it. */
