@@ -29,7 +29,7 @@ const HANDLER_FILES_MAX = 24;
  * its name.
  */
 const FS_FOR_ALL =
-  'access accessSync chmodSync closeSync constants existsSync fdatasync fstatSync fsyncSync ftruncateSync lstat mkdir mkdirSync ' +
+  'access accessSync chmodSync closeSync constants existsSync fdatasync fdatasyncSync fstatSync fsyncSync ftruncateSync lstat mkdir mkdirSync ' +
   'mkdtempSync readSync rmdir rmdirSync stat watch writeSync';
 /**
  * The files that may use others, and why. All other files read and write with `src/base/files/`, which never opens a file of

@@ -23,7 +23,7 @@ function listening(home: TempHome, syncFile?: SyncFile): { store: ThreadStore; s
   const verbose = (sql: unknown) => void statements.push(String(sql));
   const connect: Connect = (file, options) =>
     neverCollect(new Database(file, { ...options, ...(file.endsWith('heddle.db') && { verbose }) }));
-  const store = home.open(connect, syncFile === undefined ? {} : { syncFile });
+  const store = home.open(connect, syncFile === undefined ? {} : { walSync: { sync: syncFile } });
   return { store, statements };
 }
 

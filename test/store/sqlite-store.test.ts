@@ -332,7 +332,7 @@ test('a durable append is on the disk when it resolves, others are left to the n
   // The inode of the WAL, because SQLite may flush it with another descriptor.
   const syncFile = async (descriptor: number) =>
     void steps.push(fstatSync(descriptor).ino === statSync(`${home.file}-wal`).ino ? 'flush' : '?');
-  const writer = await threadWithTurns(home.open(connect, { syncFile }), 1, ['t1']);
+  const writer = await threadWithTurns(home.open(connect, { walSync: { sync: syncFile } }), 1, ['t1']);
   steps.length = 0;
   await writer.append([turnStarted('t2')]);
   expect(steps).toEqual(['COMMIT']);

@@ -40,7 +40,7 @@ import { listThreads } from './threads/list-threads.ts';
 import { openWriter } from './threads/open-writer.ts';
 import { resumeWriter } from './threads/resume-writer.ts';
 import { revertThread } from './threads/revert-thread.ts';
-import type { SyncFile } from './wal/wal-sync.ts';
+import type { WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface SqliteStoreOptions extends DatabasePlaces {
   clock: Clock;
@@ -56,7 +56,7 @@ export interface SqliteStoreOptions extends DatabasePlaces {
   /** For tests: measures the waiting for locks of other processes. */
   waitClock?: Clock;
   /** For tests. */
-  syncFile?: SyncFile;
+  walSync?: WalSyncOptions;
 }
 
 /** The pause between two attempts to open a database that another process has locked. */

@@ -2,11 +2,11 @@ import { isFileDamage } from './as-store-error.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
 import { fileIdentity } from './maintenance/mend-database.ts';
 import { closeStore, type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
-import { type SyncFile, WalSync } from './wal/wal-sync.ts';
+import { WalSync, type WalSyncOptions } from './wal/wal-sync.ts';
 
 export interface StoreFileOptions extends OpenStoreOptions {
   /** For tests. */
-  syncFile?: SyncFile;
+  walSync?: WalSyncOptions;
 }
 
 interface StoreFileDeps {
@@ -33,7 +33,7 @@ export class StoreFile {
     this.#takeAgain = takeAgain;
     this.#opener = new StoreOpener(options);
     this.#current = this.#opener.open();
-    this.#walSync = new WalSync(options.file, options.syncFile);
+    this.#walSync = new WalSync(options.file, options.walSync);
     this.#leaveRequests = new LeaveRequests({ ...options, onRequest });
   }
 
@@ -95,7 +95,7 @@ export class StoreFile {
     this.#current = store;
     // The WAL is another file if the last connection to it was closed.
     void this.#walSync.close();
-    this.#walSync = new WalSync(this.#options.file, this.#options.syncFile);
+    this.#walSync = new WalSync(this.#options.file, this.#options.walSync);
   }
 
   /** Closes the file, and lets `open` open it again. */
