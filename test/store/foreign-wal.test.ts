@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -66,6 +66,23 @@ describe('a database that was laid by hand over another one, whose WAL a kill le
       expect(isSound(after)).toBe(true);
     },
   );
+});
+
+test('a WAL that has nothing but the removal of deleted threads is set aside, too', async () => {
+  const home = tempHome();
+  const store = home.open();
+  await threadWithTurns(store, 1, ['t1']);
+  await threadWithTurns(store, 2, ['t1', 't2']);
+  checkpoint(home, 'TRUNCATE');
+  const backup = join(home.folder, 'backup');
+  copyFileSync(home.file, backup);
+  await store.deleteThread(idOf(2));
+  checkpoint(home);
+  home.clock.advance(1_050);
+  const after = killedAndReplaced(home, backup);
+  expect(statSync(`${after.file}-wal`).size).toBeGreaterThan(0);
+  expect(await ids(after.open())).toEqual([1, 2].map(idOf));
+  expect(stale(after)).toHaveLength(1);
 });
 
 const STEPS = {
