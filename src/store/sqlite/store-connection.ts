@@ -245,7 +245,8 @@ export class StoreConnection {
     const kept = writers.filter(({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId));
     if (kept.length === 0 && this.#holding.size === 0) return;
     this.writeAsOwner(this.disk, () => {
-      for (const { threadId } of kept) this.#store.leases.take(threadId);
+      // A thread that another process has taken meanwhile stays there, and its writer here is refused.
+      for (const { threadId } of kept) if (!this.#store.leases.isHeldElsewhere(threadId)) this.#store.leases.take(threadId);
       for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
     });
   }
