@@ -1,12 +1,13 @@
 import { type Stats, statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../../base/clock.ts';
-import { namesInProc, readProc } from '../../../base/files/read-proc.ts';
+import { namesInProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
 import { StoreError } from '../../store-error.ts';
 import { ownsWal, pagesOf } from '../wal/set-aside-foreign-wal.ts';
 import { markOf } from '../wal/wal-mark.ts';
 import { WalMarker } from '../wal/wal-marker.ts';
+import { type PosixLock, posixLocks } from './posix-locks.ts';
 
 /** The locks are looked at after this time, if the store is used. */
 const LOCKS_MS = 1_000;
@@ -148,24 +149,14 @@ export class StoreWatch {
     return `this process has lost its locks on ${file}, because something in it opened and closed the file outside of heddle: restart it`;
   }
 
-  /** All locks of this process. Without devices: some file systems show other ones there than elsewhere. */
-  #locks(): Lock[] {
-    const own = new RegExp(`^\\d+: POSIX +\\S+ +\\S+ ${this.#options.pid} \\w+:\\w+:(\\d+) (\\d+) (\\d+|EOF)`, 'gm');
-    const found = (readProc('/proc/locks', 'latin1') ?? '').matchAll(own);
-    return [...found].map(([, inode, first, last]) => ({ inode: Number(inode), first: Number(first), last: Number(last) }));
+  #locks(): PosixLock[] {
+    return (posixLocks() ?? []).filter(({ pid }) => pid === this.#options.pid);
   }
 }
 
-interface Lock {
-  inode: number;
-  first: number;
-  /** NaN: the end of the file. */
-  last: number;
-}
-
-function isLocked(locks: readonly Lock[], path: string, inode: number): boolean {
+function isLocked(locks: readonly PosixLock[], path: string, inode: number): boolean {
   const byte = path.endsWith('-shm') ? SHM_BYTE : SHARED_BYTE;
-  return locks.some((lock) => lock.inode === inode && lock.first <= byte && !(lock.last < byte));
+  return locks.some((lock) => lock.inode === inode && lock.first <= byte && lock.last >= byte);
 }
 
 /** The descriptor by which SQLite has a file open: closing another one would drop the locks. Null where the system does not show it. */

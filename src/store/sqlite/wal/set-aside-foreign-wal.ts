@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
-import { readProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
+import { posixLocks } from '../database/posix-locks.ts';
 import { markIn, markOf, NO_TOKEN, type ReadPage, type WalMark } from './wal-mark.ts';
 
 const WAL_MAGIC = 0x377f0682;
@@ -55,10 +55,8 @@ function ownsFile(file: string, wal: string): boolean {
 
 /** Whether a process, also this one, has the database open. True where the system does not tell. */
 function isOpenAnywhere(file: string): boolean {
-  const locks = readProc('/proc/locks', 'latin1');
-  if (locks === null) return true;
   const inodes = [file, `${file}-shm`].map((path) => statSync(path, { throwIfNoEntry: false })?.ino);
-  return [...locks.matchAll(/ \w+:\w+:(\d+) /g)].some(([, inode]) => inodes.includes(Number(inode)));
+  return posixLocks()?.some(({ inode }) => inodes.includes(inode)) ?? true;
 }
 
 /** Reads the pages of an open database file. */
