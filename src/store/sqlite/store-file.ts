@@ -1,6 +1,6 @@
 import { isFileDamage } from './as-store-error.ts';
+import { fileIdentity } from './database/file-identity.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
-import { fileIdentity } from './maintenance/mend-database.ts';
 import { closeStore, type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
 import { type SyncFile, WalSync } from './wal/wal-sync.ts';
 

@@ -3,13 +3,14 @@ import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
 import { isFileDamage } from './as-store-error.ts';
+import { fileIdentity } from './database/file-identity.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import { StoreWatch, type StoreWatchOptions } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import { describeRepair } from './maintenance/losses.ts';
-import { fileIdentity, mendDatabase } from './maintenance/mend-database.ts';
+import { mendDatabase } from './maintenance/mend-database.ts';
 
 export interface OpenStoreOptions extends DatabaseFiles {
   clock: Clock;

@@ -9,6 +9,7 @@ import { asStoreError, isFileDamage } from '../as-store-error.ts';
 import { type Connect, loadSqlite } from '../connect/load-sqlite.ts';
 import type { NodeVersions } from '../connect/native-build-problem.ts';
 import { FILE_FORMAT } from '../database/create-draft.ts';
+import { fileIdentity } from '../database/file-identity.ts';
 import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
 import { enterInOrder, putInOrder } from '../database/open-database.ts';
@@ -16,7 +17,6 @@ import { swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { checkDatabase } from './check-database.ts';
 import type { Repair } from './losses.ts';
-import { fileIdentity } from './mend-database.ts';
 import { removeDraft } from './remove-draft.ts';
 import { repairDatabase } from './repair-database.ts';
 
