@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { activeWriter, threadNotFound } from '../store-error.ts';
 import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
@@ -232,6 +233,8 @@ export class StoreConnection {
     if (this.#holding.size > 0) closing.push(this.#release({}, () => this.write(this.disk, () => this.#store.leases.releaseAll())));
     this.queue.close();
     await Promise.all(closing);
+    // The flushes of what was just committed begin.
+    await nextRound();
     await this.#file.settle();
     this.#idleWork.close();
     await this.#sweeping;
