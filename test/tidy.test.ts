@@ -64,6 +64,7 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
   'src/sandbox/processes/terminals.ts': { uses: 'openSync', because: "opens the server's own terminals" },
   'src/store/sqlite/database/copy-database.ts': { uses: 'copyFileSync rmSync statSync', because: "heddle's own database" },
   'src/store/sqlite/database/create-draft.ts': { uses: 'openSync', because: 'creates a file with a new name' },
+  'src/store/sqlite/database/file-identity.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/database/gate.ts': { uses: 'openSync rmSync statSync', because: "heddle's own lock files" },
   'src/store/sqlite/database/leases.ts': { uses: 'openSync rmSync', because: "heddle's own lock files" },
   'src/store/sqlite/database/migrate.ts': { uses: 'readdirSync readFileSync', because: 'reads what heddle is installed with' },
@@ -71,7 +72,6 @@ const FS_FOR_SOME: Record<string, { uses: string; because: string }> = {
     uses: 'copyFileSync linkSync openSync rmSync statSync',
     because: "heddle's own database",
   },
-  'src/store/sqlite/maintenance/mend-database.ts': { uses: 'statSync', because: "heddle's own database" },
   'src/store/sqlite/maintenance/remove-draft.ts': { uses: 'rmSync', because: 'a database that has no name yet' },
   'src/store/sqlite/maintenance/repair-database.ts': {
     uses: 'copyFileSync openSync statSync',

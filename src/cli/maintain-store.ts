@@ -1,3 +1,4 @@
+import type { Log } from '../base/log.ts';
 import { showText } from '../base/text/show-text.ts';
 import { describeRepair } from '../store/sqlite/maintenance/losses.ts';
 import { type MaintenanceOptions, StoreMaintenance } from '../store/sqlite/maintenance/store-maintenance.ts';
@@ -37,7 +38,8 @@ export async function maintainStore(
   { print, complain, progress }: Terminal,
 ): Promise<boolean> {
   const show = (text: string) => progress?.(`${CLEAR_LINE}${text}`);
-  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, onProgress: (text) => show(`${showText(text)} …`) });
+  const log = complainingLog((text) => complain(`heddle: ${showText(text)}\n`));
+  const maintenance = new StoreMaintenance({ file, migrationsDir, nodeVersions, log, onProgress: (text) => show(`${showText(text)} …`) });
   try {
     const { isWell, fields, text } = await perform(maintenance, { action, target: target ?? '', file });
     show('');
@@ -51,6 +53,14 @@ export async function maintainStore(
     else complain(`heddle: ${showText(message, { multiline: true })}\n`);
     return false;
   }
+}
+
+/** A log for a person, who is told the warnings and errors only. */
+function complainingLog(complain: (text: string) => void): Log {
+  const tell = (...[first, text]: [object, string] | [string, undefined?]) =>
+    complain(typeof first === 'string' ? first : `${text} ${JSON.stringify(first)}`);
+  const ignore = () => {};
+  return { debug: ignore, info: ignore, warn: tell, error: tell };
 }
 
 async function perform(

@@ -55,6 +55,10 @@ export function activeWriter(threadId: string, pid: number): StoreError {
   return new StoreError('active_writer', `thread ${threadId} already has an active writer (pid ${pid})`, { pid });
 }
 
+export function storeClosed(file: string): StoreError {
+  return new StoreError('store_failed', `${file} cannot be used (the store is closed)`);
+}
+
 export function writerClosed(threadId: string): StoreError {
   return new StoreError('store_failed', `the writer of thread ${threadId} is closed`, { threadId });
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { ThreadStore } from '../../src/store/thread-store.ts';
+import type { LogEntry, ThreadStore } from '../../src/store/thread-store.ts';
+import { fillThread, openStore } from '../store/fill-thread.ts';
 import {
   agentMessage,
   idOf,
@@ -11,7 +12,7 @@ import {
   turnEntries,
   turnStarted,
 } from '../store/samples.ts';
-import { COMMON_WORD, fillThreads, openStore, RARE_WORD } from './fill-threads.ts';
+import { COMMON_WORD, fillThreads, RARE_WORD } from './fill-threads.ts';
 import type { ServerProcess } from './server-process.ts';
 import { median } from './table.ts';
 import { type Bench, newHome, PROMPT, type Subject, startServer, stop } from './workloads.ts';
@@ -38,7 +39,6 @@ export interface GrowthOptions extends Run {
 }
 
 const TIMES = 7;
-const TURNS_A_WRITE = 100;
 /** Threads of the same content, for what can be measured only once in each. */
 const COPIES = 3;
 const ITEMS_OF_A_SIZE = 40;
@@ -106,19 +106,18 @@ async function byThreads(count: number, { subject, bench }: Run): Promise<Costs>
 }
 
 async function byTurns(count: number, run: Run): Promise<Costs> {
-  return costsOfHistory(run, (store, number) => fillTurns(store, { number, count, home: run.bench.folder }));
+  return costsOfHistory(run, (store, number) => fillThread(store, recordOf(number, run.bench.folder), turnsOf(number, count)));
 }
 
 async function byBytes(bytes: number, run: Run): Promise<Costs> {
   return costsOfHistory(run, async (store, number) => {
-    const writer = await store.createThread(recordOf(number, run.bench.folder));
-    for (let item = 0; item < ITEMS_OF_A_SIZE; item++) {
+    const turns = Array.from({ length: ITEMS_OF_A_SIZE }, (_, item) => {
       const turnId = turnIdOf(number, item);
       const text = `${turnId} ${'x'.repeat(bytes)}`;
       const model = { kind: 'model' as const, turnId, item: modelMessage(text.slice(0, 1_000)) };
-      await writer.append([turnStarted(turnId), itemEntry(turnId, agentMessage(`${turnId} answer`, text)), model, turnEnded(turnId)]);
-    }
-    await writer.close();
+      return [turnStarted(turnId), itemEntry(turnId, agentMessage(`${turnId} answer`, text)), model, turnEnded(turnId)];
+    });
+    await fillThread(store, recordOf(number, run.bench.folder), turns);
   });
 }
 
@@ -126,7 +125,7 @@ async function byForks(depth: number, run: Run): Promise<Costs> {
   let made = 1_000;
   return costsOfHistory(run, async (store, number) => {
     let source = ++made;
-    await fillTurns(store, { number: source, count: 1, home: run.bench.folder });
+    await fillThread(store, recordOf(source, run.bench.folder), turnsOf(source, 1));
     for (let level = 1; level <= depth; level++) {
       const fork = level === depth ? number : ++made;
       const writer = await store.forkThread(idOf(source), null, recordOf(fork, run.bench.folder));
@@ -173,17 +172,12 @@ async function costsOfHistory({ subject, bench }: Run, fill: (store: ThreadStore
   return costs;
 }
 
-async function fillTurns(store: ThreadStore, { number, count, home }: { number: number; count: number; home: string }): Promise<void> {
-  const writer = await store.createThread(recordOf(number, home));
-  for (let turn = 0; turn < count; turn += TURNS_A_WRITE) {
-    const length = Math.min(TURNS_A_WRITE, count - turn);
-    await writer.append(Array.from({ length }, (_, index) => turnEntries(turnIdOf(number, turn + index))).flat());
-  }
-  await writer.close();
-}
-
 function recordOf(number: number, cwd: string) {
   return threadRecord(number, { settings: { ...settings, modelProvider: 'bench', cwd } });
+}
+
+function turnsOf(number: number, count: number): LogEntry[][] {
+  return Array.from({ length: count }, (_, turn) => turnEntries(turnIdOf(number, turn)));
 }
 
 function turnIdOf(number: number, turn: number): string {

@@ -1,7 +1,5 @@
-import { dirname, join } from 'node:path';
-import { systemClock } from '../../src/base/clock.ts';
-import { createSqliteStore } from '../../src/store/sqlite/create-sqlite-store.ts';
 import type { LogEntry } from '../../src/store/thread-store.ts';
+import { fillThread, openStore } from '../store/fill-thread.ts';
 import {
   agentMessage,
   idOf,
@@ -26,25 +24,17 @@ interface History {
 
 /** Stores a thread with long messages in a home, which a server may have open. */
 export async function fillHistory(home: string, { thread, turns, messages, chars }: History): Promise<void> {
-  const ignore = () => {};
-  const store = createSqliteStore({
-    file: join(home, 'heddle.db'),
-    migrationsDir: join(dirname(dirname(import.meta.dirname)), 'migrations'),
-    tempDir: home,
-    clock: systemClock,
-    log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    pid: process.pid,
-  });
   const text = 'x'.repeat(chars);
-  const writer = await store.createThread(threadRecord(thread, { settings: { ...settings, cwd: home } }));
-  for (let turn = 1; turn <= turns; turn++) {
-    const turnId = `${idOf(thread)} turn ${turn}`;
-    const said = Array.from({ length: messages }, (_, index): LogEntry[] => [
-      itemEntry(turnId, agentMessage(`${turnId} answer ${index}`, text)),
+  const turnsOf = Array.from({ length: turns }, (_, index): LogEntry[] => {
+    const turnId = `${idOf(thread)} turn ${index + 1}`;
+    const said = Array.from({ length: messages }, (__, answer): LogEntry[] => [
+      itemEntry(turnId, agentMessage(`${turnId} answer ${answer}`, text)),
       { kind: 'model', turnId, item: { ...modelMessage(text), role: 'assistant', content: [{ type: 'output_text', text }] } as never },
     ]);
     const asked: LogEntry[] = [itemEntry(turnId, userMessage(`${turnId} question`)), { kind: 'model', turnId, item: modelMessage('hi') }];
-    await writer.append([turnStarted(turnId), ...asked, ...said.flat(), turnEnded(turnId)]);
-  }
+    return [turnStarted(turnId), ...asked, ...said.flat(), turnEnded(turnId)];
+  });
+  const store = openStore(home);
+  await fillThread(store, threadRecord(thread, { settings: { ...settings, cwd: home } }), turnsOf);
   await store.close();
 }

@@ -1,11 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { StoreMaintenance } from '../../src/store/sqlite/maintenance/store-maintenance.ts';
 import { markOf } from '../../src/store/sqlite/wal/wal-mark.ts';
 import type { ThreadStore } from '../../src/store/thread-store.ts';
 import { everyThread, idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
-import { type TempHome, tempHome } from './temp-home.ts';
+import { migrationsDir, type TempHome, tempHome } from './temp-home.ts';
 
 const ENDS = ['', '-wal', '-shm'];
 
@@ -66,6 +67,60 @@ describe('a database that was laid by hand over another one, whose WAL a kill le
       expect(isSound(after)).toBe(true);
     },
   );
+});
+
+test('a WAL that has nothing but the removal of deleted threads is set aside, too', async () => {
+  const home = tempHome();
+  const store = home.open();
+  await threadWithTurns(store, 1, ['t1']);
+  await threadWithTurns(store, 2, ['t1', 't2']);
+  checkpoint(home, 'TRUNCATE');
+  const backup = join(home.folder, 'backup');
+  copyFileSync(home.file, backup);
+  await store.deleteThread(idOf(2));
+  checkpoint(home);
+  home.clock.advance(1_050);
+  const after = killedAndReplaced(home, backup);
+  expect(statSync(`${after.file}-wal`).size).toBeGreaterThan(0);
+  expect(await ids(after.open())).toEqual([1, 2].map(idOf));
+  expect(stale(after)).toHaveLength(1);
+});
+
+describe('maintenance of a database that was laid by hand over another one', () => {
+  function maintenanceOf(home: TempHome): StoreMaintenance {
+    const { log } = home.options();
+    return new StoreMaintenance({ file: home.file, migrationsDir, nodeVersions: process.versions, log, onProgress: () => {} });
+  }
+
+  test.each(['check', 'vacuum', 'repair', 'backUp'] as const)('%s: the WAL is set aside, and the copy stays as it was', async (what) => {
+    const home = tempHome();
+    const store = home.open();
+    await threadWithTurns(store, 1, ['t1']);
+    checkpoint(home, 'TRUNCATE');
+    const backup = join(home.folder, 'backup');
+    copyFileSync(home.file, backup);
+    await threadWithTurns(store, 2, ['t1', 't2']);
+    checkpoint(home);
+    await store.deleteThread(idOf(1));
+    const after = killedAndReplaced(home, backup);
+    const maintenance = maintenanceOf(after);
+    if (what === 'check') expect(await maintenance.check()).toEqual([]);
+    else if (what === 'vacuum') await maintenance.vacuum();
+    else if (what === 'repair') expect(await maintenance.repair()).toBeNull();
+    else expect(await maintenance.backUp(join(after.folder, 'second'))).toMatchObject({ threads: 1 });
+    expect(after.warnings).toHaveLength(1);
+    expect(stale(after)).toHaveLength(1);
+    expect(await ids(after.open())).toEqual([idOf(1)]);
+  });
+
+  test('vacuum of a damaged database says so', async () => {
+    const home = tempHome();
+    await threadWithTurns(home.open(), 1, ['t1']);
+    await home.closeAll();
+    home.sql((db) => db.exec("UPDATE entry SET payload = '{'"));
+    const message = expect.stringMatching(/^the database is damaged, so it was not compacted: run 'heddle store repair' \(/);
+    await expect(maintenanceOf(home).vacuum()).rejects.toMatchObject({ code: 'store_damaged', message });
+  });
 });
 
 const STEPS = {

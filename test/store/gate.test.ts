@@ -1,8 +1,10 @@
 import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { loadSqlite } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import { loadSqlite, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { enterGate, enterGateAlone, leaveRequestOf, whileOthersLeave } from '../../src/store/sqlite/database/gate.ts';
-import { idOf, threadRecord } from './samples.ts';
+import { idOf, threadRecord, threadWithTurns, turnEntries, turnsInShort, wholeTurn } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
 test('a process is alone only while no other has the database open, and others wait for it and are told its id', async () => {
@@ -41,4 +43,22 @@ test('a request to leave ends with the work, and a stale one of a dead process c
   const { data } = await store.listTurns(idOf(1), { direction: 'asc', view: 'summary' });
   expect(data.map(({ id, status }) => [id, status])).toEqual([['t1', 'inProgress']]);
   expect(readdirSync(`${home.home}/heddle-writers`)).toContain('gate');
+});
+
+test('a thread that another process takes while this one has left stays with that one, and all others go on here', async () => {
+  const home = tempHome();
+  let whileAway = () => {};
+  const store = home.open((file, options) => {
+    if (file === home.file) whileAway();
+    return neverCollect(new Database(file, options));
+  });
+  const [taken, kept] = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const lock = neverCollect(new Database(join(home.home, 'heddle-writers', 'other.lock')));
+  lock.exec('BEGIN EXCLUSIVE');
+  whileAway = () => home.sql((db) => db.exec(`INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'other', 7)`));
+  writeFileSync(`${home.home}/heddle-writers/leave-request`, '');
+  await kept.append(turnEntries('t2'));
+  expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1')]);
+  await expect(taken.append(turnEntries('t2'))).rejects.toMatchObject({ code: 'active_writer', details: { pid: 7 } });
+  lock.close();
 });

@@ -1,8 +1,11 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { commitTogether } from '../../src/store/sqlite/commit-together.ts';
 import { type Connect, neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import type { JoinedWrite } from '../../src/store/sqlite/store-queue.ts';
 import type { SyncFile } from '../../src/store/sqlite/wal/wal-sync.ts';
 import type { ThreadStore, ThreadWriter } from '../../src/store/thread-store.ts';
+import { Gate } from '../support/gate.ts';
 import {
   agentMessage,
   idOf,
@@ -129,4 +132,39 @@ test('two appends of one writer in one moment keep their order', async () => {
   const writer = await home.open().createThread(threadRecord(1));
   await Promise.all([writer.append(turnEntries('t1')), writer.append(turnEntries('t2')), writer.append(turnEntries('t3'))]);
   expect(await turnsInShort(home.open(), idOf(1))).toEqual(['t1', 't2', 't3'].map(wholeTurn));
+});
+
+test('an append that the disk does not take is removed only if nothing was appended behind it', async () => {
+  const home = tempHome();
+  const flush = new Gate();
+  const { store } = listening(home, async () => {
+    await flush.pass();
+    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', syscall: 'fdatasync' });
+  });
+  const writer = await store.createThread(threadRecord(1));
+  const first = writer.append(turnEntries('t1'), { durable: true });
+  await flush.reached;
+  await writer.append(turnEntries('t2'));
+  flush.open();
+  await expect(first).rejects.toMatchObject({ code: 'store_failed' });
+  expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn('t1'), wholeTurn('t2')]);
+  await expect(writer.append(turnEntries('t3'))).rejects.toMatchObject({ message: expect.stringContaining('is closed') });
+});
+
+test('if writes are committed one by one, each is told so before the next one begins', () => {
+  const steps: string[] = [];
+  const write = (key: string): JoinedWrite => ({
+    key,
+    run: () => void steps.push(`${key} runs`),
+    committed: () => void steps.push(`${key} is committed`),
+  });
+  let attempts = 0;
+  const transact = <T>(work: () => T): T => {
+    const result = work();
+    if (++attempts === 1) throw new Error('too large together');
+    return result;
+  };
+  const errors = commitTogether([write('a'), write('b')], { transact, part: (run) => run(), failureOf: (error) => error });
+  expect(errors).toEqual([null, null]);
+  expect(steps).toEqual(['a runs', 'b runs', 'a runs', 'a is committed', 'b runs', 'b is committed']);
 });

@@ -1,9 +1,13 @@
-import { copyFileSync, existsSync, fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, fstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/database/migrate.ts';
+import { BUSY_MS_MAX } from '../../src/store/sqlite/store-queue.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { asFirstVersion } from './first-version.ts';
 import { describeLateItems } from './late-items.contract.ts';
 import {
@@ -36,6 +40,18 @@ describeLateItems('the SQLite store', async () => new TempHome());
 /** Connects as usual, and calls the test with every statement before it runs. */
 function listen(onStatement: (sql: string) => void): Connect {
   return (file, options) => new Database(file, { ...options, verbose: (sql) => onStatement(String(sql)) });
+}
+
+/** The paths of all files that this process has open. Empty where the system does not show them. */
+function openFiles(): string[] {
+  if (!existsSync('/proc/self/fd')) return [];
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return readlinkSync(join('/proc/self/fd', name));
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Connects as usual, and hands the connection to the database to the test. */
@@ -109,6 +125,49 @@ describe('a full disk', () => {
     await home.open().openWriter(idOf(1));
   });
 });
+
+test('a lease that cannot be released for a minute, because another program has the lock, is released with the next one', async () => {
+  const home = tempHome();
+  const waitClock = new FakeClock();
+  const store = home.open(undefined, { waitClock });
+  const writers = [await threadWithTurns(store, 1, ['t1']), await threadWithTurns(store, 2, ['t1'])];
+  const other = neverCollect(new Database(home.file));
+  other.exec('BEGIN IMMEDIATE');
+  const closed = writers[0]?.close();
+  await waitClock.nextTimer();
+  // The last pause may end later than the minute.
+  waitClock.advance(2 * BUSY_MS_MAX);
+  await closed;
+  expect(home.warnings).toEqual(['a lease or logs could not be released; the next release tries again']);
+  other.close();
+  await writers[1]?.close();
+  for (const number of [1, 2]) await home.open().openWriter(idOf(number));
+});
+
+test.each([0, 1, 2, 3, 5, 8, 13])(
+  'calls that are made while a store closes, after %i ticks, are done or refused, and nothing stays open',
+  async (ticks) => {
+    for (const isOpen of [false, true]) {
+      const home = tempHome();
+      await threadWithTurns(home.open(), 1, ['t1']);
+      await home.closeAll();
+      const store = home.open();
+      const appended = store.openWriter(idOf(1)).then((writer) => writer.append(turnEntries('t2'), { durable: true }));
+      const calls = Promise.allSettled([appended, store.createThread(threadRecord(2)), store.updateThread(idOf(1), { name: 'new' })]);
+      if (isOpen) await nextRound();
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      await store.close();
+      const done = (await calls).map((outcome) => outcome.status === 'fulfilled' || outcome.reason.message);
+      expect(done.filter((outcome) => outcome !== true && !outcome.endsWith('cannot be used (the store is closed)'))).toEqual([]);
+      await nextRound();
+      expect(openFiles().filter((path) => path.startsWith(home.folder))).toEqual([]);
+      const [, , renamed] = done;
+      const after = home.open();
+      expect(await turnsInShort(after, idOf(1))).toEqual(done[0] === true ? [wholeTurn('t1'), wholeTurn('t2')] : [wholeTurn('t1')]);
+      expect((await after.getThread(idOf(1)))?.name).toBe(renamed === true ? 'new' : null);
+    }
+  },
+);
 
 describe('the stored data', () => {
   test('has a long string once for all entries that have it', async () => {

@@ -14,7 +14,9 @@ class QueueUnderTest {
     commit: (writes) => {
       if (this.isLocked) return writes.map(busy);
       this.done.push(writes.map(({ key }) => key).join('+'));
-      return writes.map(({ run }) => errorOf(run));
+      const errors = writes.map(({ run }) => errorOf(run));
+      for (const [index, { committed }] of writes.entries()) if (errors[index] === null) committed();
+      return errors;
     },
     lockedFor: (ms) => new Error(`locked for ${ms} ms`),
   });

@@ -125,6 +125,15 @@ describe('a thread that dies', () => {
     expect(await turnsInShort(store, idOf(2))).toEqual([wholeTurn('t1'), wholeTurn('t3')]);
   });
 
+  test('leaves no writer behind that is closed while it is opened again', async () => {
+    const home = workerHome();
+    const { store } = smallStore(home);
+    const writer = await threadWithTurns(store, 2, ['t1']);
+    await expect(overload(store)).rejects.toMatchObject({ code: 'store_failed' });
+    await Promise.allSettled([writer.append(turnEntries('t2')), writer.close()]);
+    await home.open().openWriter(idOf(2));
+  });
+
   test('that cannot start rejects every call with the reason', async () => {
     const home = workerHome();
     const log = new RecordingLog();

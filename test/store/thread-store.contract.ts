@@ -526,6 +526,15 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect((await store.measureItems(idOf(1), { turnId: t(1) })).bytes).toBeLessThan(bytes - 80_000);
       });
 
+      test('the measured items of a turn that was cut off are those that are listed', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1)]);
+        await writer.append([turnStarted(t(2)), itemEntry(t(2), agentMessage('a'))]);
+        await writer.append([], { partials: [storedItem(t(2), agentMessage('b'))] });
+        await writer.close();
+        const { bytes } = await store.listItems(idOf(1), { direction: 'asc' });
+        expect((await store.measureItems(idOf(1), {})).bytes).toBe(bytes);
+      });
+
       test('the entries for the model come in parts, and go on with those that are stored later', async () => {
         const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
         const whole = await modelItems(store, idOf(1));

@@ -10,15 +10,20 @@ export interface CommitDeps {
   failureOf: (error: unknown) => unknown;
 }
 
-/** Commits writes in one transaction. Returns the error of each one that failed, and null for those that are committed. */
+/**
+ * Commits writes in one transaction, and tells those that are committed. Returns the error of each one that failed, and null for the
+ * others. Never throws.
+ */
 export function commitTogether(writes: readonly JoinedWrite[], deps: CommitDeps): unknown[] {
   const [only, second] = writes;
   try {
-    return deps.transact(() => {
+    const errors = deps.transact(() => {
       if (only === undefined || second !== undefined) return writes.map(({ run }) => commitPart(run, deps));
       only.run();
       return [null];
     });
+    for (const [index, { committed }] of writes.entries()) if (errors[index] === null) committed();
+    return errors;
   } catch (error) {
     // A failure of the transaction is the failure of one of the writes, unless it is too much for the disk in any case.
     return second === undefined || isBusy(error) ? writes.map(() => error) : writes.flatMap((write) => commitTogether([write], deps));

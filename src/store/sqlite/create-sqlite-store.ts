@@ -3,7 +3,7 @@ import { type Clock, sleep, systemClock } from '../../base/clock.ts';
 import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Log } from '../../base/log.ts';
 import { type HistoryPage, type ItemQuery, type Page, SLICE_BYTES_MAX, type TurnQuery } from '../page-query.ts';
-import { itemNotFound, StoreError, turnNotFound } from '../store-error.ts';
+import { itemNotFound, storeClosed, turnNotFound } from '../store-error.ts';
 import type {
   ForkPoint,
   LogEntry,
@@ -220,7 +220,7 @@ export class SqliteStore implements ThreadStore {
   }
 
   async #connected(): Promise<StoreConnection> {
-    if (this.#closed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
+    if (this.#closed) throw storeClosed(this.#options.file);
     return this.#connection ?? this.#open();
   }
 

@@ -64,10 +64,12 @@ export class SqliteWriter implements ThreadWriter {
       this.#forgetPartials(entries);
       if (patch !== undefined) database.threads.patch(this.threadId, patch, this.#logId);
     };
+    let end = this.#tip;
     await this.#write(append, () => {
       this.#tip += entries.length;
+      end = this.#tip;
     });
-    if (durable) await this.#deps.makeDurable(this.threadId, () => this.#undo(entries.length));
+    if (durable) await this.#deps.makeDurable(this.threadId, () => this.#undo(end - entries.length, end));
   }
 
   get tail(): LogTail {
@@ -92,11 +94,13 @@ export class SqliteWriter implements ThreadWriter {
     await this.#deps.release(this.threadId);
   }
 
-  /** Removes the last entries of the log. The caller was told that they are not stored, and may store them again. */
-  #undo(count: number): void {
+  /**
+   * Removes the entries behind `tip`, the last of which is at `end`. The caller was told that they are not stored, and may store them
+   * again. Throws if the log has more entries by now.
+   */
+  #undo(tip: number, end: number): void {
     const database = this.#deps.database();
-    const tip = this.#tip - count;
-    if (!database.threads.advance(this.threadId, this.#tip, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
+    if (!database.threads.advance(this.threadId, end, { tip, writtenAtMs: this.#deps.now() })) throw activeWriter(this.threadId, 0);
     database.logs.cut(this.#logId, tip);
     this.#tip = tip;
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { activeWriter, threadNotFound } from '../store-error.ts';
 import { asStoreError, isFileDamage, isReadOnly, locked, readOnly } from './as-store-error.ts';
@@ -161,7 +162,7 @@ export class StoreConnection {
   releaseExcept(threadId: string, logIds: readonly number[]): void {
     if (!this.#holding.has(threadId)) return;
     const kept = logIds.filter((logId) => logId > 0);
-    void this.#release({ threadId }, () => this.#store.leases.hold(threadId, kept));
+    void this.#release({ threadId }, () => this.write(this.disk, () => this.#store.leases.hold(threadId, kept)));
     if (kept.length === 0) this.#holding.delete(threadId);
   }
 
@@ -229,9 +230,11 @@ export class StoreConnection {
 
   async close(): Promise<void> {
     const closing: Promise<unknown>[] = [...this.#writers.values()].map((writer) => writer.close());
-    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.#store.leases.releaseAll()));
+    if (this.#holding.size > 0) closing.push(this.#release({}, () => this.write(this.disk, () => this.#store.leases.releaseAll())));
     this.queue.close();
     await Promise.all(closing);
+    // The flushes of what was just committed begin.
+    await nextRound();
     await this.#file.settle();
     this.#idleWork.close();
     await this.#sweeping;
@@ -245,7 +248,8 @@ export class StoreConnection {
     const kept = writers.filter(({ tail }) => this.#store.disk.threads.endsAt(tail) || this.#lose(tail.threadId));
     if (kept.length === 0 && this.#holding.size === 0) return;
     this.writeAsOwner(this.disk, () => {
-      for (const { threadId } of kept) this.#store.leases.take(threadId);
+      // A thread that another process has taken meanwhile stays there, and its writer here is refused.
+      for (const { threadId } of kept) if (!this.#store.leases.isHeldElsewhere(threadId)) this.#store.leases.take(threadId);
       for (const threadId of this.#holding) this.#store.leases.hold(threadId, this.#logsHeldBy(threadId));
     });
   }
@@ -276,23 +280,24 @@ export class StoreConnection {
     if (database.inMemory) return Promise.resolve();
     this.#released.add(threadId);
     // All writers that are closed in the same moment are released at once.
-    this.#releasing ??= this.#release({ threadId }, () => {
-      this.#releasing = null;
-      for (const id of this.#released) if (!this.#writers.has(id)) this.#store.leases.release(id);
-    }).then((isDone) => {
-      if (isDone) this.#released.clear();
-    });
+    this.#releasing ??= this.#release({ threadId }, () => this.#releaseClosed());
     return this.#releasing;
   }
 
-  /** Releases something. A full disk prevents even this: returns false, and the next release does it, or the end of this process. */
-  async #release(fields: { threadId?: string }, release: () => void): Promise<boolean> {
+  #releaseClosed(): void {
+    this.#releasing = null;
+    this.write(this.disk, () => {
+      for (const id of this.#released) if (!this.#writers.has(id)) this.#store.leases.release(id);
+    });
+    this.#released.clear();
+  }
+
+  /** Releases something. A full disk prevents even this: logs it, and the next release does it, or the end of this process. */
+  async #release(fields: { threadId?: string }, release: () => void): Promise<void> {
     try {
-      await this.queue.write(() => this.guard(() => this.disk.write(release)));
-      return true;
+      await this.queue.write(() => this.guard(release));
     } catch (error) {
       this.#options.log.warn({ ...fields, err: error }, 'a lease or logs could not be released; the next release tries again');
-      return false;
     }
   }
 
@@ -306,7 +311,7 @@ export class StoreConnection {
       await this.#file.flush();
     } catch (cause) {
       try {
-        await this.queue.write(() => this.guard(() => this.disk.write(undo)));
+        await this.queue.write(() => this.guard(() => this.write(this.disk, undo)));
       } catch (error) {
         // The caller believes that these entries are not stored, so this writer must not write behind them.
         void this.#writers.get(threadId)?.close();
@@ -327,8 +332,11 @@ export class StoreConnection {
     });
   }
 
+  /** Removes a part of what no thread needs. Does not count as a write, after which other work would wait. Returns false at the end. */
   #collect(): boolean {
     const databases = this.databases().filter((database) => database.inMemory || !this.#store.opened.readOnly);
-    return databases.map((database) => database.write(() => database.discarded.collect() || database.freePages.giveBack())).includes(true);
+    const collected = databases.map((database) => database.write(() => database.discarded.collect() || database.freePages.giveBack()));
+    this.#store.watch?.committed();
+    return collected.includes(true);
   }
 }

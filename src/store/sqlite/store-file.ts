@@ -1,6 +1,7 @@
+import { storeClosed } from '../store-error.ts';
 import { isFileDamage } from './as-store-error.ts';
+import { fileIdentity } from './database/file-identity.ts';
 import { LeaveRequests } from './database/leave-requests.ts';
-import { fileIdentity } from './maintenance/mend-database.ts';
 import { closeStore, type OpenedStore, type OpenStoreOptions, StoreOpener } from './store-opener.ts';
 import { WalSync, type WalSyncOptions } from './wal/wal-sync.ts';
 
@@ -26,6 +27,7 @@ export class StoreFile {
   #walSync: WalSync;
   /** The file was opened again, and this process's threads are not taken in it yet. */
   #isReturning = false;
+  #isClosed = false;
 
   /** Opens the file. Throws errors of SQLite and the file system, and StoreErrors. */
   constructor(options: StoreFileOptions, { onRequest, takeAgain }: StoreFileDeps) {
@@ -43,6 +45,7 @@ export class StoreFile {
 
   /** Runs `work`. Leaves the file first if another process asks for it. If the file is damaged, repairs it and repeats `work`. */
   mending<T>(work: () => T): T {
+    if (this.#isClosed) throw storeClosed(this.#options.file);
     const { readOnly, db } = this.#current.opened;
     if (readOnly || db.inTransaction) return work();
     // Closed: an earlier attempt to open it again has failed.
@@ -88,6 +91,7 @@ export class StoreFile {
   }
 
   close(): void {
+    this.#isClosed = true;
     closeStore(this.#current);
   }
 

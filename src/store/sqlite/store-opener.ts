@@ -2,20 +2,18 @@ import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import { WRITERS_FOLDER } from '../../base/files/own-file.ts';
-import type { Log } from '../../base/log.ts';
 import { isFileDamage } from './as-store-error.ts';
+import { fileIdentity } from './database/file-identity.ts';
 import { Leases } from './database/leases.ts';
 import { type DatabaseFiles, type OpenedDatabase, openDatabase } from './database/open-database.ts';
 import { StoreWatch, type StoreWatchOptions } from './database/store-watch.ts';
 import { ThreadDatabase } from './database/thread-database.ts';
 import { HeldLogs } from './history/held-logs.ts';
 import { describeRepair } from './maintenance/losses.ts';
-import { fileIdentity, mendDatabase } from './maintenance/mend-database.ts';
-import { setAsideForeignWal } from './wal/set-aside-foreign-wal.ts';
+import { mendDatabase } from './maintenance/mend-database.ts';
 
 export interface OpenStoreOptions extends DatabaseFiles {
   clock: Clock;
-  log: Log;
   pid: number;
   /** Called with a text for the user when a damaged database has been repaired. */
   onRepaired: (message: string) => void;
@@ -44,9 +42,7 @@ export class StoreOpener {
 
   /** Opens the database. If it is damaged, repairs it before. Throws errors of SQLite and the file system, and StoreErrors. */
   open(): OpenedStore {
-    const { file, log } = this.#options;
-    setAsideForeignWal(file, log);
-    const damaged = fileIdentity(file);
+    const damaged = fileIdentity(this.#options.file);
     try {
       return openedStore(openDatabase(this.#options), this.#options);
     } catch (error) {

@@ -16,12 +16,12 @@ export interface JoinedWrite {
   key: string;
   /** Writes, within a transaction. If it throws, nothing of it stays. */
   run(): void;
-  /** Called once the write is committed. */
+  /** Called as soon as the write is committed. Never throws. */
   committed(): void;
 }
 
 export interface StoreQueueDeps {
-  /** Commits writes in one transaction. Returns the error of each one that failed, and null for the others. Never throws. */
+  /** Commits writes in one transaction, and tells them. Returns the error of each one that failed, null for the others. Never throws. */
   commit: (writes: readonly JoinedWrite[]) => unknown[];
   /** Returns the error for a call that has waited too long for the lock of another process. */
   lockedFor: (ms: number) => unknown;
@@ -146,10 +146,8 @@ export class StoreQueue {
     return calls.filter((call, index) => {
       const error = errors[index];
       if (isBusy(error) && !this.#isOverdue(call)) return true;
-      if (error === null) {
-        call.joined?.committed();
-        call.resolve();
-      } else call.reject(isBusy(error) ? this.#locked(call) : error);
+      if (error === null) call.resolve();
+      else call.reject(isBusy(error) ? this.#locked(call) : error);
       return false;
     });
   }

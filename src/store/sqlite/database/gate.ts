@@ -1,11 +1,11 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readProc } from '../../../base/files/read-proc.ts';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { hasErrorCode, systemErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
+import { posixLocks } from './posix-locks.ts';
 
 export interface GateDeps {
   /** The database file. */
@@ -46,8 +46,7 @@ export function inUse(file: string): StoreError {
 /** The ids of the processes that use the database file, ascending. Empty where the system does not tell. */
 function gatePids(file: string): number[] {
   const inode = statSync(gateFile(file), { throwIfNoEntry: false })?.ino;
-  const locks = readProc('/proc/locks')?.matchAll(/^\d+: POSIX +\S+ +\S+ (\d+) \w+:\w+:(\d+) /gm) ?? [];
-  const pids = [...locks].filter(([, , locked]) => Number(locked) === inode).map(([, pid]) => Number(pid));
+  const pids = (posixLocks() ?? []).filter((lock) => lock.inode === inode).map(({ pid }) => pid);
   return [...new Set(pids)].sort((a, b) => a - b);
 }
 

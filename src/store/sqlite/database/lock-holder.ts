@@ -1,5 +1,5 @@
-import { readProc } from '../../../base/files/read-proc.ts';
 import { statOf } from '../../../base/paths/stat-of.ts';
+import { posixLocks } from './posix-locks.ts';
 
 /** The byte of the -shm file that a writer of a database in WAL mode locks. */
 const WRITE_LOCK = 120;
@@ -7,10 +7,7 @@ const WRITE_LOCK = 120;
 /** The process that has the write lock of a database. Null if there is none, or if the system does not tell. */
 export function lockHolder(file: string): number | null {
   const inode = statOf(`${file}-shm`)?.ino;
-  for (const line of readProc('/proc/locks')?.split('\n') ?? []) {
-    const [, pid, , lockedInode, first, last] = /WRITE\s+(\d+) (\w+:\w+):(\d+) (\d+) (\d+|EOF)/.exec(line) ?? [];
-    const holds = Number(first) <= WRITE_LOCK && (last === 'EOF' || Number(last) >= WRITE_LOCK);
-    if (pid !== undefined && holds && Number(lockedInode) === inode) return Number(pid);
-  }
-  return null;
+  const locks = posixLocks() ?? [];
+  const held = locks.find((lock) => lock.inode === inode && lock.isWrite && lock.first <= WRITE_LOCK && lock.last >= WRITE_LOCK);
+  return held?.pid ?? null;
 }

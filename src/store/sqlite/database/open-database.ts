@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, constants, copyFileSync, existsSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import type { Log } from '../../../base/log.ts';
 import { makeFolderSync } from '../../../base/paths/make-folder.ts';
 import { makePrivate } from '../../../base/paths/make-private.ts';
 import { processTag } from '../../../base/process-tag.ts';
@@ -10,6 +11,7 @@ import { StoreError } from '../../store-error.ts';
 import { FileDamage, isReadOnly, newer } from '../as-store-error.ts';
 import { isSafeSqlite, SQLITE_VERSION_MIN } from '../connect/is-safe-sqlite.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
+import { hasForeignWal, setAsideForeignWal } from '../wal/set-aside-foreign-wal.ts';
 import { copyDatabase, databaseStamp } from './copy-database.ts';
 import { createDraft } from './create-draft.ts';
 import { databaseVersion } from './database-version.ts';
@@ -29,6 +31,7 @@ export interface DatabasePlaces {
 
 export interface DatabaseFiles extends DatabasePlaces {
   connect: Connect;
+  log: Log;
 }
 
 export interface OpenedDatabase {
@@ -78,19 +81,29 @@ function openInPlace(files: DatabaseFiles): OpenedDatabase {
   }
 }
 
-/** Enters the gate, once the database is complete: a process may have died while it replaced it. Throws `store_failed`. */
-export function enterInOrder(files: GateDeps): Gate {
-  const gate = enterGate(files, GATE_WAIT_MS);
-  if (!isSwapPending(files.file)) return gate;
+/**
+ * Enters the gate, once the database is complete and has no WAL of another file: a process may have died while it replaced it, and a
+ * person may have replaced it by a copy. Throws `store_failed`, and errors of the file system.
+ */
+export function enterInOrder(deps: GateDeps & { log: Log }): Gate {
+  const { file, log } = deps;
+  const gate = enterGate(deps, GATE_WAIT_MS);
+  if (!isSwapPending(file) && !hasForeignWal(file)) return gate;
   gate.leave();
-  const alone = enterGateAlone(files, GATE_WAIT_MS);
-  if (alone === null) throw inUse(files.file);
+  const alone = enterGateAlone(deps, GATE_WAIT_MS);
+  if (alone === null) throw inUse(file);
   try {
-    finishSwaps(files.file);
+    putInOrder(file, log);
   } finally {
     alone.leave();
   }
-  return enterInOrder(files);
+  return enterInOrder(deps);
+}
+
+/** Finishes what a process that has died had begun, and sets the WAL of another file aside. Call it alone in the gate. */
+export function putInOrder(file: string, log: Log): void {
+  finishSwaps(file);
+  setAsideForeignWal(file, log);
 }
 
 /** Opens an empty database in memory. */

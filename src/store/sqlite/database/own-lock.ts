@@ -1,4 +1,5 @@
-import { namesInProc, readProc } from '../../../base/files/read-proc.ts';
+import { namesInProc } from '../../../base/files/read-proc.ts';
+import { posixLocks } from './posix-locks.ts';
 
 /** A lock of this process on a byte of a file, and the descriptor that has it. */
 export interface OwnLock {
@@ -18,14 +19,8 @@ export function findOwnLock(inode: number, byte: number): OwnLock | null {
   }
 }
 
-/**
- * Whether a lock is still held by its descriptor. The kernel lists the locks of a descriptor in microseconds; for `/proc/locks`, all
- * processors have to meet, which can take 15 ms. Devices are not compared: some file systems show other ones there than elsewhere.
- */
+/** Whether a lock is still held by its descriptor. */
 export function isHeld({ inode, byte, descriptor }: OwnLock): boolean {
-  const locks = (readProc(`/proc/self/fdinfo/${descriptor}`, 'latin1') ?? '').matchAll(LOCK);
-  return [...locks].some(([, locked, first, last]) => Number(locked) === inode && Number(first) <= byte && !(Number(last) < byte));
+  const locks = posixLocks(`/proc/self/fdinfo/${descriptor}`) ?? [];
+  return locks.some((lock) => lock.inode === inode && lock.first <= byte && lock.last >= byte);
 }
-
-/** EOF, which is no number, stands for all bytes that may follow. */
-const LOCK = /^lock:\t\d+: POSIX +\S+ +\S+ \d+ \w+:\w+:(\d+) (\d+) (\d+|EOF)/gm;

@@ -7,6 +7,7 @@ import { StoreError } from '../../store-error.ts';
 import { ownsWal, pagesOf } from '../wal/set-aside-foreign-wal.ts';
 import { markOf } from '../wal/wal-mark.ts';
 import { WalMarker } from '../wal/wal-marker.ts';
+import { fileIdentity, identityOf } from './file-identity.ts';
 import { findOwnLock, isHeld, type OwnLock } from './own-lock.ts';
 
 /** The locks are looked at after this time, if the store is used. */
@@ -47,7 +48,7 @@ export class StoreWatch {
   constructor(options: StoreWatchOptions) {
     this.#options = options;
     const { file, clock } = options;
-    const found = ENDS.map((end) => [file + end, identityAt(file + end)] as const);
+    const found = ENDS.map((end) => [file + end, fileIdentity(file + end)] as const);
     this.#files = new Map(found.flatMap(([path, identity]) => (identity === null ? [] : [[path, identity]])));
     this.#locksSeenMs = clock.monotonic();
     this.holds(file, `${file}-shm`);
@@ -130,7 +131,7 @@ export class StoreWatch {
   #incomplete(path: string): string {
     const { file } = this.#options;
     const text = `${path} was deleted while heddle had it open, so ${file} cannot be written: restart heddle`;
-    const hasNew = [...this.#files].some(([other, open]) => ![null, open].includes(identityAt(other)));
+    const hasNew = [...this.#files].some(([other, open]) => ![null, open].includes(fileIdentity(other)));
     this.#mayRescue = this.#told !== text && !hasNew;
     return text;
   }
@@ -153,9 +154,9 @@ export class StoreWatch {
 
 /** The descriptor by which SQLite has a file open: closing another one would drop the locks. Null where the system does not show it. */
 function descriptorOf(file: string): number | null {
-  const open = identityAt(file);
+  const open = fileIdentity(file);
   try {
-    const name = namesInProc('/proc/self/fd').find((one) => identityAt(`/proc/self/fd/${one}`) === open);
+    const name = namesInProc('/proc/self/fd').find((one) => fileIdentity(`/proc/self/fd/${one}`) === open);
     return name === undefined ? null : Number(name);
   } catch {
     return null;
@@ -164,15 +165,6 @@ function descriptorOf(file: string): number | null {
 
 function look(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false });
-}
-
-function identityAt(path: string): string | null {
-  const stats = look(path);
-  return stats === undefined ? null : identityOf(stats);
-}
-
-function identityOf({ dev, ino }: Stats): string {
-  return `${dev}:${ino}`;
 }
 
 function gone(file: string): string {

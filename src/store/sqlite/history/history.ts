@@ -125,7 +125,7 @@ export class History {
       found.count += count;
       if (count > 0) found.last = { logId: part.logId, ordinal: last };
     }
-    if (found.count < limit) for (const row of this.#tailRows(from, to)) found.bytes += this.#size(row);
+    if (found.count < limit) for (const row of this.#tailRows(from, to).filter(isIn(selection))) found.bytes += this.#size(row);
     return found;
   }
 

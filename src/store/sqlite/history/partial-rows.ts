@@ -130,7 +130,7 @@ export class PartialRows {
   }
 }
 
-/** The first and the last id of the changes of a partial, less one. */
+/** The range of ids that belongs to the changes of a partial. The first one is not used. */
 export function changeIds(number: number): [number, number] {
   return [number * CHANGE_IDS, number * CHANGE_IDS + CHANGE_IDS - 1];
 }

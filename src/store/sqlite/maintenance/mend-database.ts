@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import { StoreError } from '../../store-error.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
+import { fileIdentity } from '../database/file-identity.ts';
 import { enterGateAlone, type Gate, inUse, whileOthersLeave } from '../database/gate.ts';
 import { finishSwaps } from '../database/swap-database.ts';
 import type { Repair } from './losses.ts';
@@ -14,12 +14,6 @@ export interface MendDeps {
   file: string;
   migrationsDir: string;
   connect: Connect;
-}
-
-/** Tells whether a file has been replaced by another one. Null: there is none. */
-export function fileIdentity(file: string): string | null {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
 /**

@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, copyFileSync, existsSync, linkSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import type { Log } from '../../../base/log.ts';
 import { hasErrorCode } from '../../../base/system-error-code.ts';
 import { StoreError } from '../../store-error.ts';
 import { asStoreError, isFileDamage } from '../as-store-error.ts';
 import { type Connect, loadSqlite } from '../connect/load-sqlite.ts';
 import type { NodeVersions } from '../connect/native-build-problem.ts';
 import { FILE_FORMAT } from '../database/create-draft.ts';
+import { fileIdentity } from '../database/file-identity.ts';
 import { enterGateAlone, type Gate, inUse } from '../database/gate.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion } from '../database/migrate.ts';
-import { enterInOrder } from '../database/open-database.ts';
-import { finishSwaps, swapDatabase } from '../database/swap-database.ts';
+import { enterInOrder, putInOrder } from '../database/open-database.ts';
+import { swapDatabase } from '../database/swap-database.ts';
 import { syncFile, syncFolder } from '../database/sync-file.ts';
 import { checkDatabase } from './check-database.ts';
 import type { Repair } from './losses.ts';
-import { fileIdentity } from './mend-database.ts';
 import { removeDraft } from './remove-draft.ts';
 import { repairDatabase } from './repair-database.ts';
 
@@ -25,6 +26,7 @@ export interface MaintenanceOptions {
   migrationsDir: string;
   /** `process.versions`. */
   nodeVersions: NodeVersions;
+  log: Log;
   /** Called with what is done now, such as `copying 40 %`. */
   onProgress: (text: string) => void;
 }
@@ -67,7 +69,7 @@ export class StoreMaintenance {
       try {
         await this.#copyTo(draft, connect);
         this.#options.onProgress('checking the copy');
-        const threads = sealed(draft, { connect, mode: 'DELETE', ...this.#options });
+        const threads = sealed(draft, { connect, mode: 'DELETE', ...this.#options, ifDamaged: damagedSo('no backup was made') });
         giveName(draft, target);
         return { bytes: statSync(target).size, threads };
       } finally {
@@ -88,7 +90,13 @@ export class StoreMaintenance {
         closeSync(openSync(draft, 'wx', 0o600));
         for (const end of ['', '-wal']) if (existsSync(backup + end)) copyFileSync(backup + end, draft + end);
         onProgress('checking the copy');
-        const threads = sealed(draft, { connect, mode: 'WAL', ...this.#options, shownAs: backup });
+        const threads = sealed(draft, {
+          connect,
+          mode: 'WAL',
+          ...this.#options,
+          shownAs: backup,
+          ifDamaged: `${backup} is damaged, so it was not restored`,
+        });
         return { threads, setAside: swapDatabase(file, draft, 'replaced') };
       } finally {
         removeDraft(draft);
@@ -118,7 +126,7 @@ export class StoreMaintenance {
         closeSync(openSync(draft, 'wx', 0o600));
         const bytesBefore = this.#compactInto(draft, connect);
         this.#options.onProgress('checking the copy');
-        sealed(draft, { connect, mode: 'WAL', ...this.#options });
+        sealed(draft, { connect, mode: 'WAL', ...this.#options, ifDamaged: damagedSo('it was not compacted') });
         const old = swapDatabase(file, draft, 'replaced');
         if (old !== null) removeDraft(old);
         return { bytesBefore, bytesAfter: statSync(file).size };
@@ -161,8 +169,9 @@ export class StoreMaintenance {
   }
 
   #enter(connect: Connect): Gate {
-    if (!existsSync(dirname(this.#options.file))) this.#existing();
-    return enterInOrder({ file: this.#options.file, connect });
+    const { file, log } = this.#options;
+    if (!existsSync(dirname(file))) this.#existing();
+    return enterInOrder({ file, connect, log });
   }
 
   #existing(): string {
@@ -172,13 +181,13 @@ export class StoreMaintenance {
   }
 
   #alone<T>(work: (connect: Connect) => Promise<T>): Promise<T> {
-    const { file } = this.#options;
+    const { file, log } = this.#options;
     return this.#guard(async (connect) => {
       if (!existsSync(dirname(file))) throw new StoreError('store_failed', `${dirname(file)} does not exist`);
       const gate = enterGateAlone({ file, connect }, 0);
       if (gate === null) throw inUse(file);
       try {
-        finishSwaps(file);
+        putInOrder(file, log);
         return await work(connect);
       } finally {
         gate.leave();
@@ -196,7 +205,7 @@ export class StoreMaintenance {
   }
 }
 
-/** The problem with a file. */
+/** What is wrong with a file, one sentence each. */
 function findings(file: string, connect: Connect): string[] {
   let db: Database | null = null;
   try {
@@ -215,19 +224,22 @@ interface Seal {
   connect: Connect;
   migrationsDir: string;
   mode: 'DELETE' | 'WAL';
-  /** The file that errors name. */
+  /** What the error of a damaged copy says before its reason. */
+  ifDamaged: string;
+  /** The file that is named if it is of a newer version. */
   shownAs?: string;
 }
 
 /** Makes a copy one file without a WAL, checks all of it, and returns the number of its threads. Throws `store_damaged`. */
-function sealed(draft: string, { connect, migrationsDir, mode, shownAs = draft }: Seal): number {
+function sealed(draft: string, { connect, migrationsDir, mode, ifDamaged, shownAs = draft }: Seal): number {
+  const damaged = (reason: string) => new StoreError('store_damaged', `${ifDamaged} (${reason})`);
   try {
-    if (statSync(draft).size === 0) throw new StoreError('store_damaged', `${shownAs} is empty`);
+    if (statSync(draft).size === 0) throw damaged('it is empty');
     const db = connect(draft, { fileMustExist: true });
     try {
       db.pragma('journal_mode = DELETE');
       const wrong = checkDatabase(db, shownAs);
-      if (wrong.length > 0) throw new StoreError('store_damaged', damageText(shownAs, wrong.join('; ')));
+      if (wrong.length > 0) throw damaged(wrong.join('; '));
       if (mode === 'WAL' && schemaVersion(db) < SCHEMA_VERSION) migrate(db, migrationsDir);
       const threads = Number(db.prepare('SELECT count(*) FROM thread').pluck().get());
       db.pragma(`journal_mode = ${mode}`);
@@ -236,15 +248,13 @@ function sealed(draft: string, { connect, migrationsDir, mode, shownAs = draft }
       db.close();
     }
   } catch (error) {
-    if (isFileDamage(error) && error instanceof Error) throw new StoreError('store_damaged', damageText(shownAs, error.message));
+    if (isFileDamage(error) && error instanceof Error) throw damaged(error.message);
     throw error;
   }
 }
 
-function damageText(file: string, reason: string): string {
-  return file.endsWith('.part')
-    ? `the database is damaged, so no backup was made: run 'heddle store repair' (${reason})`
-    : `${file} is damaged, so it was not restored (${reason})`;
+function damagedSo(consequence: string): string {
+  return `the database is damaged, so ${consequence}: run 'heddle store repair'`;
 }
 
 function assertFree(target: string): void {

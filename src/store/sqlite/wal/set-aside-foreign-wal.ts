@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
-import { readProc } from '../../../base/files/read-proc.ts';
 import type { Log } from '../../../base/log.ts';
+import { posixLocks } from '../database/posix-locks.ts';
 import { markIn, markOf, NO_TOKEN, type ReadPage, type WalMark } from './wal-mark.ts';
 
 const WAL_MAGIC = 0x377f0682;
@@ -21,23 +21,26 @@ export function ownsWal(readPage: ReadPage, walFile: string): boolean {
   return marks.some((one) => one.token === token || one.before === token);
 }
 
-/**
- * Sets a WAL aside that was left by another file in the place of the database, before SQLite replays it into this one. Does nothing
- * while any process has the database open. Returns the new path of the WAL, or null. Throws the system's error.
- */
-export function setAsideForeignWal(file: string, log: Log): string | null {
+/** Whether the WAL beside a database was left by another file in its place. False while any process has the database open. */
+export function hasForeignWal(file: string): boolean {
   const wal = `${file}-wal`;
-  if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) <= WAL_HEADER_BYTES) return null;
-  if (statSync(file, { throwIfNoEntry: false }) === undefined || isOpenAnywhere(file)) return null;
-  if (ownsFile(file, wal)) return null;
+  if ((statSync(wal, { throwIfNoEntry: false })?.size ?? 0) <= WAL_HEADER_BYTES) return false;
+  return statSync(file, { throwIfNoEntry: false }) !== undefined && !isOpenAnywhere(file) && !ownsFile(file, wal);
+}
+
+/**
+ * Sets a WAL aside that was left by another file in the place of the database, before SQLite replays it into this one. Call it alone
+ * in the gate: otherwise the WAL may be that of a process that has just opened the database. Throws the system's error.
+ */
+export function setAsideForeignWal(file: string, log: Log): void {
+  if (!hasForeignWal(file)) return;
   const aside = `${file}.stale-${new Date().toISOString().replace(/[:.]/g, '-')}-wal`;
-  renameSync(wal, aside);
+  renameSync(`${file}-wal`, aside);
   rmSync(`${file}-shm`, { force: true });
   log.warn(
     { file, aside },
     'the database was replaced by another file, and the WAL of the former one lay beside it: it is set aside, and nothing of it is used',
   );
-  return aside;
 }
 
 function ownsFile(file: string, wal: string): boolean {
@@ -52,10 +55,8 @@ function ownsFile(file: string, wal: string): boolean {
 
 /** Whether a process, also this one, has the database open. True where the system does not tell. */
 function isOpenAnywhere(file: string): boolean {
-  const locks = readProc('/proc/locks', 'latin1');
-  if (locks === null) return true;
   const inodes = [file, `${file}-shm`].map((path) => statSync(path, { throwIfNoEntry: false })?.ino);
-  return [...locks.matchAll(/ \w+:\w+:(\d+) /g)].some(([, inode]) => inodes.includes(Number(inode)));
+  return posixLocks()?.some(({ inode }) => inodes.includes(inode)) ?? true;
 }
 
 /** Reads the pages of an open database file. */

@@ -32,6 +32,7 @@ export class RemoteWriter implements ThreadWriter {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    if (this.#resuming !== null) await this.#resuming.catch(() => {});
     // If the thread has ended, it has no locks.
     if (this.#isHeld()) await this.#thread.call({ method: 'close', args: [], handle: this.#handle });
   }

@@ -70,9 +70,10 @@ class StoreServer {
 
   async #callWriter(handle: number, method: StoreCall['method'], args: readonly unknown[]): Promise<number> {
     const writer = this.#writers.get(handle);
+    if (writer === undefined) throw new Error(`the store has no writer ${handle}`);
     await (writer as unknown as Target)[method]?.(...args);
     if (method === 'close') this.#writers.delete(handle);
-    return writer?.tip ?? 0;
+    return writer.tip;
   }
 
   /** The answers of one moment are one message. */

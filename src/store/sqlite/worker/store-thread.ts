@@ -1,7 +1,7 @@
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import type { Clock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
-import { StoreError } from '../../store-error.ts';
+import { StoreError, storeClosed } from '../../store-error.ts';
 import type { ServedStoreOptions } from './serve-store.ts';
 import { type ErrorData, errorData, errorOf, type StoreAnswer, type StoreCall, type StoreReply } from './store-call.ts';
 
@@ -49,7 +49,7 @@ export class StoreThread {
 
   /** Calls a method of the store, or of a writer by its handle. */
   async call(call: Pick<StoreCall, 'method' | 'args'> & { handle?: number }): Promise<unknown> {
-    if (this.#isClosed) throw new StoreError('store_failed', `${this.#options.file} cannot be used (the store is closed)`);
+    if (this.#isClosed) throw storeClosed(this.#options.file);
     return this.#send(call);
   }
 
