@@ -31,7 +31,7 @@ export async function gitSettings(from: readonly string[], home: string): Promis
     const text = await settingsAt(file);
     const { entries, isUnderstood } = gitConfigEntries(text ?? '');
     if (text === null || !isUnderstood) return null;
-    all.push(...entries);
+    for (const entry of entries) all.push(entry);
     const included = includedFiles(entries, { from: dirname(file), home });
     if (included === null) return null;
     files.push(...included.filter((path) => !files.includes(path)));
