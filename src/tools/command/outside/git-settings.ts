@@ -34,8 +34,10 @@ export async function gitSettings(from: readonly string[], home: string): Promis
     for (const entry of entries) all.push(entry);
     const included = includedFiles(entries, { from: dirname(file), home });
     if (included === null) return null;
-    files.push(...included.filter((path) => !files.includes(path)));
-    if (files.length > FILES_MAX) return null;
+    for (const path of included) {
+      if (!files.includes(path)) files.push(path);
+      if (files.length > FILES_MAX) return null;
+    }
   }
   return { files, entries: all };
 }
