@@ -2,7 +2,8 @@ import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
 import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../git/git-config-entries.ts';
 
-const SETTINGS_BYTES_MAX = 1024 * 1024;
+/** To read the settings in a file of this size takes about 15 ms. */
+const SETTINGS_BYTES_MAX = 256 * 1024;
 const FILES_MAX = 32;
 
 /** Settings of git, from files and from all files that these may include. */
