@@ -25,22 +25,20 @@ interface Place {
  * be read or understood, or if there are more than 32.
  */
 export async function gitSettings(from: readonly string[], home: string): Promise<GitSettings | null> {
-  const files = [...from];
-  const all: GitConfigEntry[] = [];
-  // The list grows while it is read: settings include further files.
+  const files = new Set(from);
+  const all: (readonly GitConfigEntry[])[] = [];
+  // The set grows while it is read: settings include further files.
   for (const file of files) {
     const text = await settingsAt(file);
     const { entries, isUnderstood } = gitConfigEntries(text ?? '');
     if (text === null || !isUnderstood) return null;
-    for (const entry of entries) all.push(entry);
+    all.push(entries);
     const included = includedFiles(entries, { from: dirname(file), home });
     if (included === null) return null;
-    for (const path of included) {
-      if (!files.includes(path)) files.push(path);
-      if (files.length > FILES_MAX) return null;
-    }
+    for (const path of included) files.add(path);
+    if (files.size > FILES_MAX) return null;
   }
-  return { files, entries: all };
+  return { files: [...files], entries: all.flat() };
 }
 
 /** The files that settings include. Null: one of them is unknown. */
