@@ -97,7 +97,7 @@ async function openWireLog(file: string): Promise<WireLog> {
 
 /** The database in a folder, as every store takes it. */
 function storeFiles(folder: string): DatabasePlaces {
-  return { file: storeFileIn(folder), migrationsDir: join(__dirname, '..', 'migrations'), tempDir: tmpdir() };
+  return { file: storeFileIn(folder), migrationsDir: MIGRATIONS, tempDir: tmpdir() };
 }
 
 async function startPlain(parts: CommonParts, options: ServeOptions): Promise<Service> {

@@ -69,9 +69,9 @@ export class Outbox {
 
   /**
    * Saves an unfinished item. An item is saved once, with its last content, however often that is asked while the store is slow.
-   * Never rejects: the whole item is stored when it completes, and a failure of that is reported.
+   * A failure is ignored: the whole item is stored when it completes, and a failure of that is reported.
    */
-  async savePartial(partial: StoredItem): Promise<void> {
+  savePartial(partial: StoredItem): void {
     const { id } = partial.item;
     const waiting = this.#saves.get(id);
     if (waiting !== undefined) {
@@ -80,7 +80,7 @@ export class Outbox {
     }
     const step: Step = { partial };
     this.#saves.set(id, step);
-    await this.commit(step).catch(() => {});
+    this.commit(step).catch(() => {});
   }
 
   /**
@@ -113,10 +113,14 @@ export class Outbox {
     });
   }
 
-  /** Announces a delta: after the announcements that wait, and at once if there are none. Does nothing once the sequence has failed. */
+  /**
+   * Announces a delta: after the announcements of its sequence that wait, and at once if there are none. Does nothing once the sequence
+   * has failed.
+   */
   announceDelta(announcement: Announcement, sequence: StepSequence): void {
     if (sequence.failure !== null) return;
-    const before = this.#waiting.findLast(isAnnouncing) ?? this.#storing.findLast(isAnnouncing);
+    const isBefore = (waiting: Waiting) => announces(waiting, sequence);
+    const before = this.#waiting.findLast(isBefore) ?? this.#storing.findLast(isBefore);
     if (before === undefined) {
       this.#announce(announcement);
       return;
@@ -158,8 +162,14 @@ export class Outbox {
 
   /** Performs a step, or else something that leaves nothing to do for the caller. */
   #commitOrElse(step: Step, otherwise: (error: unknown) => void): Promise<void> {
-    return new Promise((resolve) => {
-      const failed = (error: unknown) => resolve(new Promise((done) => done(otherwise(error))));
+    return new Promise((resolve, reject) => {
+      const failed = (error: unknown) => {
+        try {
+          resolve(otherwise(error));
+        } catch (other) {
+          reject(other);
+        }
+      };
       this.#add({ step, sequence: null, done: resolve, failed });
     });
   }
@@ -174,6 +184,8 @@ export class Outbox {
   }
 
   #add(waiting: Omit<WaitingStep, 'deltas' | 'isAlone'>): void {
+    // The item may continue. It is then saved again, behind this step.
+    for (const { item } of waiting.step.dropped ?? []) this.#saves.delete(item.id);
     this.#enqueue({ ...waiting, deltas: [], isAlone: false });
   }
 
@@ -203,15 +215,17 @@ export class Outbox {
 
   /** Takes the steps for one write. A long one is taken by itself. */
   #takeSteps(): WaitingStep[] {
-    const [first] = this.#waiting;
-    const isAlone = first !== undefined && 'step' in first && first.isAlone;
+    const taken: WaitingStep[] = [];
     let chars = 0;
-    const end = this.#waiting.findIndex((waiting, index) => {
-      if ('work' in waiting) return true;
+    for (const waiting of this.#waiting) {
+      if ('work' in waiting) break;
       chars += jsonWeight(waiting.step.entries ?? [], SHORT_CHARS_MAX);
-      return index > 0 && (isAlone || waiting.isAlone || chars > SHORT_CHARS_MAX || index === STEPS_TOGETHER_MAX);
-    });
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end) as WaitingStep[];
+      const isAlone = waiting.isAlone || taken[0]?.isAlone === true;
+      if (taken.length > 0 && (isAlone || chars > SHORT_CHARS_MAX || taken.length === STEPS_TOGETHER_MAX)) break;
+      taken.push(waiting);
+    }
+    this.#waiting.splice(0, taken.length);
+    return taken;
   }
 
   async #store(taken: readonly WaitingStep[]): Promise<void> {
@@ -231,13 +245,16 @@ export class Outbox {
       for (const announcement of this.#owedAnnouncements.splice(0)) this.#announce(announcement);
       for (const waiting of steps) this.#finish(waiting);
     } else if (second === undefined) this.#fail(only, failure.error);
-    else this.#waiting.unshift(...steps.map((waiting) => ({ ...waiting, isAlone: true })));
+    else {
+      for (const waiting of steps) waiting.isAlone = true;
+      this.#waiting.unshift(...steps);
+    }
   }
 
   /** Writes steps, and what is owed, in one transaction. Returns the error if nothing was stored, else null. */
   async #write(entries: LogEntry[], waiting: readonly WaitingStep[]): Promise<{ error: unknown } | null> {
     const steps = waiting.map(({ step }) => step);
-    const patches = [this.#owedPatch ?? [], ...steps.map(({ patch }) => patch ?? [])].flat();
+    const patches = [this.#owedPatch, ...steps.map(({ patch }) => patch)].filter((patch) => patch != null);
     try {
       await this.#writer.append(entries, {
         ...(patches.length > 0 && { patch: Object.assign({}, ...patches) as ThreadPatch }),
@@ -272,8 +289,8 @@ export class Outbox {
   }
 }
 
-function isAnnouncing(waiting: Waiting): waiting is WaitingStep {
-  return 'step' in waiting && (waiting.step.announce ?? []).length > 0;
+function announces(waiting: Waiting, sequence: StepSequence): waiting is WaitingStep {
+  return 'step' in waiting && waiting.sequence === sequence && (waiting.step.announce ?? []).length > 0;
 }
 
 /** Whether there is something to store. */

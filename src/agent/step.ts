@@ -30,15 +30,20 @@ export function mergedSteps(steps: readonly StepAddition[]): StepAddition & Requ
 
 /** Steps that follow each other: after one that failed, the outbox fails those behind it, with the same error. */
 export class StepSequence {
-  #failure: { error: unknown } | null = null;
+  readonly #abort = new AbortController();
+
+  /** Aborts when the sequence fails. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
 
   /** Why the sequence has failed; null: it has not. */
   get failure(): { error: unknown } | null {
-    return this.#failure;
+    return this.signal.aborted ? { error: this.signal.reason } : null;
   }
 
   /** For the outbox. The first failure counts. */
   fail(error: unknown): void {
-    this.#failure ??= { error };
+    this.#abort.abort(error);
   }
 }

@@ -36,6 +36,8 @@ export function isInclude({ section, key }: GitConfigEntry): boolean {
   return key === 'path' && (section === 'include' || section === 'includeif');
 }
 
+type Section = Pick<GitConfigEntry, 'section' | 'subsection'>;
+
 class ConfigSyntaxError extends Error {}
 
 class ConfigReader {
@@ -48,14 +50,14 @@ class ConfigReader {
   }
 
   read(entries: GitConfigEntry[]): void {
-    let inside: Pick<GitConfigEntry, 'section' | 'subsection'> = { section: '', subsection: null };
+    let inside: Section = { section: '', subsection: null };
     while (this.#at < this.#text.length) {
       const character = this.#next();
       if (SPACE.test(character)) continue;
       if (this.#skipsComment(character)) continue;
       if (character === '[') inside = this.#section();
       else if (!/[A-Za-z]/.test(character)) throw new ConfigSyntaxError();
-      else entries.push({ ...inside, ...this.#setting(character) });
+      else entries.push(this.#setting(character, inside));
     }
   }
 
@@ -76,7 +78,7 @@ class ConfigReader {
     return true;
   }
 
-  #section(): Pick<GitConfigEntry, 'section' | 'subsection'> {
+  #section(): Section {
     let name = '';
     for (let character = this.#next(); character !== ']'; character = this.#next()) {
       if (SPACE.test(character)) return { section: name, subsection: this.#subsection(character) };
@@ -106,17 +108,17 @@ class ConfigReader {
     return name;
   }
 
-  #setting(first: string): Pick<GitConfigEntry, 'key' | 'value'> {
+  #setting(first: string, { section, subsection }: Section): GitConfigEntry {
     let key = first.toLowerCase();
     let character = this.#next();
     for (; KEY_CHARACTER.test(character); character = this.#next()) key += character.toLowerCase();
     while (character === ' ' || character === '\t') character = this.#next();
-    if (character === '\n') return { key, value: null };
+    if (character === '\n') return { section, subsection, key, value: null };
     if (character !== '=') throw new ConfigSyntaxError();
     const value = this.#value();
     const isLong = value.length > VALUE_LENGTH_MAX;
     this.hasLongValue ||= isLong;
-    return { key, value: isLong ? null : value };
+    return { section, subsection, key, value: isLong ? null : value };
   }
 
   #value(): string {

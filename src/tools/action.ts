@@ -86,8 +86,8 @@ export interface ClientRequest<Method extends keyof ServerRequests> {
 }
 
 /**
- * Sends a request to the clients of the thread; the first answer counts. Never rejects. The end of
- * the turn gives an answer of type `aborted`.
+ * Sends a request to the clients of the thread; the first answer counts. Never rejects. The end of the turn gives an answer of type
+ * `aborted`.
  */
 export type AskClients = <Method extends keyof ServerRequests>(
   request: ClientRequest<Method>,
@@ -107,8 +107,8 @@ export interface OpenItem {
   /** Null while clients keep up with notifications. Otherwise resolves when they have caught up. */
   drained(): Promise<void> | null;
   /**
-   * Stores the whole item, with these other entries, and tells clients. To be called once. If storing fails, tells clients anyway and
-   * stores as soon as possible.
+   * Stores the whole item, with these other entries, and tells clients. To be called once. If the store fails, both happen as soon as
+   * it works again.
    */
   complete(item: ThreadItem, others?: readonly LogEntry[]): Promise<void>;
 }

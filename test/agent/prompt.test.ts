@@ -10,6 +10,12 @@ function promptItems(history: readonly ResponseItem[]): ResponseItem[] {
   return prompt.list();
 }
 
+test('a history of very many items can be copied', () => {
+  const prompt = new PromptItems();
+  for (let count = 0; count < 200_000; count++) prompt.add(asked('x'));
+  expect(prompt.copy().list().length).toBe(200_000);
+});
+
 const callIds = fc.constantFrom('a', 'b', 'c', 'd');
 
 const items: fc.Arbitrary<ResponseItem> = fc.oneof(

@@ -168,6 +168,13 @@ test('a message that the failure cut off is shown with its text so far, also aft
   expect((await readTurns({ client }))[0]?.items.slice(0, 2)).toEqual(expected);
 });
 
+test('the turn fails at once if the beginning of an item cannot be stored, even if the model says nothing more', async () => {
+  const server = await withDisk(new TestModel([...messageBegun('par'), new Gate()]));
+  server.disk.isFull = (write) => write === 2;
+  expect(await server.client.turn(idOf(1), 'one')).toMatchObject({ status: 'failed', error: errorOf(FULL) });
+  expect(server.client.notifications('item/agentMessage/delta')).toEqual([]);
+});
+
 test('an interrupt while the store fails ends the turn, and the end is announced', async () => {
   const server = await withDisk(new TestModel(response(messageBegun('par'), [new Gate()])));
   const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('one') });

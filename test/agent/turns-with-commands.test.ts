@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
+import { Gate } from '../support/gate.ts';
 import { gatedStore } from '../support/gated-store.ts';
 import { text } from '../support/test-client.ts';
-import { functionCall, response } from '../support/test-model.ts';
+import { failed, functionCall, message, response } from '../support/test-model.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { type CommandItem, commandServer, completed, done, runs, says, THREAD, told } from '../tools/command-server.ts';
 
@@ -67,6 +68,30 @@ describe('if the disk is full when a command ends', () => {
     expect(await commandsRead(server)).toEqual(completed(server));
     expect(await commandsRead(await server.restart())).toEqual(completed(server));
   });
+});
+
+test('a background command that ends before the end of its failed turn is stored is an item of the turn', async () => {
+  const gate = new Gate();
+  const kinds: string[] = [];
+  const server = await commandServer([runs(WAITING), [...message('bye'), failed('no')]], {
+    wrapStore: (store) =>
+      gatedStore(store, async ({ entries }) => {
+        if (entries.some((entry) => entry.kind === 'item' && entry.item.type === 'agentMessage')) await gate.pass();
+        for (const entry of entries) if ('item' in entry && entry.item.type === 'commandExecution') kinds.push(entry.kind);
+      }),
+  });
+  const turn = server.client.turn(THREAD, 'go');
+  await says(server, 'up');
+  await server.clock.timerOf(10_000);
+  server.clock.advance(10_000);
+  await gate.reached;
+  await writeFile(join(server.cwd, 'p'), 'it\n');
+  const running = () => server.client.request('thread/backgroundTerminals/list', { threadId: THREAD });
+  await vi.waitUntil(async () => (await running()).data.length === 0);
+  gate.open();
+  expect((await turn).status).toBe('failed');
+  expect(kinds).toEqual(['item']);
+  expect(await commandsRead(server)).toMatchObject([{ status: 'completed', aggregatedOutput: 'up\ngot it\n' }]);
 });
 
 test('an interrupt ends a user command before the turn', async () => {

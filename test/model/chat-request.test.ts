@@ -209,6 +209,13 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
   fc.constant<ResponseItem>({ type: 'reasoning', summary: [] }),
 );
 
+test('a message can have very many parts', async () => {
+  const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
+  const content = Array.from({ length: 200_000 }, () => ({ type: 'input_text' as const, text: 'x' }));
+  const messages = await chatMessages('sys', [text('user', 'one'), { type: 'message', role: 'user', content }], new EventLoopYield());
+  expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
+});
+
 test('whatever the history, one system message begins, no neighbours share a role but tools, and no output stands alone', async () => {
   const { chatMessages } = await import('../../src/model/chat/chat-messages.ts');
   const pace = new EventLoopYield();

@@ -325,7 +325,7 @@ export class ResponseItems {
     for (const open of this.#announced()) {
       if (!open.unsaved) continue;
       open.unsaved = false;
-      void this.#options.outbox.savePartial(this.#stored({ ...open, item: structuredClone(open.item) }));
+      this.#options.outbox.savePartial(this.#stored({ ...open, item: structuredClone(open.item) }));
     }
   }
 }

@@ -61,7 +61,7 @@ export class ThreadItems {
     let timer: Timer | null = null;
     const save = () => {
       timer = null;
-      void outbox.savePartial(stored(begun));
+      outbox.savePartial(stored(begun));
     };
     return {
       startedMs,

@@ -10,7 +10,7 @@ const CALL_CUT_OFF = 'This call was cut off before it gave an output.';
  * that are not for models are left out. The same history gives the same prompt.
  */
 export class PromptItems {
-  readonly #prompt: ResponseItem[] = [];
+  #prompt: ResponseItem[] = [];
   /**
    * The indexes of outputs in the prompt, by call id. Providers may reuse an id: across responses the last call counts, and within one
    * response the outputs belong to the calls in their order.
@@ -59,7 +59,7 @@ export class PromptItems {
   /** A copy to which further items can be added. */
   copy(): PromptItems {
     const copy = new PromptItems();
-    copy.#prompt.push(...this.#prompt);
+    copy.#prompt = [...this.#prompt];
     for (const [id, indexes] of this.#indexes) copy.#indexes.set(id, indexes);
     copy.#awaited = [...this.#awaited];
     for (const id of this.#madeTogether) copy.#madeTogether.add(id);

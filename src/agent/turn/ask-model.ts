@@ -26,7 +26,7 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
   const { deps, turn } = run;
   const prepared = await deps.request(turn, tools);
   if ('message' in prepared) return { ended: 'failed', error: prepared };
-  const signal = turn.beginRequest();
+  const signal = AbortSignal.any([turn.beginRequest(), run.sequence.signal]);
   const items = new ResponseItems({
     threadId: deps.threadId,
     turnId: turn.id,
@@ -76,8 +76,8 @@ async function readEvents(run: RunningTurn, { items, previews, events, signal }:
     if (ended !== null) return ended;
     const backlog = outbox.caughtUp() ?? drained();
     if (backlog !== null) await orAborted(backlog, signal);
-    if (run.sequence.failure !== null) throw run.sequence.failure.error;
   }
+  if (run.sequence.failure !== null) throw run.sequence.failure.error;
   if (!signal.aborted) return { ended: 'failed', error: otherError('The response stopped before it was complete.') };
   return { ended: 'stopped' };
 }

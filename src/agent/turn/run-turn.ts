@@ -32,7 +32,7 @@ export interface TurnBeginning {
  */
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const sequence = new StepSequence();
-  const run: RunningTurn = { deps, turn, sequence, response: null, lastMessage: null, acted: false, runningOn: [] };
+  const run: RunningTurn = { deps, turn, sequence, response: null, lastMessage: null, acted: false, runningOn: null };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
@@ -135,7 +135,6 @@ async function finish(run: RunningTurn, ending: Ending): Promise<void> {
   if (turn.signal.aborted) await turn.released();
   deps.endGrants();
   await deps.parts.cleanUp(turn);
-  run.runningOn = deps.calls.runningOn(turn.id);
   let parts: StepAddition = {};
   try {
     await announceInputs(run, await turn.takeInputs());
@@ -160,8 +159,9 @@ function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): StepAddi
 }
 
 function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step {
-  const { deps, turn, lastMessage, runningOn } = run;
+  const { deps, turn, lastMessage } = run;
   const { threadId } = deps;
+  run.runningOn ??= deps.calls.runningOn(turn.id);
   const completedAtMs = deps.clock.now();
   const end = {
     status: ending.status,
@@ -174,7 +174,7 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
     ending.status === 'failed' ? [{ method: 'error', params: { error: ending.error, willRetry: false, threadId, turnId: turn.id } }] : [];
   const shown = ending.status === 'completed' ? { items: lastMessage === null ? [] : [lastMessage], itemsView: 'summary' as const } : {};
   const view = turnView({ id: turn.id, startedAtMs: turn.startedAtMs, ...end, ...shown });
-  const running: LogEntry[] = runningOn.map(({ item, startedAtMs }) => ({
+  const running: LogEntry[] = run.runningOn.map(({ item, startedAtMs }) => ({
     kind: 'item',
     turnId: turn.id,
     item,

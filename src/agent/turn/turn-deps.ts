@@ -57,8 +57,8 @@ export interface RunningTurn {
   response: ResponseItems | null;
   /** The steps of the responses, and of the end if the turn completes. */
   readonly sequence: StepSequence;
-  /** The items that began in the turn and continue after its end. */
-  runningOn: StoredItem[];
+  /** The items that began in the turn and continue after its end. Null before the end is about to be stored. */
+  runningOn: StoredItem[] | null;
 }
 
 /** An error without a specific `codexErrorInfo`. */

@@ -41,13 +41,13 @@ export class HistoryAnswers {
   }
 
   /**
-   * All turns of a thread, oldest first, with all their items. `without` names the param with which the request has no turns. Throws
-   * `answer_too_large` before it reads them.
+   * All turns of a thread, oldest first, with all their items. `without` names the param with which the request has no turns; null:
+   * there is none. Throws `answer_too_large` before it reads them.
    */
-  async allTurns(threadId: string, context: CallContext, without: string): Promise<Turn[]> {
+  async allTurns(threadId: string, context: CallContext, without: string | null): Promise<Turn[]> {
     const bytes = await this.measure(threadId);
-    const tooLarge = (found: number) =>
-      historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice: `Set ${without}. ${PAGED}` });
+    const advice = without === null ? PAGED : `Set ${without}. ${PAGED}`;
+    const tooLarge = (found: number) => historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
     if (bytes > ANSWER_BYTES_MAX) throw tooLarge(bytes);
     await this.#begin(bytes, context);
     const page = await this.#whole(threadId, { direction: 'asc' }, ANSWER_BYTES_MAX);
@@ -61,7 +61,7 @@ export class HistoryAnswers {
    */
   async turnsAsFit(threadId: string, context: CallContext): Promise<Turn[]> {
     const bytes = await this.measure(threadId);
-    if (bytes <= ANSWER_BYTES_MAX) return this.allTurns(threadId, context, 'nothing');
+    if (bytes <= ANSWER_BYTES_MAX) return this.allTurns(threadId, context, null);
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });

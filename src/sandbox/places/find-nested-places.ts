@@ -49,7 +49,7 @@ export async function findNestedPlaces(root: string, { unprotected, shared, user
   let read = 0;
   const visit = async ({ path, depth }: { path: string; depth: number }) => {
     const { places, below } = await lookInto(path, { depth, userHome, loop });
-    found.push(...places);
+    for (const place of places) found.push(place);
     if (depth < depthMax) for (const folder of below) if (!unprotected.includes(folder)) folders.push({ path: folder, depth: depth + 1 });
   };
   while (folders.length > 0) {
@@ -83,7 +83,9 @@ async function lookInto(folder: string, { depth, userHome, loop }: LookOptions):
   // Entries of such a folder cannot be mounted, so the folder is protected as a whole.
   if (depth > 0 && below.some((name) => !isMountable(name))) return { places: [{ path: folder, reason: folder }], below: [] };
   const places: NestedPlace[] = [];
-  const add = (reason: string, paths: readonly string[]) => places.push(...paths.map((path) => ({ path, reason })));
+  const add = (reason: string, paths: readonly string[]) => {
+    for (const path of paths) places.push({ path, reason });
+  };
   if (names.has('.git')) add(join(folder, '.git'), await submodulePlaces(join(folder, '.git')));
   if (depth > 0) {
     for (const name of names) if (isProtectedName(name)) add(join(folder, name), placesOf(join(folder, name), name, userHome));

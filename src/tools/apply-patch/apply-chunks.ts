@@ -75,7 +75,7 @@ async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chu
     if (located === null) throw new PatchError(`Failed to find expected lines in ${path}:\n${oldLines(chunk.lines).join('\n')}`);
     const { start, chunkLines } = located;
     if (start === null) {
-      appended.push(...chunkLines.map(({ text }) => ({ text, end: newEnd })));
+      for (const { text } of chunkLines) appended.push({ text, end: newEnd });
       continue;
     }
     const count = oldLines(chunkLines).length;

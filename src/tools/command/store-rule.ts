@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../../base/keyed-queue.ts';
 import { appendAccepted, appendAllowRule, readRuleFiles } from '../../config/rules-files.ts';
 import { isHarmless } from '../../policy/command/is-harmless.ts';
 import { quoteWords } from '../../policy/command/quote-words.ts';
@@ -24,11 +25,14 @@ interface AcceptedRule {
  * do not cover the command.
  */
 export async function storeRule(run: CommandRun, rule: AcceptedRule, { emit }: ActionHost): Promise<void> {
-  const problem = await store(run, rule);
+  const problem = await storing.run(run.deps.home, () => store(run, rule));
   if (problem === null) return;
   const message = `${problem} The command will need approval again.`;
   await emit({ method: 'warning', params: { threadId: run.context.threadId, message } });
 }
+
+/** By home: a plan for the files there holds only until another rule is stored. */
+const storing = new KeyedQueue();
 
 /** Returns the problem for the user, or null. */
 async function store(

@@ -63,6 +63,11 @@ describe('searching for the lines', () => {
     expect(await changed('', '@@', '+x')).toBe('x\n');
   });
 
+  test('very many lines can be added', async () => {
+    const lines = Array.from({ length: 200_000 }, () => '+b').join('\n');
+    expect(await changed('a\n', '@@', lines)).toBe(`a\n${'b\n'.repeat(200_000)}`);
+  });
+
   test('empty lines that end a chunk need not be in the file', async () => {
     expect(await changed('a\nb', '@@', '-a', '+A', '', '@@', '-b', '+B')).toBe('A\nB\n');
     expect(await changed('a\n\nb\n', '@@', '-a', '+A', '', '+x')).toBe('A\n\nx\nb\n');

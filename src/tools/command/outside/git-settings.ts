@@ -2,7 +2,8 @@ import { dirname, join, resolve } from 'node:path';
 import { readRegularFile } from '../../../base/files/read-regular-file.ts';
 import { type GitConfigEntry, gitConfigEntries, isInclude } from '../../../git/git-config-entries.ts';
 
-const SETTINGS_BYTES_MAX = 1024 * 1024;
+/** To read the settings in a file of this size takes about 15 ms. */
+const SETTINGS_BYTES_MAX = 256 * 1024;
 const FILES_MAX = 32;
 
 /** Settings of git, from files and from all files that these may include. */
@@ -24,20 +25,20 @@ interface Place {
  * be read or understood, or if there are more than 32.
  */
 export async function gitSettings(from: readonly string[], home: string): Promise<GitSettings | null> {
-  const files = [...from];
-  const all: GitConfigEntry[] = [];
-  // The list grows while it is read: settings include further files.
+  const files = new Set(from);
+  const all: (readonly GitConfigEntry[])[] = [];
+  // The set grows while it is read: settings include further files.
   for (const file of files) {
     const text = await settingsAt(file);
     const { entries, isUnderstood } = gitConfigEntries(text ?? '');
     if (text === null || !isUnderstood) return null;
-    all.push(...entries);
+    all.push(entries);
     const included = includedFiles(entries, { from: dirname(file), home });
     if (included === null) return null;
-    files.push(...included.filter((path) => !files.includes(path)));
-    if (files.length > FILES_MAX) return null;
+    for (const path of included) files.add(path);
+    if (files.size > FILES_MAX) return null;
   }
-  return { files, entries: all };
+  return { files: [...files], entries: all.flat() };
 }
 
 /** The files that settings include. Null: one of them is unknown. */

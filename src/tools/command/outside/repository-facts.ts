@@ -58,7 +58,7 @@ async function repositorySettings(own: string, shared: string): Promise<GitConfi
     if (text === null && (await mayExist(join(folder, name)))) return null;
     const { entries, isUnderstood } = gitConfigEntries(text ?? '');
     if (!isUnderstood) return null;
-    all.push(...entries);
+    for (const entry of entries) all.push(entry);
   }
   return all;
 }
