@@ -1,5 +1,5 @@
 const { existsSync, readFileSync } = require('node:fs');
-const { createRequire, Module } = require('node:module');
+const { createRequire } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
@@ -29,7 +29,7 @@ function load(name) {
   const source = readFileSync(file, 'latin1');
   const codeCache = codeCacheOf(file, source);
   const cachedData = existsSync(codeCache) ? readFileSync(codeCache) : undefined;
-  const script = new Script(Module.wrap(source), { filename: file, cachedData });
+  const script = new Script(source, { filename: file, cachedData });
   const module = { exports: {} };
   loaded.set(name, { script, codeCache, module });
   const requireOthers = createRequire(file);

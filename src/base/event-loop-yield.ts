@@ -8,12 +8,14 @@ const MS_BETWEEN = 5;
 /** Lets other work run from time to time during long work. Several parts of the work can use it at once: they take turns. */
 export class EventLoopYield {
   #done = 0;
-  #sinceMs = performance.now();
+  /** When the work since the last yield began. Null: there was no work yet. */
+  #sinceMs: number | null = null;
   #yielded: Promise<void> = Promise.resolve();
 
   /** Await this between two parts of the work, with the number of units done. */
   async worked(units: number): Promise<void> {
     this.#done += units;
+    this.#sinceMs ??= performance.now();
     if (this.#done < UNITS_BETWEEN && performance.now() - this.#sinceMs < MS_BETWEEN) return;
     // Only one part goes on in each round of the event loop.
     this.#yielded = this.#yielded.then(() => this.#yield());

@@ -35,6 +35,13 @@ test('the setup builds what is not built, and the second time says and does noth
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: 'setup: building dist/heddle.cjs\n' });
   expect(runNode('bin/setup.js', folder)).toEqual({ status: 0, stdout: '', stderr: '' });
+  const cached = readdirSync(join(folder, 'dist')).filter((name) => name.endsWith('.cache'));
+  expect(cached.map((name) => name.split('.')[0]).sort(), 'scripts that a turn uses, with their compiled code').toEqual([
+    'heddle',
+    'store-worker',
+    'validate-params',
+    'validate-provided-item',
+  ]);
 });
 
 test.runIf(process.platform === 'linux')('a setup that cannot bring bubblewrap says what to run, once, and does the rest', () => {

@@ -22,20 +22,27 @@ export interface KeptPrompt {
 
 /** Limits the memory of the prompts of all loaded threads. */
 export class PromptBudget {
-  /** The largest prompt that is sent, in bytes. Models' context windows are mostly smaller. */
-  readonly promptBytesMax: number;
-  readonly #bytesMax: number;
   /** Least recently used first, with the bytes that were last counted. */
   readonly #kept = new Map<KeptPrompt, number>();
   readonly #inUse = new Set<KeptPrompt>();
-  readonly #requests: ByteBudget;
   readonly #reads = new ByteBudget(READS_MAX);
   #bytes = 0;
+  #requests: ByteBudget | null = null;
+  #bytesMaxKnown: number | null;
 
-  constructor(bytesMax = Math.min(PROMPTS_BYTES_MAX, Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE))) {
-    this.#bytesMax = bytesMax;
-    this.promptBytesMax = Math.floor(bytesMax * PROMPT_SHARE);
-    this.#requests = new ByteBudget(bytesMax);
+  constructor(bytesMax: number | null = null) {
+    this.#bytesMaxKnown = bytesMax;
+  }
+
+  /** The largest prompt that is sent, in bytes. Models' context windows are mostly smaller. */
+  get promptBytesMax(): number {
+    return Math.floor(this.#bytesMax * PROMPT_SHARE);
+  }
+
+  /** Asked at the first use: Node takes milliseconds to load what knows the heap. */
+  get #bytesMax(): number {
+    this.#bytesMaxKnown ??= Math.min(PROMPTS_BYTES_MAX, Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE));
+    return this.#bytesMaxKnown;
   }
 
   /** Reads a history, when not too many others are being read. */
@@ -71,6 +78,7 @@ export class PromptBudget {
    */
   async requesting(prompt: KeptPrompt, signal: AbortSignal): Promise<() => void> {
     this.#inUse.add(prompt);
+    this.#requests ??= new ByteBudget(this.#bytesMax);
     const taken = this.#requests.take(prompt.bytes * REQUEST_COPIES);
     const release = await orAborted(taken, signal);
     return () => {
