@@ -56,7 +56,6 @@ async function prepareInSlot(
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
-  const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   // Last: the action closes it.
   const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
@@ -66,7 +65,7 @@ async function prepareInSlot(
       request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
       rules,
       leaving,
-      trustsNames: isTrusted,
+      trustsNames: () => trustsNames(env, [cwd, ...roots], resolveLinks),
       hasFixedProgram: isFixed,
       project,
     },
