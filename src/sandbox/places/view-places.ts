@@ -100,11 +100,12 @@ export class ViewPlaces {
     return this.#guardedPlaces.isGuard(path);
   }
 
-  async releaseGuards(): Promise<void> {
+  /** `moreFollow`: further commands may need the guards soon. */
+  async releaseGuards(moreFollow = false): Promise<void> {
     const loop = new EventLoopYield();
     for (const guard of this.guards.splice(0)) {
       await loop.worked(GUARD_WORK);
-      this.#guardedPlaces.release(guard);
+      this.#guardedPlaces.release(guard, moreFollow);
     }
   }
 

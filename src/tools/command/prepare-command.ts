@@ -46,6 +46,8 @@ async function prepareInSlot(
 ): Promise<Action> {
   const roots = reachedRoots({ context, deps });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
+  // What a sandbox keeps in the workspace could be taken for the user's.
+  if (mayBeOutside || asked.permissions !== null) await deps.processes.tidy();
   const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);

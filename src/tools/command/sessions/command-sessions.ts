@@ -149,6 +149,7 @@ export class CommandSessions {
   async turnEnded(turnId: string, { interrupted }: { interrupted: boolean }): Promise<void> {
     const owners = this.#finished.get(turnId) ?? [];
     this.#finished.delete(turnId);
+    if (owners.length > 0) await this.#processes.tidy();
     if (interrupted) await killed(Promise.all(owners.map((owner) => this.#processes.killOwned(owner))), this.#clock);
   }
 
