@@ -87,6 +87,11 @@ export class GuardedPlaces {
     return known !== undefined && isAt(path, known);
   }
 
+  /** Whether the folder at a path, of which these are the stats, is a guard that this process holds. It need not be empty. */
+  holds(path: string, stat: Stats): boolean {
+    return this.#guards.get(path)?.identity === identityOf(stat);
+  }
+
   /** `moreFollow`: further commands may need the guard soon, so it stays for a moment. */
   release(path: string, moreFollow: boolean): void {
     const guard = this.#guards.get(path);

@@ -113,7 +113,8 @@ export class ViewPlaces {
     if (isOfKernel(path)) return;
     // Nothing can be created with a name that is too long.
     if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
-    if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
+    const guarded = this.#guardedPlaces;
+    if (stat === null || (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))) this.#guard(path);
     else this.set(path, 'read');
   }
 
