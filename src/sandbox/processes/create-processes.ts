@@ -15,7 +15,7 @@ export function createProcesses(deps: ProcessesDeps): Processes {
       await (await loaded)?.killOwned(owner);
     },
     async tidy() {
-      await deps.sandbox?.tidy();
+      await (await loaded)?.tidy();
     },
     async close() {
       closed = true;

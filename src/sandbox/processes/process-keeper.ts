@@ -93,7 +93,11 @@ export class ProcessKeeper implements Processes {
   }
 
   async tidy(): Promise<void> {
-    await this.#deps.sandbox?.tidy();
+    try {
+      await this.#deps.sandbox?.tidy();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'cannot clean up the sandbox of ended commands');
+    }
   }
 
   async close(): Promise<void> {

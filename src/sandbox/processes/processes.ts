@@ -79,7 +79,7 @@ export interface Processes {
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
   /** Kills all processes that were started for this owner, including those that outlived their command. */
   killOwned(owner: readonly string[]): Promise<void>;
-  /** Removes what is kept in workspaces for processes that may follow. Called also before a process without a sandbox starts. */
+  /** Removes what is kept in workspaces for processes that may follow. `start` does so before a process without bounds. Never rejects. */
   tidy(): Promise<void>;
   /** Kills all processes. After that, `start` rejects. */
   close(): Promise<void>;
