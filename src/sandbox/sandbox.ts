@@ -17,8 +17,11 @@ export interface Confinement {
   env: Readonly<Record<string, string>>;
   /** Files to pass to the process, from file descriptor 3 on. `release` closes them. */
   files: readonly number[];
-  /** Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. */
-  release(): Promise<void>;
+  /**
+   * Call it after the process has ended, or if it was not started. Removes the files and guards of the sandbox. `moreFollow`: similar
+   * commands may follow soon, so it keeps for a moment what they need, or until `Sandbox.tidy`.
+   */
+  release(moreFollow?: boolean): Promise<void>;
 }
 
 /** Confines processes with the means of this system. */
@@ -33,6 +36,8 @@ export interface Sandbox {
    * `ProcessStartError` if there is too much to protect.
    */
   protects(bounds: SandboxBounds): Promise<(path: string) => boolean>;
+  /** Removes what it keeps in workspaces for commands that may follow. */
+  tidy(): Promise<void>;
   /** Removes what the sandbox keeps between commands. To be called when no command runs any more. */
   close(): Promise<void>;
   /** Returns the name of the sandbox. If it does not work here, returns what is missing and how to get it. */

@@ -29,6 +29,7 @@ function pacedWorld() {
       };
     },
     killOwned: async () => {},
+    tidy: async () => {},
     close: async () => {},
   };
   const paced = new PacedProcesses(inner, { clock: new VirtualClock(), during: (work) => work });

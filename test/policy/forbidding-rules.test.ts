@@ -31,7 +31,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     approvalPolicy,
     rules: { rules, problems: [] },
     grants: new Grants(),
-    trustsNames,
+    trustsNames: () => trustsNames,
     hasFixedProgram: true,
     leaving: null,
     project: '/w',

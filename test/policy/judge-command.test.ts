@@ -128,7 +128,7 @@ async function judge(script: string, asked: Asked = {}): Promise<CommandVerdict>
     approvalPolicy,
     rules,
     grants,
-    trustsNames,
+    trustsNames: () => trustsNames,
     hasFixedProgram,
     project,
     leaving,

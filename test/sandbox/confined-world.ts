@@ -85,18 +85,19 @@ export class ConfinedWorld {
     return { run, close: () => processes.close() };
   }
 
-  run(argv: readonly string[], bounds: Partial<SandboxBounds> = {}, cwd = this.workspace): Promise<Ran> {
+  /** Without bounds: outside the sandbox. */
+  run(argv: readonly string[], bounds: Partial<SandboxBounds> | null = {}, cwd = this.workspace): Promise<Ran> {
     return this.#run(this.#processes, argv, { bounds, cwd });
   }
 
   async #run(
     processes: Processes,
     argv: readonly string[],
-    { bounds, cwd }: { bounds: Partial<SandboxBounds>; cwd: string },
+    { bounds, cwd }: { bounds: Partial<SandboxBounds> | null; cwd: string },
   ): Promise<Ran> {
     const output = { stdout: '', stderr: '' };
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
-    const spec = { argv, cwd, env, bounds: this.bounds(bounds), owner: ['test'], input: false, terminal: null };
+    const spec = { argv, cwd, env, bounds: bounds === null ? null : this.bounds(bounds), owner: ['test'], input: false, terminal: null };
     const running = await processes.start(spec, (stream, bytes) => {
       output[stream] += bytes.toString();
     });

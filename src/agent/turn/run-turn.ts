@@ -92,8 +92,11 @@ async function step(run: RunningTurn): Promise<Ending | null> {
     const ending = await ended(run);
     if (ending !== null) return ending;
   }
-  await deps.outbox.stored(run.sequence);
-  if (response.ended === 'completed') await runCalls(run, response.calls, tools);
+  const calls = response.ended === 'completed' ? response.calls : [];
+  // Before the wait, so that the calls and the end of the response are one write.
+  const recorded = record(run, calls, run.sequence);
+  await Promise.all([deps.outbox.stored(run.sequence), recorded]);
+  await runCalls(run, calls, tools);
   return null;
 }
 
@@ -118,13 +121,12 @@ async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): P
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
   if (calls.length === 0) return;
   if (!onlyRecord(calls, tools)) run.acted = true;
-  await record(run, calls);
   await run.deps.calls.run(calls, tools, run.turn);
 }
 
 /** Stores items that the model reads with its next request. */
-async function record({ deps, turn }: RunningTurn, items: readonly ResponseItem[]): Promise<void> {
-  if (items.length > 0) await deps.outbox.commit({ entries: modelEntries(turn.id, items) });
+async function record({ deps, turn }: RunningTurn, items: readonly ResponseItem[], sequence: StepSequence | null = null): Promise<void> {
+  if (items.length > 0) await deps.outbox.commit({ entries: modelEntries(turn.id, items) }, sequence);
 }
 
 /** Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. */

@@ -43,6 +43,10 @@ export class PacedProcesses implements Processes {
     await this.#deps.during(this.#inner.killOwned(owner));
   }
 
+  tidy(): Promise<void> {
+    return this.#inner.tidy();
+  }
+
   async close(): Promise<void> {
     this.release();
     await this.#inner.close();

@@ -34,8 +34,8 @@ export interface CommandSituation {
    * beyond the sandbox.
    */
   leaving: LeavingFacts | null;
-  /** Whether the names of programs mean what the user has installed (`trustsNames`). */
-  trustsNames: boolean;
+  /** Returns whether the names of programs mean what the user has installed (`trustsNames`). Called only if that decides something. */
+  trustsNames(): boolean;
   /** Whether this command names its program by a path that commands cannot write (`hasFixedProgram`). */
   hasFixedProgram: boolean;
   /** The root of the project that the command runs in, for rules that hold in one project. */

@@ -17,7 +17,7 @@ import type { ParsedCommand } from './parse-command.ts';
  * allow it, rules that forbid programs which the command may start without naming them, the approval policy.
  */
 export function judgeCommand(situation: CommandSituation): CommandVerdict {
-  const { request, sandboxPolicy, rules, trustsNames } = situation;
+  const { request, sandboxPolicy, rules } = situation;
   const bounded = hasBounds(sandboxPolicy);
   const sandboxed = bounded && !request.escalates;
   const goesBeyond = bounded && (request.escalates || request.permissions !== null);
@@ -27,8 +27,8 @@ export function judgeCommand(situation: CommandSituation): CommandVerdict {
   const doubt = strict === null ? unreadable(rules.problems) : asksRule(strict);
   if (doubt !== null) return byRule(situation, { goesBeyond, sandboxed, reason: doubt, settles: false });
   // If a name may run another program, rules that allow by name count only in the sandbox.
-  const isByName = trustsNames || (sandboxed && !goesBeyond);
-  if (isByName && isAllowed(situation, goesBeyond)) return byAllowingRule(situation, { goesBeyond, sandboxed });
+  const isByName = () => (sandboxed && !goesBeyond) || situation.trustsNames();
+  if (isAllowed(situation, goesBeyond) && isByName()) return byAllowingRule(situation, { goesBeyond, sandboxed });
   return byFence(situation, { goesBeyond, sandboxed, isByName }) ?? byPolicy(situation, { goesBeyond, sandboxed, bounded });
 }
 
@@ -53,12 +53,14 @@ function byRule(situation: CommandSituation, { goesBeyond, sandboxed, reason, se
 /** For commands that may start a forbidden program without naming it. Returns null for all others. */
 function byFence(
   situation: CommandSituation,
-  { goesBeyond, sandboxed, isByName }: { goesBeyond: boolean; sandboxed: boolean; isByName: boolean },
+  { goesBeyond, sandboxed, isByName }: { goesBeyond: boolean; sandboxed: boolean; isByName: () => boolean },
 ): CommandVerdict | null {
-  const { request, rules, trustsNames, project } = situation;
-  const rule = untraceableRule(request.command, rules, { trusted: trustsNames, allowed: isByName, project, goesBeyond });
+  const { request, rules, project } = situation;
+  if (!rules.rules.some(({ decision }) => decision === 'forbidden')) return null;
+  const trusted = situation.trustsNames();
+  const rule = untraceableRule(request.command, rules, { trusted, allowed: isByName(), project, goesBeyond });
   if (rule === null) return null;
-  const names = trustsNames ? '' : ' Names of programs may mean files that commands can write.';
+  const names = trusted ? '' : ' Names of programs may mean files that commands can write.';
   const reason = `A rule forbids ${patternText(rule)}${because(rule)}, and heddle cannot tell whether this command runs it.${names}`;
   return byRule(situation, { goesBeyond, sandboxed, reason, settles: true });
 }
@@ -106,10 +108,10 @@ function beyondReason({ justification, escalates }: CommandRequest): string {
 
 /** For commands that stay within the bounds of the sandbox policy, if it has any. */
 function byPolicyInside(situation: CommandSituation, bounded: boolean): CommandVerdict {
-  const { request, approvalPolicy, trustsNames } = situation;
+  const { request, approvalPolicy } = situation;
   switch (approvalPolicy) {
     case 'untrusted':
-      if ((bounded || trustsNames) && onlyReads(request.command, bounded)) return bounded ? READ_ONLY_RUN : run(false);
+      if ((bounded || situation.trustsNames()) && onlyReads(request.command, bounded)) return bounded ? READ_ONLY_RUN : run(false);
       return ask(situation, { sandboxed: bounded, reason: request.justification });
     case 'on-failure':
       return bounded && isGranted(situation, false) ? run(false) : { ...RUN, sandboxed: bounded, askIfRefused: bounded };

@@ -103,6 +103,9 @@ export function createBubblewrap({ sharedFolders = SHARED_FOLDERS, ...deps }: Bu
       const result = await probe();
       return 'problem' in result ? result : { name: 'bubblewrap' };
     },
+    async tidy() {
+      looked?.guardedPlaces.tidy();
+    },
     async close() {
       looked?.guardedPlaces.close();
     },
@@ -179,9 +182,9 @@ function start(options: ConfineOptions, { built, binds }: { built: BuiltView; bi
       ? { argv: [...closing.before, ...withFiles(files, argv)], files: [] }
       : { argv: [...closing.before, ...argv], files }),
     env: kept,
-    async release() {
+    async release(moreFollow) {
       for (const file of files) closeSync(file);
-      await built.release();
+      await built.release(moreFollow);
     },
   };
 }

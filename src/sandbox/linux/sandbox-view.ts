@@ -34,8 +34,8 @@ export interface BuiltView {
   unsure: readonly string[];
   /** For each path of the bounds that is left out, the link in it that is not followed. */
   notFollowed: ReadonlyMap<string, string>;
-  /** Ends the command's view, and releases the guards and walks that it uses. */
-  release(): Promise<void>;
+  /** Ends the command's view, and releases the guards and walks that it uses. `moreFollow` is that of `Confinement.release`. */
+  release(moreFollow?: boolean): Promise<void>;
 }
 
 /** The work of protecting a path, in the units of `EventLoopYield`. */
@@ -90,10 +90,10 @@ export async function sandboxView(named: SandboxBounds, deps: ViewDeps): Promise
     view,
     unsure: needed,
     notFollowed,
-    async release() {
+    async release(moreFollow) {
       end();
       release();
-      await places.releaseGuards();
+      await places.releaseGuards(moreFollow);
     },
   };
 }

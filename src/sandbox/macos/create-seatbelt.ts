@@ -22,6 +22,7 @@ export function createSeatbelt({ installation }: { installation: Installation })
     async available() {
       return sandboxProgram('darwin') !== null ? { name: 'seatbelt' } : { problem: PROBLEM };
     },
+    async tidy() {},
     async close() {},
     async protects() {
       return (path) => places().some((place) => isWithin(path, place));

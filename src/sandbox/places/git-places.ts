@@ -76,13 +76,16 @@ export function missingForBare(folder: string, isGuard: (path: string) => boolea
   const [head = 'HEAD', ...folders] = BARE_LAYOUT;
   const missing = folders.findLast(isMissing);
   // In a folder of a repository, an entry with this name would make `git log HEAD` ambiguous.
-  if (isMissing(head) && (missing === undefined || !isInRepository(folder))) return [head];
+  if (isMissing(head) && (missing === undefined || !isInRepository(folder, isGuard))) return [head];
   // `commondir` could name a folder elsewhere that has the others.
   return missing === undefined ? [] : ['commondir', missing];
 }
 
-function isInRepository(folder: string): boolean {
-  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) if (statOf(join(above, '.git')) !== null) return true;
+function isInRepository(folder: string, isGuard: (path: string) => boolean): boolean {
+  for (let above = dirname(folder); above !== dirname(above); above = dirname(above)) {
+    const dotGit = join(above, '.git');
+    if (statOf(dotGit) !== null && !isGuard(dotGit)) return true;
+  }
   return false;
 }
 

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, existsSync, mkdirSync, openSync, rmdirSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmdirSync, type Stats } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { listFolderSync } from '../../base/files/list-folder.ts';
 import { readProcLink } from '../../base/files/read-proc.ts';
+import { statOf } from '../../base/paths/stat-of.ts';
 import { hasErrorCode } from '../../base/system-error-code.ts';
 import { ProcessStartError } from '../processes/processes.ts';
 import { openPlace } from './open-place.ts';
 
 const HOLD_NAME = /^held-for-sandbox-(\d+)-(\d+)-[0-9a-f]+$/;
 const TRIES_MAX = 8;
-const LINGER_MS = 10_000;
+const SHARED_LINGER_MS = 10_000;
+/** How long a guard stays for a next command of the same turn. To make and remove a guard takes about half a millisecond. */
+const LINGER_MS = 1_000;
 /** A folder with more entries is not a guard: each entry of a guard is a server that uses it. */
 const HOLDS_MAX = 1000;
 const FORBIDDEN = ['EACCES', 'EPERM', 'EROFS'];
@@ -25,6 +28,8 @@ interface Guard {
   parent: number;
   /** The descriptor of the guard itself. */
   own: number;
+  /** The device and inode of the guard. */
+  identity: string;
   /** Removes the guard if no further command needs it. Null: a command needs it now. */
   removal: Timer | null;
 }
@@ -37,7 +42,7 @@ export interface GuardOptions {
 
 /**
  * Creates guards: empty folders at paths that commands must not create, so that the sandbox can mount something there. A guard is
- * removed when no command needs it any more. Each process that uses a guard holds it by an empty folder inside it. Only an
+ * removed when no command needs it any more, or shortly afterwards. Each process that uses a guard holds it by an empty folder inside it. Only an
  * empty folder can be removed, so no process removes a guard that another still needs. git ignores empty folders, so it shows no
  * change. A crash can leave a guard behind, until the next command there ends.
  *
@@ -54,12 +59,18 @@ export class GuardedPlaces {
   }
 
   /**
-   * Guards a path without links, or holds the existing guard. Returns false if this user has no permission to create anything
-   * there. Throws a `ProcessStartError` if it fails for another reason, such as a full disk.
+   * Guards a path without links, or holds the existing guard, unless it was moved away. Returns false if this user has no permission
+   * to create anything there. Throws a `ProcessStartError` if it fails for another reason, such as a full disk.
    */
   take(path: string): boolean {
-    const guard = this.#guards.get(path) ?? this.#make(path);
+    const known = this.#guards.get(path);
+    const guard = known !== undefined && isAt(path, known) ? known : this.#make(path);
     if (guard === null) return false;
+    if (known !== undefined && known !== guard) {
+      guard.holders = known.holders;
+      known.removal?.clear();
+      this.#remove(path, known);
+    }
     guard.holders += 1;
     guard.removal?.clear();
     guard.removal = null;
@@ -71,31 +82,53 @@ export class GuardedPlaces {
   isGuard(path: string): boolean {
     const names = namesIn(path);
     if (names === null) return false;
-    return names.every((name) => HOLD_NAME.test(name)) && (names.length > 0 || this.#guards.has(path));
+    if (names.length > 0) return names.every((name) => HOLD_NAME.test(name));
+    const known = this.#guards.get(path);
+    return known !== undefined && isAt(path, known);
   }
 
-  release(path: string): void {
+  /** Whether the folder at a path, of which these are the stats, is a guard that this process holds. It need not be empty. */
+  holds(path: string, stat: Stats): boolean {
+    return this.#guards.get(path)?.identity === identityOf(stat);
+  }
+
+  /** `moreFollow`: further commands may need the guard soon, so it stays for a moment. */
+  release(path: string, moreFollow: boolean): void {
     const guard = this.#guards.get(path);
     if (guard === undefined) return;
     guard.holders -= 1;
     if (guard.holders > 0) return;
     const { clock, shared } = this.#options;
-    if (shared.includes(dirname(path))) guard.removal = clock.setTimer(() => this.#remove(path, guard), LINGER_MS);
-    else this.#remove(path, guard);
+    const isShared = shared.includes(dirname(path));
+    const remove = () => this.#remove(path, guard);
+    if (isShared || moreFollow) guard.removal = clock.setTimer(remove, isShared ? SHARED_LINGER_MS : LINGER_MS);
+    else remove();
+  }
+
+  /** Removes the guards that stay for further commands, except those in shared folders. */
+  tidy(): void {
+    this.#removeIf((path) => !this.#options.shared.includes(dirname(path)));
   }
 
   /** Removes the guards that no command needs. */
   close(): void {
+    this.#removeIf(() => true);
+  }
+
+  #removeIf(isMeant: (path: string) => boolean): void {
     for (const [path, guard] of this.#guards) {
+      if (guard.holders > 0 || !isMeant(path)) continue;
       guard.removal?.clear();
-      if (guard.holders === 0) this.#remove(path, guard);
+      this.#remove(path, guard);
     }
   }
 
   #remove(path: string, guard: Guard): void {
-    this.#guards.delete(path);
+    if (this.#guards.get(path) === guard) this.#guards.delete(path);
     unlessInUse(() => {
       rmdirSync(within(guard.own, this.#hold));
+      // Somebody may have put an empty folder of their own there.
+      if (!isAt(within(guard.parent, basename(path)), guard)) return;
       if (removedIfEmpty(within(guard.parent, basename(path)))) return;
       this.#forgetTheDead(guard);
       rmdirSync(within(guard.parent, basename(path)));
@@ -110,7 +143,8 @@ export class GuardedPlaces {
       // A command has replaced a folder of the path.
       if (parent === null) continue;
       try {
-        return { holders: 0, parent, own: this.#makeIn(parent, basename(path)), removal: null };
+        const own = this.#makeIn(parent, basename(path));
+        return { holders: 0, parent, own, identity: identityOf(fstatSync(own)), removal: null };
       } catch (error) {
         closeSync(parent);
         if (hasErrorCode(error, FORBIDDEN)) return null;
@@ -143,6 +177,16 @@ export class GuardedPlaces {
       if (namespace === this.#namespace && !existsSync(`/proc/${pid}`)) rmdirSync(within(own, name));
     }
   }
+}
+
+function identityOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
+}
+
+/** Whether the path leads to the guard. */
+function isAt(path: string, { identity }: Guard): boolean {
+  const stat = statOf(path);
+  return stat !== null && identityOf(stat) === identity;
 }
 
 /** The path of an entry of an open folder. */

@@ -100,11 +100,12 @@ export class ViewPlaces {
     return this.#guardedPlaces.isGuard(path);
   }
 
-  async releaseGuards(): Promise<void> {
+  /** `moreFollow`: further commands may need the guards soon. */
+  async releaseGuards(moreFollow = false): Promise<void> {
     const loop = new EventLoopYield();
     for (const guard of this.guards.splice(0)) {
       await loop.worked(GUARD_WORK);
-      this.#guardedPlaces.release(guard);
+      this.#guardedPlaces.release(guard, moreFollow);
     }
   }
 
@@ -112,7 +113,8 @@ export class ViewPlaces {
     if (isOfKernel(path)) return;
     // Nothing can be created with a name that is too long.
     if (Buffer.byteLength(basename(path)) > NAME_BYTES_MAX) return;
-    if (stat === null || (stat.isDirectory() && this.#guardedPlaces.isGuard(path))) this.#guard(path);
+    const guarded = this.#guardedPlaces;
+    if (stat === null || (stat.isDirectory() && (guarded.holds(path, stat) || guarded.isGuard(path)))) this.#guard(path);
     else this.set(path, 'read');
   }
 

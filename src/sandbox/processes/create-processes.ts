@@ -14,6 +14,9 @@ export function createProcesses(deps: ProcessesDeps): Processes {
     async killOwned(owner) {
       await (await loaded)?.killOwned(owner);
     },
+    async tidy() {
+      await (await loaded)?.tidy();
+    },
     async close() {
       closed = true;
       await (await loaded)?.close();

@@ -81,7 +81,7 @@ export class ProcessKeeper implements Processes {
       const { started, confinement } = await launched;
       start.leader = started.pid;
       start.hurry = () => started.output.hurry();
-      return this.#follow(start, started, confinement);
+      return this.#follow(start, started, () => this.#release(confinement, spec));
     } catch (error) {
       this.#starts.delete(start);
       throw systemErrorCode(error) === null ? error : startError(error);
@@ -90,6 +90,14 @@ export class ProcessKeeper implements Processes {
 
   async killOwned(owner: readonly string[]): Promise<void> {
     await this.#kill([...this.#starts].filter((start) => owner.every((word, index) => start.owner[index] === word)));
+  }
+
+  async tidy(): Promise<void> {
+    try {
+      await this.#deps.sandbox?.tidy();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, 'cannot clean up the sandbox of ended commands');
+    }
   }
 
   async close(): Promise<void> {
@@ -111,6 +119,7 @@ export class ProcessKeeper implements Processes {
     const confined = bounds === null || sandbox === null ? null : { sandbox, bounds };
     const env = { ...(await sandboxEnvironment(spec.env, confined)), ...mark.env };
     if (bounds === null) {
+      await this.tidy();
       const marking = this.#deps.platform === 'linux' ? ['/bin/sh', '-c', MARKING, String(mark.lockLimit)] : [];
       return {
         started: await this.#begin({ argv: [...marking, ...argv], cwd: pinnedCwd ?? cwd, env, files: [], onOutput }, spec),
@@ -148,12 +157,12 @@ export class ProcessKeeper implements Processes {
     return this.#table;
   }
 
-  #follow(start: Start, started: StartedProcess, confinement: Confinement | null): RunningProcess {
+  #follow(start: Start, started: StartedProcess, release: () => Promise<void>): RunningProcess {
     const ended = started.exited.then(async (end) => {
       start.leader = null;
       start.ended = true;
       const allRead = await started.finish();
-      await this.#release(confinement);
+      await release();
       return { ...end, allRead };
     });
     start.over = ended;
@@ -172,9 +181,9 @@ export class ProcessKeeper implements Processes {
   }
 
   /** Cleans up. A failure is only logged, because the process has ended. */
-  async #release(confinement: Confinement | null): Promise<void> {
+  async #release(confinement: Confinement | null, { moreFollow }: ProcessSpec): Promise<void> {
     try {
-      await confinement?.release();
+      await confinement?.release(moreFollow);
     } catch (error) {
       this.#deps.log.error({ err: error }, 'cannot clean up the sandbox of an ended command');
     }

@@ -23,6 +23,8 @@ export interface ProcessSpec {
   input: boolean;
   /** Null: its output is read through pipes. */
   terminal: TerminalSize | null;
+  /** Whether similar processes may follow soon, until `tidy`. What their sandbox needs is kept for a moment. */
+  moreFollow?: boolean;
   /** True: what it writes to stderr is output of `stdout` too, in the order in which it writes. Only where pipes can be made. */
   joinsOutput?: boolean;
 }
@@ -77,6 +79,8 @@ export interface Processes {
   start(spec: ProcessSpec, onOutput: (stream: OutputStream, bytes: Buffer) => void): Promise<RunningProcess>;
   /** Kills all processes that were started for this owner, including those that outlived their command. */
   killOwned(owner: readonly string[]): Promise<void>;
+  /** Removes what is kept in workspaces for processes that may follow. `start` does so before a process without bounds. Never rejects. */
+  tidy(): Promise<void>;
   /** Kills all processes. After that, `start` rejects. */
   close(): Promise<void>;
 }

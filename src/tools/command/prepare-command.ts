@@ -46,6 +46,8 @@ async function prepareInSlot(
 ): Promise<Action> {
   const roots = reachedRoots({ context, deps });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
+  // What a sandbox keeps in the workspace could be taken for the user's.
+  if (mayBeOutside || asked.permissions !== null) await deps.processes.tidy();
   const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);
   const permissions = permissionsBeyond({ context, deps }, call.permissions);
@@ -56,7 +58,6 @@ async function prepareInSlot(
   const mayLeave = (escalates || permissions !== null) && rules.rules.some(({ decision }) => decision === 'allow');
   const { commands } = command;
   const leaving = mayLeave && commands !== null ? await leavingFacts({ commands, cwd, env, roots }) : null;
-  const isTrusted = trustsNames(env, [cwd, ...roots], resolveLinks);
   const isFixed = hasFixedProgram(command, [cwd, ...roots, ...TEMPORARY], resolveLinks);
   // Last: the action closes it.
   const pin = mayBeOutside ? await CommandPin.take({ command, cwd, env }, roots) : null;
@@ -66,7 +67,7 @@ async function prepareInSlot(
       request: { command, cwd, identity: pin?.identity ?? null, escalates, permissions, justification, prefixRule },
       rules,
       leaving,
-      trustsNames: isTrusted,
+      trustsNames: () => trustsNames(env, [cwd, ...roots], resolveLinks),
       hasFixedProgram: isFixed,
       project,
     },

@@ -115,6 +115,7 @@ export class CommandSessions {
     void session.ended.then(() => {
       this.#forgetOldEnds();
       this.#wake();
+      return this.#processes.tidy();
     });
   }
 
@@ -136,27 +137,33 @@ export class CommandSessions {
   /** Kills a running background session. `processId` is its number as a string. Returns false if there is none. */
   async terminate(processId: string): Promise<boolean> {
     const session = this.running.find(({ number }) => String(number) === processId);
-    await session?.kill();
+    if (session !== undefined) await this.#killAll([session]);
     return session !== undefined;
   }
 
   /** Kills all background sessions. */
   async clean(): Promise<void> {
-    await Promise.all(this.running.map((session) => session.kill()));
+    await this.#killAll(this.running);
   }
 
   /** To be called when a turn ends. If it was interrupted, kills the processes that its ended commands left behind. */
   async turnEnded(turnId: string, { interrupted }: { interrupted: boolean }): Promise<void> {
     const owners = this.#finished.get(turnId) ?? [];
     this.#finished.delete(turnId);
+    if (owners.length > 0) await this.#processes.tidy();
     if (interrupted) await killed(Promise.all(owners.map((owner) => this.#processes.killOwned(owner))), this.#clock);
   }
 
   /** Kills all commands of the thread, and the processes that they left behind. */
   async close(): Promise<void> {
-    await Promise.all([...this.#waitedFor, ...this.running].map((session) => session.kill()));
+    await this.#killAll([...this.#waitedFor, ...this.running]);
     await killed(this.#processes.killOwned([this.#threadId]), this.#clock);
     await Promise.all([...this.#background.values()].flatMap(({ shown }) => shown.completing ?? []));
+  }
+
+  async #killAll(sessions: readonly CommandSession[]): Promise<void> {
+    await Promise.all(sessions.map((session) => session.kill()));
+    await this.#processes.tidy();
   }
 
   #forgetOldEnds(): void {

@@ -59,7 +59,7 @@ async function startProcess(
   const place = await startPlace(call.cwd, bounds === null ? pin : null);
   if ('problem' in place) return place;
   try {
-    const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true };
+    const spec = { argv: call.argv, ...place, env, bounds, owner, input: false, terminal, joinsOutput: true, moreFollow: true };
     return await deps.processes.start(spec, (stream, bytes) => shown.take(stream, bytes));
   } catch (error) {
     if (error instanceof ProcessStartError || error instanceof SandboxUnavailableError) return { problem: error.message };
