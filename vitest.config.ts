@@ -1,15 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/** With two processors vitest runs one file at a time; but most tests wait for processes. */
+const PARALLEL = { maxWorkers: Math.max(availableParallelism() - 1, 2) };
 const common = { testTimeout: 20_000, hookTimeout: 20_000 };
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...common, name: 'heddle', include: ['test/**/*.test.ts'], exclude: ['test/process/**'] } },
+      { test: { ...common, ...PARALLEL, name: 'heddle', include: ['test/**/*.test.ts'], exclude: ['test/process/**'] } },
       // These start the built executable, which is built for them when the sources are newer.
       {
         test: {
           ...common,
+          ...PARALLEL,
           name: 'process',
           include: ['test/process/**/*.test.ts'],
           exclude: ['test/process/hostile/**', 'test/process/faults/**'],
