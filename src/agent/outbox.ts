@@ -20,7 +20,6 @@ interface WaitingStep {
   sequence: StepSequence | null;
   /** Announced after the step's own announcements. */
   deltas: Announcement[];
-  /** How much the deltas count. */
   deltaWeight: number;
   /** Whether it is stored by itself, because a write together with others has failed. */
   isAlone: boolean;
@@ -120,10 +119,7 @@ export class Outbox {
   announceDelta(announcement: Announcement, sequence: StepSequence): void {
     if (sequence.failure !== null) return;
     const before = this.#waiting.findLast(isAnnouncing) ?? this.#storing.findLast(isAnnouncing);
-    if (before === undefined) {
-      this.#announce(announcement);
-      return;
-    }
+    if (before === undefined) return this.#announce(announcement);
     const weight = 1 + Math.floor(jsonWeight(announcement, SHORT_CHARS_MAX) / DELTA_PART_CHARS);
     before.deltas.push(announcement);
     before.deltaWeight += weight;
