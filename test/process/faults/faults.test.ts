@@ -21,10 +21,8 @@ const FIRST_SEED = Number(process.env.HEDDLE_FAULTS_SEED ?? 1);
 const { HEDDLE_FAULTS_KINDS: CHOSEN, HEDDLE_FAULTS_REPORT: REPORT } = process.env;
 /** After so many seeds with findings a kind ends: each may take many seconds. */
 const FAILED_MAX = Number(process.env.HEDDLE_FAULTS_FAILED_MAX ?? 10);
-/** A lane mostly waits, so there are several for each processor. */
-const LANES = 6;
-/** How many of them a kind may have. */
-const LANES_A_KIND = 4;
+/** A lane mostly waits, so there are several for each processor. More of them make answers late, which some kinds measure. */
+const LANES = 4;
 /** A lane's database and its server are made anew after so many worlds. */
 const WORLDS_A_LANE = 50;
 
@@ -86,7 +84,7 @@ async function runKinds(): Promise<Map<FaultKind, KindResult | string>> {
     const count = Math.max(1, Math.round((COUNT * kind.weight) / weights));
     const seeds = new Seeds(kind, count);
     outcomes.set(kind, reason ?? seeds.result);
-    if (reason === null) waiting.push(...Array.from({ length: Math.min(LANES_A_KIND, count) }, () => seeds));
+    if (reason === null) waiting.push(...Array.from({ length: Math.min(LANES, count) }, () => seeds));
   }
   const runLane = async () => {
     for (let seeds = waiting.shift(); seeds !== undefined; seeds = waiting.shift()) await seeds.runAll();
