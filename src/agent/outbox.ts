@@ -10,8 +10,9 @@ import type { Step, StepSequence } from './step.ts';
 const SHORT_CHARS_MAX = 256 * 1024;
 /** The most steps in one write of the store. */
 const STEPS_TOGETHER_MAX = 64;
-/** The most steps and deltas that should wait. */
+/** The most steps and deltas that should wait. A long delta counts once more for each part of this many characters. */
 const WAITING_MAX = 64;
+const DELTA_PART_CHARS = 4096;
 
 /** A step that waits to be stored and announced. */
 interface WaitingStep {
@@ -19,6 +20,7 @@ interface WaitingStep {
   sequence: StepSequence | null;
   /** Announced after the step's own announcements. */
   deltas: Announcement[];
+  deltaWeight: number;
   /** Whether it is stored by itself, because a write together with others has failed. */
   isAlone: boolean;
   done(): void;
@@ -125,11 +127,13 @@ export class Outbox {
       this.#announce(announcement);
       return;
     }
+    const weight = 1 + Math.floor(jsonWeight(announcement, SHORT_CHARS_MAX) / DELTA_PART_CHARS);
     before.deltas.push(announcement);
-    this.#deltas++;
+    before.deltaWeight += weight;
+    this.#deltas += weight;
   }
 
-  /** Returns a promise that resolves when all steps so far are done, if many steps and deltas wait; else null. */
+  /** Returns a promise that resolves when all steps so far are done, if many steps or long deltas wait; else null. */
   caughtUp(): Promise<void> | null {
     return this.#waiting.length + this.#deltas < WAITING_MAX ? null : this.between(() => {});
   }
@@ -183,10 +187,10 @@ export class Outbox {
     return this.#owed.length > 0 || this.#owedPatch !== null;
   }
 
-  #add(waiting: Omit<WaitingStep, 'deltas' | 'isAlone'>): void {
+  #add(waiting: Omit<WaitingStep, 'deltas' | 'deltaWeight' | 'isAlone'>): void {
     // The item may continue. It is then saved again, behind this step.
     for (const { item } of waiting.step.dropped ?? []) this.#saves.delete(item.id);
-    this.#enqueue({ ...waiting, deltas: [], isAlone: false });
+    this.#enqueue({ ...waiting, deltas: [], deltaWeight: 0, isAlone: false });
   }
 
   #enqueue(waiting: Waiting): void {
@@ -276,14 +280,14 @@ export class Outbox {
     return failure === null;
   }
 
-  #finish({ step, deltas, done }: WaitingStep): void {
-    this.#deltas -= deltas.length;
+  #finish({ step, deltas, deltaWeight, done }: WaitingStep): void {
+    this.#deltas -= deltaWeight;
     for (const announcement of [...(step.announce ?? []), ...deltas]) this.#announce(announcement);
     done();
   }
 
-  #fail({ deltas, sequence, failed }: WaitingStep, error: unknown): void {
-    this.#deltas -= deltas.length;
+  #fail({ deltaWeight, sequence, failed }: WaitingStep, error: unknown): void {
+    this.#deltas -= deltaWeight;
     sequence?.fail(error);
     failed(error);
   }

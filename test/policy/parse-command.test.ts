@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parseCommand } from '../../src/policy/command/parse-command.ts';
 
 const words = async (script: string) => (await parseCommand(['bash', '-lc', script])).commands?.map((command) => command.words) ?? null;
@@ -209,6 +209,7 @@ describe('not understood', () => {
     ['here-documents', 'cat <<E\n'.repeat(8000)],
     ['shells within shells', `${'sh -c "'.repeat(3000)}ls`],
     ['arrays', 'a=('.repeat(5000)],
+    ['closing parentheses', ')'.repeat(16_000)],
   ])(
     'a hostile line of %s is given up in time, and the next command is understood',
     async (_name, script) => {
@@ -218,4 +219,35 @@ describe('not understood', () => {
     },
     10_000,
   );
+
+  test('a long line is judged by its work, not by the speed of the machine', async () => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const line = Array.from({ length: 640 }, (_, index) => `ls 'file ${index}'`);
+    expect(await words(line.join('; '))).toEqual(line.map((_, index) => ['ls', `file ${index}`]));
+    expect(now).toBeGreaterThan(1_000);
+  });
+
+  test('a long word is read whole', async () => {
+    const long = `${'x'.repeat(5_000)} ${'é'.repeat(5_000)}`;
+    expect(await words(`ls '${long}' -l`)).toEqual([['ls', long, '-l']]);
+  });
+
+  test('a line that is too much work may do anything, and so may its scripts that come after', async () => {
+    const hard = 'a=(b '.repeat(3_000);
+    const { commands, possibleCommands, tracedCommands } = await parseCommand(['bash', '-c', hard]);
+    expect({ commands, possibleCommands, tracedCommands }).toEqual({
+      commands: null,
+      possibleCommands: [{ words: ['\0', '\0'] }],
+      tracedCommands: null,
+    });
+    const nested = await parseCommand(['env', hard, 'rm x']);
+    expect(nested.possibleCommands.map((command) => command.words)).toEqual(
+      expect.arrayContaining([
+        ['\0', '\0'],
+        ['rm', 'x'],
+      ]),
+    );
+  });
 });

@@ -112,7 +112,7 @@ export function problemsOfTurns(thread: KnownThread, turns: readonly Turn[], rea
     ...twice(ids).map((id) => `the turn ${id} is there twice`),
     ...twice(itemIds).map((id) => `the item ${id} is there twice`),
     ...(others > unanswered && reading.othersAllowed !== true ? [`${others} turns are there that were not accepted`] : []),
-    ...turns.filter(({ status }) => status === 'inProgress' && !reading.running).map(({ id }) => `the turn ${id} has no end`),
+    ...(reading.running ? [] : turns.filter(({ status }) => status === 'inProgress').map(({ id }) => withoutEnd(thread, id))),
     ...known.flatMap((turn) =>
       problemsOfTurn(
         turn,
@@ -120,6 +120,11 @@ export function problemsOfTurns(thread: KnownThread, turns: readonly Turn[], rea
       ),
     ),
   ];
+}
+
+function withoutEnd({ id, server, turns }: KnownThread, turnId: string): string {
+  const key = turns.find((turn) => turn.id === turnId)?.plan.key ?? 'a turn whose start was not answered';
+  return `the turn ${turnId} (${key}) of the thread ${id} has no end, as server ${server} reads it`;
 }
 
 function problemsOfTurn(turn: KnownTurn, read: Turn | undefined): string[] {

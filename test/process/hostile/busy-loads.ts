@@ -69,6 +69,8 @@ export const LOADS: Record<string, Load> = {
   'a command that prints 20 MB without a line end': command('head -c 20000000 /dev/zero | tr "\\\\0" x'),
   'a long command line': command(`true ${'$(echo a | cat) && true '.repeat(600)}`),
   'a long command line that is hard to parse': command('a=(b '.repeat(3_000)),
+  'a long command line of which each part is hard to parse': command(')'.repeat(16_000)),
+  'a long command line with many errors': command('${a'.repeat(5_300)),
   'a patch that adds a file of 2.5 MB': patch(['*** Add File: f.ts', ...MANY_LINES.map((line) => `+${line}`)]),
   'a patch that deletes a file of 2.5 MB': patch(['*** Delete File: f.ts'], { 'f.ts': `${MANY_LINES.join('\n')}\n` }),
   'a patch that changes 1.2 MB in one hunk': patch(

@@ -5,20 +5,28 @@ import { setFlagsFromString } from 'node:v8';
 import type { Language, Node, Parser, Tree } from 'web-tree-sitter';
 
 /**
- * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large or
- * takes too long to parse.
+ * Calls `read` with the root of a script's syntax tree, which is freed afterwards. Returns null if the script is too large, or too
+ * much work to parse.
  */
 export type ReadBash = <T>(script: string, read: (root: Node) => T) => Promise<T | null>;
 
 /**
- * For some lines, parsing takes quadratic time and memory. An ordinary line takes a millisecond and a few parser steps. The
- * first few steps get a longer limit, so that ordinary lines are parsed on a busy machine too.
+ * Work is counted, not timed, so that a script is judged alike on every machine and under any load. The unit is one character that
+ * the parser reads, some 25 ns: the parser may read the rest of a script again for each word, which takes quadratic time.
  */
-const LONG_MS_MAX = 250;
-const SHORT_MS_MAX = 1000;
-const SHORT_STEPS = 25;
-/** The longest time that parsing blocks the server. */
-const SLICE_MS = 10;
+const WORK_MAX = 20_000_000;
+/** The most work that is done without a pause, but for the last step. */
+const SLICE_WORK = 100_000;
+/** The most work of one step, which cannot be interrupted. Ordinary scripts take a fifth, `)))…` takes 15 times as much. */
+const STEP_WORK_MAX = 100_000;
+/** The most work of a step besides the characters. */
+const STEP_WORK = 8_000;
+/** The most work of reading a node of the tree. */
+const NODE_WORK = 200;
+/** The parser gets so many characters at once. */
+const CHUNK_CHARS = 1024;
+/** The last resort, far longer than the work takes. */
+const SPENT_MS_MAX = 10_000;
 /** The most `|` in a script: the parser handles the end of a pipeline in one step, which takes quadratic time. */
 const PIPES_MAX = 1000;
 /** Larger trees are not read. */
@@ -33,8 +41,8 @@ let loading: Promise<() => Parser> | null = null;
 const idle: Parser[] = [];
 
 /**
- * Returns a reader for the scripts of one command. Together they may take 250 ms, or one second if they are short. The reader
- * yields to other work after each slice. The parser is loaded once, at first use. A failed load is tried again.
+ * Returns a reader for the scripts of one command, which share a limit of work. The reader yields to other work after each slice.
+ * The parser is loaded once, at first use. A failed load is tried again.
  */
 export function bashReader(): ReadBash {
   const budget = new Budget();
@@ -48,44 +56,81 @@ export function bashReader(): ReadBash {
     const tree = await parse(idle.pop() ?? create(), script, budget);
     if (tree === null) return null;
     try {
-      return unoptimized(() => (tree.rootNode.descendantCount > NODES_MAX ? null : budget.spend(() => read(tree.rootNode))));
+      const nodes = unoptimized(() => tree.rootNode.descendantCount);
+      if (nodes > NODES_MAX) return null;
+      await budget.pause(nodes * NODE_WORK);
+      return unoptimized(() => read(tree.rootNode));
     } finally {
       unoptimized(() => tree.delete());
     }
   };
 }
 
-/** The time that the scripts of one command have taken. */
+/** The work that the scripts of one command have taken. */
 class Budget {
-  #steps = 0;
+  #work = 0;
+  #sliceWork = 0;
+  #stepWork = 0;
   #spentMs = 0;
-  #sliceMs = 0;
 
-  /** Runs work and counts its time. The work calls `isOver` to learn whether its slice is over. */
-  spend<T>(work: (isOver: () => boolean) => T): T {
+  /** Whether the current script takes too much work: the parser has to give up. */
+  get isSpent(): boolean {
+    return this.#stepWork > STEP_WORK_MAX || this.#work > WORK_MAX || this.#spentMs > SPENT_MS_MAX;
+  }
+
+  /** Parses until the tree is complete or the slice is over, and returns null if it is not complete. */
+  parse(parser: Parser, script: string): Tree | null {
     const start = performance.now();
-    const spent = () => performance.now() - start;
-    const isOver = () => {
-      this.#steps += 1;
-      return this.#sliceMs + spent() > SLICE_MS;
+    let isParsing = true;
+    const input = (index: number) => {
+      // The nodes of the tree read their texts here, later.
+      if (!isParsing) return script.slice(index);
+      // A parser whose script ends early comes to its next step, or to its end, soon.
+      return this.isSpent ? '' : this.#give(script.slice(index, index + CHUNK_CHARS));
     };
+    const progressCallback = () => {
+      if (this.isSpent || !this.#hasRoom(this.#stepWork)) return true;
+      this.#startStep();
+      return false;
+    };
+    this.#startStep();
     try {
-      return work(isOver);
+      return unoptimized(() => parser.parse(input, null, { progressCallback }));
     } finally {
-      this.#spentMs += spent();
-      this.#sliceMs += spent();
+      isParsing = false;
+      this.#spentMs += performance.now() - start;
     }
   }
 
-  get isSpent(): boolean {
-    return this.#spentMs > (this.#steps > SHORT_STEPS ? LONG_MS_MAX : SHORT_MS_MAX);
+  /** Yields to other work if the slice has no room for a step, or for this work, which is then counted. */
+  async pause(work = 0): Promise<void> {
+    if (!this.#hasRoom(this.#stepWork + work)) {
+      await setImmediate();
+      this.#sliceWork = 0;
+      this.#stepWork = 0;
+    }
+    this.#add(work);
   }
 
-  /** Yields to other work if the slice is over. */
-  async pause(): Promise<void> {
-    if (this.#sliceMs <= SLICE_MS) return;
-    await setImmediate();
-    this.#sliceMs = 0;
+  /** Whether more work fits into the slice. Steps are mostly as long as the last one. */
+  #hasRoom(work: number): boolean {
+    return this.#sliceWork + work <= SLICE_WORK;
+  }
+
+  #give(chunk: string): string {
+    this.#stepWork += chunk.length;
+    this.#add(chunk.length);
+    return chunk;
+  }
+
+  #startStep(): void {
+    this.#stepWork = 0;
+    this.#add(STEP_WORK);
+  }
+
+  #add(work: number): void {
+    this.#work += work;
+    this.#sliceWork += work;
   }
 }
 
@@ -94,19 +139,23 @@ async function parse(parser: Parser, script: string, budget: Budget): Promise<Tr
     for (;;) {
       await budget.pause();
       // After a slice that ended early, the parser continues where it stopped.
-      const tree = budget.isSpent
-        ? null
-        : budget.spend((isOver) => unoptimized(() => parser.parse(script, null, { progressCallback: isOver })));
+      const tree = budget.parse(parser, script);
       if (tree === null && !budget.isSpent) continue;
-      if (tree === null) parser.reset();
+      if (budget.isSpent) unoptimized(() => giveUp(parser, tree));
       idle.push(parser);
-      return tree;
+      return budget.isSpent ? null : tree;
     }
   } catch (error) {
     // The parser has aborted, and fails from now on: no command is parsed any more, so every command is asked about.
     if (error instanceof Error && error.name === 'RuntimeError') return null;
     throw error;
   }
+}
+
+/** Makes the parser forget the script, and frees the tree of what it has read of it. */
+function giveUp(parser: Parser, tree: Tree | null): void {
+  parser.reset();
+  tree?.delete();
 }
 
 async function load(): Promise<() => Parser> {
