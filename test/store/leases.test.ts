@@ -1,9 +1,10 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Connect } from '../../src/store/sqlite/connect/load-sqlite.ts';
 import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
+import { sweepLitter } from '../../src/store/sqlite/database/sweep-litter.ts';
 import { idOf, threadRecord, threadWithTurns } from './samples.ts';
 import { tempHome } from './temp-home.ts';
 
@@ -89,4 +90,26 @@ test('a lock file that another process removes before it is locked is made again
   const [name = ''] = readdirSync(join(home.home, 'heddle-writers'));
   await expect(home.open().openWriter(idOf(1))).rejects.toMatchObject({ code: 'active_writer' });
   expect({ removed, name }).toEqual({ removed: true, name: expect.stringMatching(/\.lock$/) });
+});
+
+test('while what dead processes left is removed, no dead writer is taken for alive', async () => {
+  const home = tempHome();
+  const reader = home.open();
+  await reader.createThread(threadRecord(1)).then((writer) => writer.close());
+  const writers = join(home.home, 'heddle-writers');
+  for (const owner of ['dead', 'none']) writeFileSync(join(writers, `${owner}.lock`), '');
+  home.sql((db) => db.exec(`INSERT OR REPLACE INTO lease (thread_id, owner, pid) VALUES ('${idOf(1)}', 'dead', 77)`));
+  const connect: Connect = (file, options) => neverCollect(new Database(file, { timeout: 0, ...options }));
+  const locked: string[] = [];
+  const sweeping: Connect = (file, options) => {
+    locked.push(basename(file));
+    return connect(file, options);
+  };
+  const { file, tempDir, log } = home.options();
+  await sweepLitter({ file, tempDir, log, connect: sweeping, owners: () => ['dead'] });
+  expect(locked).toContain('none.lock');
+  expect(locked).not.toContain('dead.lock');
+  expect(home.lockFiles()).not.toContain('none.lock');
+  await (await home.open().openWriter(idOf(1))).close();
+  expect(home.lockFiles()).not.toContain('dead.lock');
 });

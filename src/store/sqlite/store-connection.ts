@@ -52,7 +52,7 @@ export class StoreConnection {
       clock: options.clock,
       log: options.log,
       collect: () => {
-        this.#sweeping ??= sweepLitter(options);
+        this.#sweeping ??= sweepLitter({ ...options, owners: () => this.#store.leases.owners() });
         return this.#collect();
       },
       checkpoint: () => this.disk.db.exec('PRAGMA wal_checkpoint(PASSIVE)'),

@@ -86,6 +86,11 @@ export class Leases {
     }
   }
 
+  /** The owners in the database, dead or alive. */
+  owners(): string[] {
+    return [...new Set([...this.#owners.all().map(({ owner }) => owner), ...this.#held.owners()])];
+  }
+
   /** The path of the file that this process keeps locked as an owner. */
   get lockFile(): string {
     return this.#file(this.#owner);
@@ -154,8 +159,7 @@ export class Leases {
   }
 
   #clearDead(): void {
-    const owners = new Set([...this.#owners.all().map(({ owner }) => owner), ...this.#held.owners()]);
-    for (const owner of owners) {
+    for (const owner of this.owners()) {
       if (this.#lives(owner)) continue;
       this.#forgetOwner.run(owner);
       this.#held.releaseAll(owner);
@@ -191,6 +195,11 @@ export class Leases {
   }
 
   #file(owner: string): string {
-    return join(this.#folder, `${owner}.lock`);
+    return join(this.#folder, lockFileOf(owner));
   }
+}
+
+/** The name of an owner's lock file. */
+export function lockFileOf(owner: string): string {
+  return `${owner}.lock`;
 }

@@ -9,6 +9,7 @@ import type { Log } from '../../../base/log.ts';
 import { hasEnded, TAG_FORM } from '../../../base/process-tag.ts';
 import { systemErrorCode } from '../../../base/system-error-code.ts';
 import type { Connect } from '../connect/load-sqlite.ts';
+import { lockFileOf } from './leases.ts';
 
 /** The most entries of a folder that are looked at, and the most folders of one dead process. */
 const ENTRIES_MAX = 20_000;
@@ -24,6 +25,8 @@ export interface LitterPlaces {
   tempDir: string;
   connect: Connect;
   log: Log;
+  /** The owners of leases, dead or alive. */
+  owners: () => readonly string[];
 }
 
 /**
@@ -37,7 +40,7 @@ export async function sweepLitter(places: LitterPlaces): Promise<void> {
     await sweepFolder(home, (name) => [draftTag(name), name.startsWith(basename(file)) ? NEW_DATABASE.exec(name)?.[1] : null]);
     await sweepFolder(tempDir, (name) => [TEMPORARY.exec(name)?.[1]]);
     await sweepDrafts(home);
-    await sweepLocks(join(home, WRITERS_FOLDER), places.connect);
+    await sweepLocks(join(home, WRITERS_FOLDER), places);
   } catch (error) {
     log.info({ err: error }, 'not everything that killed processes have left could be removed; the next start tries again');
   }
@@ -73,11 +76,15 @@ async function listedFolders(list: string): Promise<string[]> {
   return folders.filter((folder) => typeof folder === 'string').slice(0, FOLDERS_MAX);
 }
 
-/** Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has just made one makes it again. */
-async function sweepLocks(folder: string, connect: Connect): Promise<void> {
+/**
+ * Removes the lock files that nobody holds. It holds each one itself meanwhile: a process that has just made one makes it again. The file
+ * of an owner in the database stays, because others would take that owner for alive meanwhile; who takes its threads removes it.
+ */
+async function sweepLocks(folder: string, { connect, owners }: LitterPlaces): Promise<void> {
   if (!existsSync(folder)) return;
   const { entries } = await listFolder(folder, ENTRIES_MAX);
-  for (const name of entries.map((entry) => entry.name).filter((one) => one.endsWith('.lock'))) {
+  const kept = new Set(owners().map(lockFileOf));
+  for (const name of entries.map((entry) => entry.name).filter((one) => one.endsWith('.lock') && !kept.has(one))) {
     const lock = connect(join(folder, name), { timeout: 0 });
     try {
       lock.exec('BEGIN EXCLUSIVE');
