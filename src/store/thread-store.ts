@@ -199,7 +199,7 @@ export interface ThreadQuery extends PageQuery {
 /** The point of the source's history at which a fork begins. Null: the end. */
 export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | null;
 
-/** What a write changes besides the log. */
+/** The changes of a write besides the log. */
 export interface WriteChanges {
   patch?: ThreadPatch;
   /** Unfinished items, which are saved as partials. Each replaces the partial that was saved for the same id. */

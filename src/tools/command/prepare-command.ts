@@ -46,7 +46,7 @@ async function prepareInSlot(
 ): Promise<Action> {
   const roots = reachedRoots({ context, deps });
   const mayBeOutside = mayBeAskedOutside(asked, context.settings);
-  // What a sandbox keeps in the workspace could be taken for the user's.
+  // The guards of a sandbox could be taken for folders of the user.
   if (mayBeOutside || asked.permissions !== null) await deps.processes.tidy();
   const call = mayBeOutside ? withShownFolder(asked, roots) : asked;
   const command = await parseCommand(call.argv);

@@ -205,7 +205,7 @@ export class StoreMaintenance {
   }
 }
 
-/** What is wrong with a file, one sentence each. */
+/** The problems of a file, a sentence each. */
 function findings(file: string, connect: Connect): string[] {
   let db: Database | null = null;
   try {
@@ -224,7 +224,7 @@ interface Seal {
   connect: Connect;
   migrationsDir: string;
   mode: 'DELETE' | 'WAL';
-  /** What the error of a damaged copy says before its reason. */
+  /** The beginning of the error for a damaged copy. */
   ifDamaged: string;
   /** The file that is named if it is of a newer version. */
   shownAs?: string;
