@@ -72,6 +72,7 @@ export const LOADS: Record<string, Load> = {
   'a long command line of which each part is hard to parse': command(')'.repeat(16_000)),
   'a long command line with many errors': command('${a'.repeat(5_300)),
   'a patch that adds a file of 2.5 MB': patch(['*** Add File: f.ts', ...MANY_LINES.map((line) => `+${line}`)]),
+  'a patch that adds a file of 10 MB': patch(['*** Add File: f.ts', ...sourceLines(200_000).map((line) => `+${line}`)]),
   'a patch that deletes a file of 2.5 MB': patch(['*** Delete File: f.ts'], { 'f.ts': `${MANY_LINES.join('\n')}\n` }),
   'a patch that changes 1.2 MB in one hunk': patch(
     ['*** Update File: f.ts', '@@', ...MANY_LINES.slice(0, 12_000).flatMap((line) => [`-${line}`, `+${line}!`])],
