@@ -34,12 +34,12 @@ export class BuiltInTools implements TurnPart {
   }
 
   tools(): Tool[] {
-    const { commands, asksForPermissions, viewImage: showsImages } = this.#deps.configuration();
+    const { commands, asksForPermissions, asksInDefaultMode, viewImage: showsImages } = this.#deps.configuration();
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
-      requestUserInput,
+      requestUserInput({ inDefaultMode: asksInDefaultMode }),
       ...(asksForPermissions ? [this.#requestPermissions] : []),
       ...(showsImages ? [viewImage(this.#deps)] : []),
     ];

@@ -36,7 +36,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'app/installed': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'app/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'app/read': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'collaborationMode/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'collaborationMode/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'command/exec': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"command/exec.permissionProfile","path":["permissionProfile"]},
     ] },
@@ -184,7 +184,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
     ] },
   'thread/name/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/prediction/request': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/prepareApprovedPlan': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/prepareApprovedPlan': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/queue/add': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/queue/delete': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/queue/list': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },

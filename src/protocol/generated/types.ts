@@ -108,6 +108,14 @@ export type CommandExecutionApprovalDecision =
  */
 export type FileChangeApprovalDecision = 'accept' | 'acceptForSession' | 'decline' | 'cancel';
 /**
+ * The collaboration mode.
+ */
+export type ModeKind = 'plan' | 'default';
+/**
+ * The reasoning effort. The values depend on the model: none, minimal, low, medium, high, xhigh, max …
+ */
+export type ReasoningEffort = string;
+/**
  * The sandbox policy: the files that commands can read and write, and their network access.
  */
 export type SandboxPolicy =
@@ -183,10 +191,6 @@ export type ApprovalsReviewer = 'user' | 'auto_review' | 'guardian_subagent';
  */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
 export type WebSearchMode = 'disabled' | 'cached' | 'indexed' | 'live';
-/**
- * The reasoning effort. The values depend on the model: none, minimal, low, medium, high, xhigh, max …
- */
-export type ReasoningEffort = string;
 /**
  * The level of detail of the reasoning summary.
  */
@@ -807,10 +811,6 @@ export type ResponsesApiWebSearchAction =
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
 /**
- * The collaboration mode.
- */
-export type ModeKind = 'plan' | 'default';
-/**
  * When the agent can start other agents.
  */
 export type MultiAgentMode =
@@ -1262,6 +1262,42 @@ export interface FileChangeRequestApprovalParams {
 }
 export interface FileChangeRequestApprovalResponse {
   decision: FileChangeApprovalDecision;
+}
+export interface CollaborationModeListParams {}
+/**
+ * A mode that a client can offer. Null: the client keeps the value that the thread has.
+ */
+export interface CollaborationModeMask {
+  /**
+   * The name to show.
+   */
+  name: string;
+  mode: ModeKind | null;
+  model: string | null;
+  reasoning_effort: ReasoningEffort | null;
+}
+export interface CollaborationModeListResponse {
+  data: CollaborationModeMask[];
+}
+/**
+ * Gives the thread's model a plan that the user has approved. The thread must be loaded, and no turn may run.
+ */
+export interface ThreadPrepareApprovedPlanParams {
+  threadId: string;
+  /**
+   * The whole plan, at most 1,048,576 characters.
+   */
+  markdown: string;
+  /**
+   * A file that has the plan too. The model is told its path.
+   */
+  attachmentPath?: string | null;
+}
+export interface ThreadPrepareApprovedPlanResponse {
+  /**
+   * The input for the turn that carries the plan out.
+   */
+  prompt: string;
 }
 /**
  * Rows and columns of a terminal, in characters. Neither may be 0.
@@ -3521,6 +3557,7 @@ export interface ClientRequests {
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
   'app/list': { params: AppsListParams; result: AppsListResponse };
+  'collaborationMode/list': { params: CollaborationModeListParams; result: CollaborationModeListResponse };
   'command/exec': { params: CommandExecParams; result: CommandExecResponse };
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
@@ -3572,6 +3609,7 @@ export interface ClientRequests {
   'thread/memoryMode/set': { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
   'thread/metadata/update': { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  'thread/prepareApprovedPlan': { params: ThreadPrepareApprovedPlanParams; result: ThreadPrepareApprovedPlanResponse };
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
   'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
