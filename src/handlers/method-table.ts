@@ -19,6 +19,7 @@ import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { permissionProfileMethods } from './permission-profile.ts';
 import { processMethods } from './process.ts';
+import { reviewMethods } from './review.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -93,6 +94,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...prepareApprovedPlanMethods(deps),
     ...collaborationModeMethods(),
     ...turnMethods(deps),
+    ...reviewMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),
     ...permissionProfileMethods(deps),

@@ -45,6 +45,12 @@ export class BuiltInTools implements TurnPart {
     ];
   }
 
+  /** The tools with which a model reads files, if the configuration has them: commands and images. */
+  readingTools(): Tool[] {
+    const { commands, viewImage: showsImages } = this.#deps.configuration();
+    return [...(commands.enabled ? commandTools(this.commandDeps()) : []), ...(showsImages ? [viewImage(this.#deps)] : [])];
+  }
+
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
   async cleanUp({ id, signal }: TurnContext): Promise<void> {
     this.#applyPatch.endTurn();

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnContext, TurnKind } from './turn-part.ts';
@@ -70,6 +70,11 @@ export class ActiveTurn implements TurnContext {
     return this.#abort.signal;
   }
 
+  /** The kind of a turn that takes no input; null: it takes input. */
+  get notSteerable(): NonSteerableTurnKind | null {
+    return this.kind === 'review' ? this.kind : null;
+  }
+
   /** Null if the turn was not interrupted. */
   get interruptCause(): InterruptCause | null {
     return this.#interruptCause;
@@ -89,12 +94,12 @@ export class ActiveTurn implements TurnContext {
   }
 
   /**
-   * Reserves the turn for more input; null if the turn is closed to input. Stops the current response, which would otherwise be
+   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the current response, which would otherwise be
    * stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits for its
    * end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
-    if (this.#closed) return null;
+    if (this.#closed || this.notSteerable !== null) return null;
     this.#reservations++;
     if (!isDeferred) this.#request?.abort();
     let open = true;

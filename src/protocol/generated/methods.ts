@@ -122,7 +122,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'remoteControl/pairing/start': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'remoteControl/pairing/status': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'remoteControl/status/read': { served: true, stability: 'experimental', params: 'none', experimentalFields: [] },
-  'review/start': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'review/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'rollout/compress': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
   'server/diagnostics': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'skills/config/write': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },

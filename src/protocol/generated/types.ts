@@ -807,6 +807,61 @@ export type ResponsesApiWebSearchAction =
       type: 'other';
     };
 /**
+ * `inline`: in the thread itself. `detached`: in a fork of the thread.
+ */
+export type ReviewDelivery = 'inline' | 'detached';
+/**
+ * `uncommittedChanges`: staged, unstaged and untracked changes. `baseBranch`: the changes since the branch was left. `custom`: what the instructions say.
+ */
+export type ReviewTarget = UncommittedChangesReviewTarget | BaseBranchReviewTarget | CommitReviewTarget | CustomReviewTarget;
+/**
+ * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
+ */
+export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
+export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
+/**
+ * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
+ */
+export type CodexErrorInfo =
+  | (
+      | 'contextWindowExceeded'
+      | 'sessionBudgetExceeded'
+      | 'usageLimitExceeded'
+      | 'rateLimitExceeded'
+      | 'flexUnavailable'
+      | 'serverOverloaded'
+      | 'modelNotFound'
+      | 'policyCapacityUnavailable'
+      | 'cyberPolicy'
+      | 'misalignmentPolicyViolation'
+      | 'tooManyDenials'
+      | 'internalServerError'
+      | 'unauthorized'
+      | 'badRequest'
+      | 'threadRollbackFailed'
+      | 'sandboxError'
+      | 'inferenceHookDenied'
+      | 'other'
+    )
+  | {
+      httpConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamDisconnected: HttpFailure;
+    }
+  | {
+      responseTooManyFailedAttempts: HttpFailure;
+    }
+  | {
+      activeTurnNotSteerable: {
+        turnKind: NonSteerableTurnKind;
+      };
+    };
+export type NonSteerableTurnKind = 'review' | 'compact';
+/**
  * The tone that the model is instructed to use.
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
@@ -863,53 +918,6 @@ export type SubAgentSource =
   | {
       other: string;
     };
-/**
- * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
- */
-export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
-export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
-/**
- * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
- */
-export type CodexErrorInfo =
-  | (
-      | 'contextWindowExceeded'
-      | 'sessionBudgetExceeded'
-      | 'usageLimitExceeded'
-      | 'rateLimitExceeded'
-      | 'flexUnavailable'
-      | 'serverOverloaded'
-      | 'modelNotFound'
-      | 'policyCapacityUnavailable'
-      | 'cyberPolicy'
-      | 'misalignmentPolicyViolation'
-      | 'tooManyDenials'
-      | 'internalServerError'
-      | 'unauthorized'
-      | 'badRequest'
-      | 'threadRollbackFailed'
-      | 'sandboxError'
-      | 'inferenceHookDenied'
-      | 'other'
-    )
-  | {
-      httpConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamDisconnected: HttpFailure;
-    }
-  | {
-      responseTooManyFailedAttempts: HttpFailure;
-    }
-  | {
-      activeTurnNotSteerable: {
-        turnKind: NonSteerableTurnKind;
-      };
-    };
-export type NonSteerableTurnKind = 'review' | 'compact';
 export type ThreadDeleteResponse = Record<string, never>;
 /**
  * Sent before the command starts.
@@ -2395,6 +2403,73 @@ export interface GhostCommit {
 export interface ConfigurationReasoning {
   effort: ReasoningEffort;
 }
+export interface UncommittedChangesReviewTarget {
+  type: 'uncommittedChanges';
+}
+export interface BaseBranchReviewTarget {
+  type: 'baseBranch';
+  branch: string;
+}
+export interface CommitReviewTarget {
+  type: 'commit';
+  sha: string;
+  /**
+   * The subject of the commit, to show.
+   */
+  title?: string | null;
+}
+export interface CustomReviewTarget {
+  type: 'custom';
+  instructions: string;
+}
+/**
+ * Starts a review. A turn that runs in the thread is interrupted. The review's turn takes no input.
+ */
+export interface ReviewStartParams {
+  threadId: string;
+  target: ReviewTarget;
+  /**
+   * By default `inline`.
+   */
+  delivery?: ReviewDelivery | null;
+}
+export interface ReviewStartResponse {
+  /**
+   * The review's turn, with a userMessage item that names the target for people.
+   */
+  turn: Turn;
+  /**
+   * The thread of the review: the fork if it is detached.
+   */
+  reviewThreadId: string;
+}
+export interface Turn {
+  id: string;
+  items: ThreadItem[];
+  itemsView: TurnItemsView;
+  status: TurnStatus;
+  /**
+   * The error, if the turn failed. Null otherwise.
+   */
+  error: TurnError | null;
+  /**
+   * The start, in Unix seconds.
+   */
+  startedAt: number | null;
+  /**
+   * The end, in Unix seconds.
+   */
+  completedAt: number | null;
+  durationMs: number | null;
+}
+export interface TurnError {
+  message: string;
+  codexErrorInfo: CodexErrorInfo | null;
+  additionalDetails: string | null;
+}
+export interface HttpFailure {
+  httpStatusCode: number | null;
+}
 /**
  * A collaboration mode with its model settings, which take precedence over those of the thread.
  */
@@ -2513,33 +2588,6 @@ export interface GitInfo {
   sha: string | null;
   branch: string | null;
   originUrl: string | null;
-}
-export interface Turn {
-  id: string;
-  items: ThreadItem[];
-  itemsView: TurnItemsView;
-  status: TurnStatus;
-  /**
-   * The error, if the turn failed. Null otherwise.
-   */
-  error: TurnError | null;
-  /**
-   * The start, in Unix seconds.
-   */
-  startedAt: number | null;
-  /**
-   * The end, in Unix seconds.
-   */
-  completedAt: number | null;
-  durationMs: number | null;
-}
-export interface TurnError {
-  message: string;
-  codexErrorInfo: CodexErrorInfo | null;
-  additionalDetails: string | null;
-}
-export interface HttpFailure {
-  httpStatusCode: number | null;
 }
 /**
  * Ends the running turn and deletes the thread permanently. Its forks keep their history.
@@ -3591,6 +3639,7 @@ export interface ClientRequests {
   'process/writeStdin': { params: ProcessWriteStdinParams; result: ProcessWriteStdinResponse };
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
+  'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
