@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { ModelRequest } from '../../src/model/model.ts';
 import type { ResponseItem, ReviewTarget, ThreadItem } from '../../src/protocol/generated/types.ts';
 import { afterDeathOf } from '../agent/after-death-of.ts';
+import { chatStream, counts, DONE, delta, finish } from '../model/chat-stream.ts';
+import { completed, ProviderServer, message as providerMessage, streaming } from '../model/provider-server.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { ANY_ID, agentItem, userItem } from '../support/expected.ts';
 import { Gate } from '../support/gate.ts';
@@ -18,6 +20,8 @@ import {
   TestModel,
 } from '../support/test-model.ts';
 import { startServer, type TestServer, type TestServerOptions } from '../support/test-server.ts';
+
+type WireApi = 'responses' | 'chat';
 
 const UNCOMMITTED = { type: 'uncommittedChanges' } as const;
 
@@ -302,4 +306,45 @@ test('a reviewer runs commands and reads their output, but applies no patch', as
   expect(input).toContain('Rejected: a review changes nothing');
   const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
   expect(types).toEqual(['enteredReviewMode', 'commandExecution', 'exitedReviewMode', 'agentMessage']);
+});
+
+test.each<WireApi>(['responses', 'chat'])(
+  'a provider of the API %s reviews: it gets the task, the tools, and a schema if its servers bear both',
+  async (wireApi) => {
+    const usage = counts({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
+    const answers = {
+      chat: chatStream(delta({ content: VERDICT }), finish('stop'), usage, DONE),
+      responses: streaming(...providerMessage(VERDICT), completed),
+    };
+    await using provider = await ProviderServer.start(answers[wireApi]);
+    const config = `model = "m"\nmodel_provider = "p"
+[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nwire_api = "${wireApi}"\n`;
+    const server = await startServer({ config, model: null });
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
+    expect((await server.client.turnCompleted(turn.id)).items).toEqual([agentItem(REPORT)]);
+    const body = JSON.stringify(provider.requests[0]?.body);
+    expect(body).toContain('You review changes');
+    expect(body).toContain('Review the uncommitted changes');
+    expect(body).toContain('"exec_command"');
+    expect(body.includes('"json_schema"')).toBe(wireApi === 'responses');
+    await server.close();
+  },
+);
+
+test('the embedded model and a scripted model review, as any other', async () => {
+  const script = { responses: [{ message: VERDICT }] };
+  for (const config of [
+    'model_provider = "scripted"\n',
+    'model_provider = "s"\n[model_providers.s]\nwire_api = "scripted"\nscript = "script.json"\n',
+  ]) {
+    const files = { 'home/script.json': JSON.stringify(script) };
+    const server = await startServer({ config, model: null, files });
+    await server.client.request('thread/start', {});
+    const { turn } = await server.client.request('review/start', { threadId: idOf(1), target: UNCOMMITTED });
+    expect((await server.client.turnCompleted(turn.id)).status).toBe('completed');
+    const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
+    expect([types[0], ...types.slice(-2)]).toEqual(['enteredReviewMode', 'exitedReviewMode', 'agentMessage']);
+    await server.close();
+  }
 });

@@ -75,7 +75,8 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const error = checkWindow(prompt, { model: turn.settings.model, contextWindow: configuration.contextWindow, last: null });
     if (error !== null) return error;
     const end = await promptBudget.requesting(this, turn.signal);
-    return { request: modelRequest(turn, { threadId, configuration, input: prompt.items, tools }), end };
+    const request = modelRequest(turn, { threadId, configuration, input: prompt.items, tools });
+    return { request: { ...request, schemaIsOptional: true }, end };
   }
 
   withoutOwn = (entries: LogEntry[]): LogEntry[] => {

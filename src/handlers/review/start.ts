@@ -1,9 +1,9 @@
-import type { LoadedThread } from '../agent/loaded-thread.ts';
-import type { ReviewTarget } from '../protocol/generated/types.ts';
-import { emptyField } from '../protocol/rpc-error.ts';
-import { type CallContext, type MethodTable, perThread } from './method.ts';
-import type { ThreadDeps } from './thread-deps.ts';
-import { newThreadRequest } from './thread-loading/thread-request.ts';
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import type { ReviewTarget } from '../../protocol/generated/types.ts';
+import { emptyField } from '../../protocol/rpc-error.ts';
+import { type CallContext, type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+import { newThreadRequest } from '../thread-loading/thread-request.ts';
 
 export function reviewMethods(deps: ThreadDeps) {
   return {
