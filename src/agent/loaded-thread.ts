@@ -143,10 +143,13 @@ export class LoadedThread {
     });
   }
 
-  /** Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run. */
+  /**
+   * Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run, or has
+   * settings of its own, as a review.
+   */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
-    if (turn?.id !== turnId) return false;
+    if (turn?.id !== turnId || turn.notSteerable !== null) return false;
     turn.settings = this.#overridden(turn.settings, overrides);
     return true;
   }

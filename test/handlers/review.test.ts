@@ -177,6 +177,46 @@ describe('while a review runs', () => {
     await client.turnCompleted(turn.id);
   });
 
+  test('turn/settings/update does not reach it', async () => {
+    const server = await reviewed([response([new Gate()])]);
+    const { client, turn } = server;
+    await server.model.asked(1);
+    const params = { threadId: idOf(1), turnId: turn.id, approvalPolicy: 'on-request' as const };
+    expect(await client.request('turn/settings/update', params)).toEqual({ status: 'targetUnavailable' });
+    await client.request('turn/interrupt', { threadId: idOf(1), turnId: turn.id });
+    await client.turnCompleted(turn.id);
+  });
+
+  test("thread/shellCommand runs in the review's turn, which waits for it, and the thread's model reads about it later", async () => {
+    const gate = new Gate();
+    const server = await reviewed([response([gate], message(VERDICT)), response(message('ok'))]);
+    const { client, turn, model } = server;
+    await model.asked(1);
+    await client.request('thread/shellCommand', { threadId: idOf(1), command: 'echo by-the-user' });
+    gate.open();
+    await client.turnCompleted(turn.id);
+    const types = (await itemsOf(server, turn.id)).map(({ type }) => type);
+    expect(types.toSorted()).toEqual(['agentMessage', 'commandExecution', 'enteredReviewMode', 'exitedReviewMode']);
+    await client.turn(idOf(1), 'next');
+    expect(model.requests).toHaveLength(2);
+    expect(JSON.stringify(conversation(model.request(2)))).toContain('by-the-user');
+  });
+
+  test('a goal waits, is charged, and goes on afterwards', async () => {
+    const gate = new Gate();
+    const complete = functionCall('update_goal', { status: 'complete' });
+    const server = await reviewed([response([gate], message(VERDICT)), response(complete), response(message('ok'))]);
+    const { client, turn, model } = server;
+    await model.asked(1);
+    await client.request('thread/goal/set', { threadId: idOf(1), objective: 'Do it', status: 'active' });
+    gate.open();
+    await client.turnCompleted(turn.id);
+    const { turn: goal } = await client.waitFor('turn/completed', (end) => end.turn.id !== turn.id);
+    expect(goal.status).toBe('completed');
+    expect(conversation(model.request(2))[0]).toEqual(TOLD);
+    expect((await client.request('thread/goal/get', { threadId: idOf(1) })).goal?.tokensUsed).toBeGreaterThanOrEqual(22);
+  });
+
   test('injected items are for the next turn, and a second review replaces the first', async () => {
     const server = await reviewed([response([new Gate()]), response(message(VERDICT)), response(message('ok'))]);
     const { client, turn, model } = server;
