@@ -36,7 +36,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'app/installed': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'app/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'app/read': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'collaborationMode/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'collaborationMode/list': { served: true, stability: 'experimental', params: 'none', experimentalFields: [] },
   'command/exec': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"command/exec.permissionProfile","path":["permissionProfile"]},
     ] },

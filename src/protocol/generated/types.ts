@@ -1271,7 +1271,6 @@ export interface FileChangeRequestApprovalParams {
 export interface FileChangeRequestApprovalResponse {
   decision: FileChangeApprovalDecision;
 }
-export interface CollaborationModeListParams {}
 /**
  * A mode that a client can offer. Null: the client keeps the value that the thread has.
  */
@@ -2433,10 +2432,10 @@ export interface ReviewStartParams {
    */
   delivery?: ReviewDelivery | null;
 }
+/**
+ * The review's turn, with a userMessage item that names the target for people.
+ */
 export interface ReviewStartResponse {
-  /**
-   * The review's turn, with a userMessage item that names the target for people.
-   */
   turn: Turn;
   /**
    * The thread of the review: the fork if it is detached.
@@ -3605,7 +3604,7 @@ export interface ClientRequests {
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
   'app/list': { params: AppsListParams; result: AppsListResponse };
-  'collaborationMode/list': { params: CollaborationModeListParams; result: CollaborationModeListResponse };
+  'collaborationMode/list': { params: undefined; result: CollaborationModeListResponse };
   'command/exec': { params: CommandExecParams; result: CommandExecResponse };
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
