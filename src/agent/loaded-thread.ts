@@ -149,7 +149,7 @@ export class LoadedThread {
    */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
-    if (turn?.id !== turnId || turn.notSteerable !== null) return false;
+    if (turn?.id !== turnId || turn.kind === 'review') return false;
     turn.settings = this.#overridden(turn.settings, overrides);
     return true;
   }
@@ -168,7 +168,7 @@ export class LoadedThread {
     return this.#beginnings.begin(async () => {
       const settings = this.#overridden(this.settings, params);
       const { turn } = this;
-      if (turn !== null) checkSteerable(turn);
+      if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
       const reservation = turn?.reserveInput() ?? null;
       if (turn !== null && reservation !== null) {
         onJoining();
@@ -221,7 +221,7 @@ export class LoadedThread {
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
-    checkSteerable(turn);
+    if (turn.steerRefusal !== null) throw turnNotSteerable(turn.steerRefusal);
     const reservation = turn.reserveInput();
     if (reservation === null) throw noActiveTurnToSteer();
     onJoining();
@@ -320,9 +320,4 @@ export class LoadedThread {
   #overridden(settings: ThreadSettings, overrides: TurnOverrides): ThreadSettings {
     return withTurnOverrides(settings, overrides, { serverCwd: this.#agent.cwd, config: this.configuration.config });
   }
-}
-
-/** Throws if the turn takes no input. */
-function checkSteerable(turn: ActiveTurn): void {
-  if (turn.notSteerable !== null) throw turnNotSteerable(turn.id, turn.notSteerable);
 }

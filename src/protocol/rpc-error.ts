@@ -164,6 +164,13 @@ export function noActiveTurnToSteer(): RpcError {
   return refused('turn_not_active', 'no active turn to steer');
 }
 
+/** The details are those of a turn's error. */
+export function turnNotSteerable(turnKind: NonSteerableTurnKind): RpcError {
+  const message = `cannot steer a ${turnKind} turn`;
+  const details = { message, codexErrorInfo: { activeTurnNotSteerable: { turnKind } }, additionalDetails: null };
+  return refused('turn_not_steerable', message, details);
+}
+
 export function noActiveTurnToInterrupt(): RpcError {
   return refused('turn_not_active', 'no active turn to interrupt');
 }
@@ -176,13 +183,6 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
 /** For a required field that is empty. */
 export function emptyField(code: 'empty_command' | 'empty_items' | 'empty_plan' | 'empty_target', field: string): RpcError {
   return refused(code, `${field} must not be empty`);
-}
-
-/** For input to a turn that takes none. */
-export function turnNotSteerable(turnId: string, turnKind: NonSteerableTurnKind): RpcError {
-  const message = `cannot steer a ${turnKind} turn`;
-  const error = { message, codexErrorInfo: { activeTurnNotSteerable: { turnKind } }, additionalDetails: null };
-  return refused('turn_not_steerable', `${message}: send the input when turn ${turnId} has ended`, { ...error, turnId });
 }
 
 /** For thread/inject_items. */

@@ -159,10 +159,9 @@ describe('while a review runs', () => {
     await server.model.asked(1);
     const error = {
       code: -32600,
-      message: `cannot steer a review turn: send the input when turn ${turn.id} has ended`,
+      message: 'cannot steer a review turn',
       data: {
         code: 'turn_not_steerable',
-        turnId: turn.id,
         message: 'cannot steer a review turn',
         codexErrorInfo: { activeTurnNotSteerable: { turnKind: 'review' } },
         additionalDetails: null,

@@ -36,6 +36,8 @@ export class ActiveTurn implements TurnContext {
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
+  /** The kind that refuses to be steered; null: none. A review takes no other input either. */
+  readonly steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
   readonly markFinished: () => void;
@@ -58,6 +60,7 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
+    this.steerRefusal = options.kind === 'review' ? 'review' : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;
@@ -68,11 +71,6 @@ export class ActiveTurn implements TurnContext {
   /** Aborts when the turn is interrupted. Every wait of the turn takes this signal. */
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  /** The kind of a turn that takes no input; null: it takes input. */
-  get notSteerable(): NonSteerableTurnKind | null {
-    return this.kind === 'review' ? this.kind : null;
   }
 
   /** Null if the turn was not interrupted. */
@@ -99,7 +97,7 @@ export class ActiveTurn implements TurnContext {
    * end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
-    if (this.#closed || this.notSteerable !== null) return null;
+    if (this.#closed || this.kind === 'review') return null;
     this.#reservations++;
     if (!isDeferred) this.#request?.abort();
     let open = true;
