@@ -143,5 +143,5 @@ test('whatever JSON a reviewer answers, its report is text within the limit', ()
     }),
   );
   expect(readReview('x'.repeat(1_000_000))).toHaveLength(256 * 1024);
-  expect(readReview('['.repeat(100_000) + '{'.repeat(100_000) + '}')).toHaveLength(200_001);
+  expect(readReview(`${'['.repeat(100_000)}${'{'.repeat(100_000)}}`)).toHaveLength(200_001);
 });
