@@ -1,14 +1,15 @@
 import { pathIdentity } from '../base/paths/path-identity.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
-import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
-import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
+import type { ResponseItem, ReviewTarget, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
+import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch, turnNotSteerable } from '../protocol/rpc-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
+import { beginReview } from './review/begin-review.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -23,7 +24,7 @@ import type { TurnOpening } from './turn/turn-deps.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
-import { type Joined, TurnStarter } from './turn/turn-starter.ts';
+import { type Joined, TurnStarter, type TurnStarterDeps } from './turn/turn-starter.ts';
 
 interface LoadedThreadOptions {
   record: ThreadRecord;
@@ -42,6 +43,7 @@ export class LoadedThread {
   readonly #parts: TurnParts;
   readonly #runner: TurnRunner;
   readonly #beginnings = new TurnBeginnings();
+  readonly #starterDeps: TurnStarterDeps;
   readonly #starter: TurnStarter;
   /** The last turn that a client interrupted. */
   #interruptedTurnId: string | null = null;
@@ -61,14 +63,15 @@ export class LoadedThread {
     const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
-    this.#starter = new TurnStarter({
+    this.#starterDeps = {
       state,
       outbox,
       parts,
       agent,
       granted: () => grants.permissions,
       run: (turn, beginning) => void agent.keepAlive.during(this.#run(turn, beginning)),
-    });
+    };
+    this.#starter = new TurnStarter(this.#starterDeps);
   }
 
   get record(): ThreadRecord {
@@ -140,10 +143,13 @@ export class LoadedThread {
     });
   }
 
-  /** Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run. */
+  /**
+   * Changes the settings of a running turn's next model requests, for this turn only. Returns false if that turn does not run, or has
+   * settings of its own, as a review.
+   */
   changeTurn(turnId: string, overrides: TurnOverrides): boolean {
     const { turn } = this;
-    if (turn?.id !== turnId) return false;
+    if (turn?.id !== turnId || turn.kind === 'review') return false;
     turn.settings = this.#overridden(turn.settings, overrides);
     return true;
   }
@@ -162,6 +168,7 @@ export class LoadedThread {
     return this.#beginnings.begin(async () => {
       const settings = this.#overridden(this.settings, params);
       const { turn } = this;
+      if (turn?.kind === 'review') throw turnNotSteerable(turn.kind);
       const reservation = turn?.reserveInput() ?? null;
       if (turn !== null && reservation !== null) {
         onJoining();
@@ -169,6 +176,17 @@ export class LoadedThread {
       }
       await turn?.finished;
       return this.#starter.begin({ params, settings });
+    });
+  }
+
+  /** Begins a review. A turn that runs is interrupted first. */
+  startReview(target: ReviewTarget): Promise<Joined> {
+    return this.#beginnings.begin(async () => {
+      const { turn } = this;
+      turn?.refuseInput();
+      turn?.interrupt('user');
+      await turn?.finished;
+      return beginReview(this.#starterDeps, target);
     });
   }
 
@@ -203,6 +221,7 @@ export class LoadedThread {
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
+    if (turn.steerRefusal !== null) throw turnNotSteerable(turn.steerRefusal);
     const reservation = turn.reserveInput();
     if (reservation === null) throw noActiveTurnToSteer();
     onJoining();

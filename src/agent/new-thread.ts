@@ -17,6 +17,8 @@ export interface ThreadRequest {
   overrides: ThreadOverrides;
   /** Settings that override config.toml, by dotted keys. */
   config: JsonObject | null;
+  /** Whether the client knows collaboration modes. */
+  knowsModes: boolean;
 }
 
 export interface NewThread extends ThreadRequest {
@@ -88,6 +90,8 @@ export async function configureThread(
       commands: commandSettings(config),
       goals: config.get('features.goals'),
       asksForPermissions: config.get('features.request_permissions_tool'),
+      asksInDefaultMode: config.get('features.default_mode_request_user_input'),
+      reviewModel: config.get('review_model'),
       approvalTimeoutMs: config.get('approval_timeout_ms'),
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),

@@ -5,6 +5,15 @@ import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { Step } from './step.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
 
+const NO_USAGE: TokenUsageBreakdown = {
+  totalTokens: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
+
 /** The state of a loaded thread in memory. Its collaborators share it, and must not await within a change. */
 export class ThreadState {
   record: ThreadRecord;
@@ -55,10 +64,14 @@ export class ThreadState {
     };
   }
 
-  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
-  tokensStep(turnId: string, last: TokenUsageBreakdown): Required<Pick<Step, 'patch' | 'announce'>> {
-    const before = this.record.tokenUsage?.usage.total ?? null;
-    const usage = { total: addUsage(before, last), last, modelContextWindow: this.configuration.contextWindow };
+  /**
+   * Adds to the thread's token usage at once, and returns the step that stores and announces it. `isAside`: the request did not read the
+   * thread's history, so the last usage stays that of the thread's own last request.
+   */
+  tokensStep(turnId: string, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): Required<Pick<Step, 'patch' | 'announce'>> {
+    const before = this.record.tokenUsage?.usage ?? null;
+    const last = isAside ? (before?.last ?? NO_USAGE) : used;
+    const usage = { total: addUsage(before?.total ?? null, used), last, modelContextWindow: this.configuration.contextWindow };
     const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
     this.keep(patch);
     return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };

@@ -103,7 +103,7 @@ export class Threads {
       const record = await this.#deps.store.getThread(threadId);
       if (record === null) throw noRolloutFound(threadId);
       if (record.archivedAtMs !== null) throw threadArchived(threadId);
-      const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings));
+      const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings, request));
       const writer = await this.#deps.store.openWriter(threadId);
       const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps });
       try {
@@ -127,7 +127,7 @@ export class Threads {
 
   /** Starts a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings));
+    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings, request));
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,

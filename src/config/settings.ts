@@ -24,6 +24,7 @@ interface SettingTypes {
   background_terminal_max_timeout: number;
   default_permissions: string | null;
   developer_instructions: string | null;
+  'features.default_mode_request_user_input': boolean;
   'features.goals': boolean;
   'features.guardian_approval': boolean;
   'features.shell_tool': boolean;
@@ -42,6 +43,7 @@ interface SettingTypes {
   profile: string | null;
   project_doc_fallback_filenames: string[];
   project_doc_max_bytes: number;
+  review_model: string | null;
   sandbox_mode: SandboxMode;
   'sandbox_workspace_write.exclude_slash_tmp': boolean;
   'sandbox_workspace_write.exclude_tmpdir_env_var': boolean;
@@ -87,6 +89,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
+  'features.default_mode_request_user_input': flag(),
   'features.exec_permission_approvals': flag(),
   'features.goals': { ...flag(), absent: true },
   'features.guardian_approval': flag(),
@@ -105,6 +108,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   profile: nullable(name()),
   project_doc_fallback_filenames: list('file names without folders', (element) => !/[/\\]|^\.{0,2}$/.test(element)),
   project_doc_max_bytes: { ...wholeNumber(0, 1024 * 1024), absent: PROJECT_DOC_BYTES_DEFAULT },
+  review_model: nullable(name()),
   sandbox_mode: choice(['read-only', 'workspace-write', 'danger-full-access'], 'read-only'),
   'sandbox_workspace_write.exclude_slash_tmp': flag(),
   'sandbox_workspace_write.exclude_tmpdir_env_var': flag(),

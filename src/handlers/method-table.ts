@@ -7,6 +7,7 @@ import type { InstalledModels } from '../model/http/installed-models.ts';
 import { accountMethods } from './account.ts';
 import { alwaysEmptyMethods } from './always-empty.ts';
 import type { ClientProcesses } from './client-processes/client-processes.ts';
+import { collaborationModeMethods } from './collaboration-mode/list.ts';
 import { commandMethods } from './command.ts';
 import { configMethods } from './config.ts';
 import { configRequirementsMethods } from './config-requirements.ts';
@@ -18,6 +19,7 @@ import { modelMethods } from './model.ts';
 import { modelProviderMethods } from './model-provider.ts';
 import { permissionProfileMethods } from './permission-profile.ts';
 import { processMethods } from './process.ts';
+import { reviewMethods } from './review/start.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
@@ -31,6 +33,7 @@ import { loadedMethods } from './thread/loaded/list.ts';
 import { memoryModeMethods } from './thread/memory-mode/set.ts';
 import { metadataMethods } from './thread/metadata/update.ts';
 import { nameMethods } from './thread/name/set.ts';
+import { prepareApprovedPlanMethods } from './thread/prepare-approved-plan.ts';
 import { readMethods } from './thread/read.ts';
 import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
@@ -88,7 +91,10 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...goalMethods(deps),
     ...backgroundTerminalMethods(deps),
     ...shellCommandMethods(deps),
+    ...prepareApprovedPlanMethods(deps),
+    ...collaborationModeMethods(),
     ...turnMethods(deps),
+    ...reviewMethods(deps),
     ...modelMethods(deps),
     ...modelProviderMethods(deps),
     ...permissionProfileMethods(deps),

@@ -28,6 +28,11 @@ export interface ModelRequest {
   effort: string | null;
   summary: ReasoningSummary | null;
   outputSchema: JsonValue;
+  /**
+   * The instructions describe the output too, and the tools matter more than the schema: an API with many servers that call no tools
+   * under a schema, or refuse the two together, leaves the schema out.
+   */
+  schemaIsOptional?: true;
   serviceTier: string | null;
   verbosity: string | null;
   /** The same for all requests of a thread. */

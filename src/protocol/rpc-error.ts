@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
 export class RpcError extends Error {
@@ -154,12 +155,20 @@ export function threadEphemeral(threadId: string): RpcError {
   return refused('thread_ephemeral', `thread ${threadId} is ephemeral: it ends with the server and cannot be archived`, { threadId });
 }
 
-export function turnActive(turnId: string): RpcError {
-  return refused('turn_active', 'cannot roll back while a turn is in progress: interrupt it first', { turnId });
+/** `what`: the request that needs a thread without a running turn, such as "roll back". */
+export function turnActive(turnId: string, what: string): RpcError {
+  return refused('turn_active', `cannot ${what} while a turn is in progress: interrupt it first`, { turnId });
 }
 
 export function noActiveTurnToSteer(): RpcError {
   return refused('turn_not_active', 'no active turn to steer');
+}
+
+/** The details are those of a turn's error. */
+export function turnNotSteerable(turnKind: NonSteerableTurnKind): RpcError {
+  const message = `cannot steer a ${turnKind} turn`;
+  const details = { message, codexErrorInfo: { activeTurnNotSteerable: { turnKind } }, additionalDetails: null };
+  return refused('turn_not_steerable', message, details);
 }
 
 export function noActiveTurnToInterrupt(): RpcError {
@@ -171,14 +180,9 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
   return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
 }
 
-/** For command/exec, process/spawn and thread/shellCommand. */
-export function emptyCommand(): RpcError {
-  return refused('empty_command', 'command must not be empty');
-}
-
-/** For thread/inject_items. */
-export function emptyItems(): RpcError {
-  return refused('empty_items', 'items must not be empty');
+/** For a required field that is empty. */
+export function emptyField(code: 'empty_command' | 'empty_items' | 'empty_plan' | 'empty_target', field: string): RpcError {
+  return refused(code, `${field} must not be empty`);
 }
 
 /** For thread/inject_items. */

@@ -1,6 +1,7 @@
 import type { MemoryCitation, ThreadItem, UserInput } from '../protocol/generated/types.ts';
 import { searched } from './begin-item.ts';
 import type { Fields } from './fields.ts';
+import { reviewReport } from './review-report.ts';
 import { pathOf, rolloutToolItems } from './rollout-tool-items.ts';
 
 /**
@@ -116,14 +117,18 @@ function memoryCitation(item: Fields): MemoryCitation | null {
   };
 }
 
-/** Formats a review as text: its overall explanation, and its findings with their locations. */
+/** The text of a review in a rollout. */
 function reviewText(review: Fields): string {
   const findings = review.objects('findings').map((finding) => {
     const location = finding.object('code_location');
     const lines = location.object('line_range');
-    const path = location.text('absolute_file_path');
-    const where = path === null ? '' : ` (${path}:${lines.number('start') ?? '?'}-${lines.number('end') ?? '?'})`;
-    return `- ${finding.text('title') ?? ''}${where}\n${(finding.text('body') ?? '').replace(/^/gm, '  ')}`;
+    return {
+      title: finding.text('title') ?? '',
+      body: finding.text('body') ?? '',
+      path: location.text('absolute_file_path'),
+      start: lines.number('start'),
+      end: lines.number('end'),
+    };
   });
-  return [review.text('overall_explanation') ?? '', ...findings].filter((part) => part !== '').join('\n\n');
+  return reviewReport({ explanation: review.text('overall_explanation') ?? '', findings });
 }

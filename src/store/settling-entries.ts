@@ -7,6 +7,7 @@ import type { LogEntry, StoredItem } from './thread-store.ts';
 export interface OpenTurn {
   turnId: string;
   startedAtMs: number;
+  isReview?: true;
 }
 
 /** An item that has begun and not completed, and when it was last saved. */
@@ -60,7 +61,14 @@ export function settlingEntries(
   const told: LogEntry = { kind: 'model', turnId: turn.turnId, item: cutOffMessage(WHY[cut]) };
   return [
     ...items,
+    ...(turn.isReview ? [leftReviewMode(turn.turnId, endedAtMs)] : []),
     told,
     { kind: 'turnEnded', turnId: turn.turnId, status: 'interrupted', error: null, completedAtMs: endedAtMs, durationMs },
   ];
+}
+
+/** The entry by which a review that was cut off leaves review mode. Its id is the same whenever the turn is read before it is ended. */
+function leftReviewMode(turnId: string, atMs: number): LogEntry {
+  const item = { type: 'exitedReviewMode' as const, id: `exited-${turnId}`, review: 'The review was cut off before it was complete.' };
+  return { kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs };
 }

@@ -123,14 +123,15 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
 /**
  * One record of a thread's log. Records are appended and never rewritten.
  *
- * - `turnStarted` and `turnEnded` enclose a turn. A turn without an end was cut off, unless it still runs.
+ * - `turnStarted` and `turnEnded` enclose a turn. A turn without an end was cut off, unless it still runs. A review that was cut off
+ *   also leaves review mode.
  * - `item` is an item as clients saw it completed, or with `partial`, as it was last saved. With `running` the item runs on
  *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
  * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
  *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn.
  */
 export type LogEntry =
-  | { kind: 'turnStarted'; turnId: string; startedAtMs: number }
+  | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true }
   | {
       kind: 'turnEnded';
       turnId: string;

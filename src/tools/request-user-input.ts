@@ -2,17 +2,21 @@ import { isObject, type JsonValue } from '../base/json-value.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { ToolRequestUserInputQuestion } from '../protocol/generated/types.ts';
 import { failed, plainAction } from './action.ts';
-import type { Tool } from './tool.ts';
+import type { CallContext, Tool } from './tool.ts';
 
 const QUESTIONS_MAX = 3;
 const OPTIONS_MAX = 10;
 
-/** `request_user_input`: asks the user a few questions with answers to choose from. Only in plan mode. */
-export const requestUserInput: Tool = {
-  spec: {
+/** `request_user_input`: asks the user a few questions with answers to choose from, in the modes that allow it. */
+export function requestUserInput({ inDefaultMode }: { inDefaultMode: boolean }): Tool {
+  return { spec: spec(inDefaultMode), prepare: (args, context) => prepare(args, context, inDefaultMode) };
+}
+
+function spec(inDefaultMode: boolean): Tool['spec'] {
+  return {
     type: 'function',
     name: 'request_user_input',
-    description: 'Asks the user one to three short questions, and waits for the answers. Available only in plan mode.',
+    description: `Asks the user one to three short questions, and waits for the answers. ${inDefaultMode ? "Ask only about decisions that are the user's." : 'Available only in plan mode.'}`,
     parameters: {
       type: 'object',
       properties: {
@@ -48,23 +52,28 @@ export const requestUserInput: Tool = {
       required: ['questions'],
       additionalProperties: false,
     },
-  },
+  };
+}
 
-  async prepare(args, { threadId, turnId, callId, settings }) {
-    const { mode } = settings.collaborationMode;
-    if (mode !== 'plan') return failed(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
-    const questions = readQuestions(args);
-    if (typeof questions === 'string') return failed(`request_user_input ${questions}.`);
-    return plainAction(async ({ askUser, answerMsMax }) => {
-      const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
-      const answer = await askUser({ method: 'item/tool/requestUserInput', params });
-      if (answer.type !== 'result') return { output: JSON.stringify({ answers: {}, note: noAnswer(answer) }), success: true };
-      const given = answer.result.answers;
-      const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
-      return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
-    });
-  },
-};
+async function prepare(
+  args: JsonValue,
+  { threadId, turnId, callId, settings }: CallContext,
+  inDefaultMode: boolean,
+): ReturnType<Tool['prepare']> {
+  const { mode } = settings.collaborationMode;
+  if (mode !== 'plan' && !inDefaultMode)
+    return failed(`request_user_input is unavailable in ${mode} mode: decide by yourself, and say what you assumed.`);
+  const questions = readQuestions(args);
+  if (typeof questions === 'string') return failed(`request_user_input ${questions}.`);
+  return plainAction(async ({ askUser, answerMsMax }) => {
+    const params = { threadId, turnId, itemId: callId, questions, isBlocking: true, autoResolutionMs: answerMsMax };
+    const answer = await askUser({ method: 'item/tool/requestUserInput', params });
+    if (answer.type !== 'result') return { output: JSON.stringify({ answers: {}, note: noAnswer(answer) }), success: true };
+    const given = answer.result.answers;
+    const answers = questions.flatMap(({ id }) => (Object.hasOwn(given, id) ? [[id, { answers: given[id]?.answers ?? [] }]] : []));
+    return { output: JSON.stringify({ answers: Object.fromEntries(answers) }), success: true };
+  });
+}
 
 /** Says to the model why there is no answer. */
 function noAnswer(answer: Exclude<Answer<unknown>, { type: 'result' }>): string {

@@ -9,7 +9,7 @@ const STATUSES = new Map<string, TurnPlanStepStatus>([
   ['completed', 'completed'],
 ]);
 
-/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. */
+/** `update_plan`: shows the user the steps of the work and the status of each. Each call replaces the whole plan. Not in plan mode. */
 export const updatePlan: Tool = {
   spec: {
     type: 'function',
@@ -35,7 +35,9 @@ export const updatePlan: Tool = {
     },
   },
 
-  async prepare(args, { threadId, turnId }) {
+  async prepare(args, { threadId, turnId, settings }) {
+    if (settings.collaborationMode.mode === 'plan')
+      return failed('update_plan is unavailable in plan mode: it shows the progress of work. Write the plan in a <proposed_plan> block.');
     const plan = planSteps(args);
     if (typeof plan === 'string') return failed(plan);
     const explanation = isObject(args) && typeof args.explanation === 'string' ? args.explanation : null;

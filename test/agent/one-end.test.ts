@@ -27,6 +27,8 @@ const ACTS = [
   'cancel',
   'error',
   'inject',
+  'review',
+  'detach',
   'fork',
   'archive',
   'revert',
@@ -117,6 +119,14 @@ class Run {
         const note = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'note' }] };
         return this.#ask(client, 'thread/inject_items', { threadId, items: [note] });
       }
+      case 'review':
+        return this.#ask(client, 'review/start', { threadId, target: { type: 'uncommittedChanges' } });
+      case 'detach':
+        return this.#ask(this.server.client, 'review/start', {
+          threadId,
+          delivery: 'detached',
+          target: { type: 'custom', instructions: 'x' },
+        });
       case 'fork':
         return this.#ask(this.server.client, 'thread/fork', { threadId });
       case 'archive':
@@ -171,9 +181,14 @@ class Run {
 
   #ask(client: TestClient, method: string, params: object): void {
     const answered = client.ask(method, params).then(({ result, error }) => {
-      const { turn, thread } = (result ?? {}) as { turn?: { id: string }; thread?: { id: string } };
-      if (method === 'turn/start' && turn !== undefined) this.accepted.add(turn.id);
+      const { turn, thread, reviewThreadId } = (result ?? {}) as {
+        turn?: { id: string };
+        thread?: { id: string };
+        reviewThreadId?: string;
+      };
+      if ((method === 'turn/start' || method === 'review/start') && turn !== undefined) this.accepted.add(turn.id);
       if (method === 'thread/fork' && thread !== undefined) this.threads.push(thread.id);
+      if (reviewThreadId !== undefined && !this.threads.includes(reviewThreadId)) this.threads.push(reviewThreadId);
       expect(error?.code ?? -32600).toBe(-32600);
     });
     this.#answers.push(answered);
@@ -211,6 +226,10 @@ function checkEntries({ entries, accepted }: Run): void {
   const ended = ids(entries, (entry) => (entry.kind === 'turnEnded' ? entry.turnId : null));
   expect(ended).toEqual(started);
   expect(started.filter((id) => accepted.has(id))).toEqual([...accepted].sort());
+  const isItem = (entry: LogEntry, type: string) => (entry.kind === 'item' && entry.item.type === type ? entry.turnId : null);
+  const entered = ids(entries, (entry) => isItem(entry, 'enteredReviewMode'));
+  expect(ids(entries, (entry) => isItem(entry, 'exitedReviewMode'))).toEqual(entered);
+  expect(ids(entries, (entry) => (entry.kind === 'turnStarted' && entry.isReview ? entry.turnId : null))).toEqual(entered);
   const calls = ids(entries, (entry) =>
     entry.kind === 'model' && (entry.item.type === 'custom_tool_call' || entry.item.type === 'function_call')
       ? `${entry.turnId} ${entry.item.call_id}`

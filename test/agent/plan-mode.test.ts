@@ -72,6 +72,23 @@ describe('in plan mode', () => {
     expect(itemsOf(server, 'item/completed')).toEqual([agentItem('a < b, <proposed_plan')]);
   });
 
+  test.each([
+    ['in a sentence', 'I use a <proposed_plan> tag here\nmore', null, 'I use a <proposed_plan> tag here\nmore'],
+    ['with text behind it', 'A\n<proposed_plan>x</proposed_plan>\nB', null, 'A\n<proposed_plan>x</proposed_plan>\nB'],
+    ['with spaces beside it', 'A\n  <proposed_plan> \r\nx\n\t</proposed_plan>  \nB', 'x\n', 'A\nB'],
+    ['that closes in a sentence', '<proposed_plan>\nx </proposed_plan> y\n</proposed_plan>\nB', 'x </proposed_plan> y\n', 'B'],
+    ['behind many spaces', `${' '.repeat(200)}<proposed_plan>\nB`, null, `${' '.repeat(200)}<proposed_plan>\nB`],
+    ['around nothing', 'A\n<proposed_plan>\n</proposed_plan>\nB', '', 'A\nB'],
+    ['at the very end', 'A\n<proposed_plan>', '', 'A\n'],
+    ['around each of two plans', '<proposed_plan>\n1\n</proposed_plan>\nB\n<proposed_plan>\n2\n</proposed_plan>', '1\n2\n', 'B\n'],
+  ])('a tag counts only if it is alone on its line: %s', async (_where, whole, plan, said) => {
+    for (const deltas of [[whole], [...whole]]) {
+      const server = await planned(message(whole, { deltas }));
+      const items = itemsOf(server, 'item/completed');
+      expect(items).toEqual([...(plan === null ? [] : [{ type: 'plan', id: ANY_ID, text: plan }]), agentItem(said)]);
+    }
+  });
+
   test('a message that consists of the plan only is not shown as a message', async () => {
     const server = await planned(message('<proposed_plan>\nAll of it\n</proposed_plan>'));
     const plan = { type: 'plan', id: ANY_ID, text: 'All of it\n' };
@@ -112,7 +129,7 @@ describe('in plan mode', () => {
   });
 
   test('a plan that an interrupt cuts off is shown with its text so far', async () => {
-    const [begun, ...deltas] = message(PLAN, { deltas: ['Look: <proposed_plan>\n# Pl', 'an'] }).slice(0, 3);
+    const [begun, ...deltas] = message(PLAN, { deltas: ['Look:\n<proposed_plan>\n# Pl', 'an'] }).slice(0, 3);
     const server = await startServer({ model: new TestModel(response([begun, ...deltas] as ModelEvent[], [new Gate()])) });
     await server.client.request('thread/start', {});
     const { turn } = await server.client.request('turn/start', { threadId: idOf(1), input: text('hi'), collaborationMode });
@@ -121,7 +138,7 @@ describe('in plan mode', () => {
     await server.client.turnCompleted(turn.id);
     expect(itemsOf(server, 'item/completed')).toEqual([]);
     const { thread } = await server.client.request('thread/read', { threadId: idOf(1), includeTurns: true });
-    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look: '), { type: 'plan', id: ANY_ID, text: '# Plan' }]);
+    expect(thread.turns[0]?.items).toEqual([userItem('hi'), agentItem('Look:\n'), { type: 'plan', id: ANY_ID, text: '# Plan' }]);
   });
 });
 

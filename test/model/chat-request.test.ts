@@ -39,6 +39,13 @@ test('the request goes to chat/completions, with nothing that is not set', async
   });
 });
 
+test('an optional schema is left out beside tools', async () => {
+  const tools = [{ type: 'function' as const, name: 'plan', description: 'Plans.', parameters: { type: 'object', properties: {} } }];
+  const outputSchema = { type: 'object' };
+  expect((await sent({ tools, outputSchema, schemaIsOptional: true })).body).not.toHaveProperty('response_format');
+  expect((await sent({ tools: [], outputSchema, schemaIsOptional: true })).body).toHaveProperty('response_format');
+});
+
 test('everything that a request can set is sent', async () => {
   const parameters = { type: 'object', properties: {} };
   const { body } = await sent({

@@ -34,15 +34,21 @@ export class BuiltInTools implements TurnPart {
   }
 
   tools(): Tool[] {
-    const { commands, asksForPermissions, viewImage: showsImages } = this.#deps.configuration();
+    const { commands, asksForPermissions, asksInDefaultMode, viewImage: showsImages } = this.#deps.configuration();
     return [
       ...(commands.enabled ? commandTools(this.commandDeps()) : []),
       this.#applyPatch.tool,
       updatePlan,
-      requestUserInput,
+      requestUserInput({ inDefaultMode: asksInDefaultMode }),
       ...(asksForPermissions ? [this.#requestPermissions] : []),
       ...(showsImages ? [viewImage(this.#deps)] : []),
     ];
+  }
+
+  /** The tools with which a model reads files, if the configuration has them: commands and images. */
+  readingTools(): Tool[] {
+    const { commands, viewImage: showsImages } = this.#deps.configuration();
+    return [...(commands.enabled ? commandTools(this.commandDeps()) : []), ...(showsImages ? [viewImage(this.#deps)] : [])];
   }
 
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */

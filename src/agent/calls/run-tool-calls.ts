@@ -35,6 +35,8 @@ interface ToolCallDeps {
   context: (call: ToolCall) => CallContext;
   /** Performs an action. If its item completes, the output is stored with it. */
   perform: (action: Action, output: CallOutput) => Promise<ActionOutcome>;
+  /** Takes entries out that are not for the thread's log. */
+  withoutOwn: (entries: LogEntry[]) => LogEntry[];
   store: (entries: LogEntry[]) => Promise<void>;
   pace: Pace;
   log: Log;
@@ -94,20 +96,22 @@ export function onlyRecord(calls: readonly ToolCall[], tools: readonly Tool[]): 
 
 /** Runs one call and stores its output, if it was not stored with its item. Rejects only with the store's error. */
 async function runCall(call: ToolCall, deps: ToolCallDeps, signal: AbortSignal): Promise<void> {
-  const output = callOutput(call, deps.turnId);
+  const output = callOutput(call, deps);
   const outcome = await outcomeOf(call, output, { deps, signal });
   const entries = output.entries(outcome);
   if (entries.length > 0) await deps.store(entries);
 }
 
-function callOutput(call: ToolCall, turnId: string): CallOutput {
+function callOutput(call: ToolCall, { turnId, withoutOwn }: Pick<ToolCallDeps, 'turnId' | 'withoutOwn'>): CallOutput {
   const type = call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output';
   let isMade = false;
   return {
     entries({ output, success }) {
       if (isMade) return [];
       isMade = true;
-      return [{ kind: 'model', turnId, item: { type, call_id: call.call_id, output: success ? output : { body: output, success } } }];
+      return withoutOwn([
+        { kind: 'model', turnId, item: { type, call_id: call.call_id, output: success ? output : { body: output, success } } },
+      ]);
     },
   };
 }

@@ -2,7 +2,7 @@ import { contextMessage } from '../../instructions/context-message.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import type { StoredItem } from '../../store/thread-store.ts';
+import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
@@ -29,6 +29,14 @@ export interface ThreadCallsDeps {
   announce(announcement: Announcement): void;
 }
 
+interface CallsOfTurn {
+  /** The tools that were offered with the request that the calls answer. */
+  tools: readonly Tool[];
+  turn: ActiveTurn;
+  /** Takes entries out that are not for the thread's log. */
+  withoutOwn(entries: LogEntry[]): LogEntry[];
+}
+
 /** Runs the tool calls of one thread's model, and the commands of its user. */
 export class ThreadCalls {
   readonly #deps: ThreadCallsDeps;
@@ -51,13 +59,14 @@ export class ThreadCalls {
    * Runs calls that the model made together, and stores the output of each as it ends, with its item. Rejects only with the store's
    * error, when all have ended.
    */
-  async run(calls: readonly ToolCall[], tools: readonly Tool[], turn: ActiveTurn): Promise<void> {
+  async run(calls: readonly ToolCall[], { tools, turn, withoutOwn }: CallsOfTurn): Promise<void> {
     const { agent, outbox } = this.#deps;
     await runToolCalls(
       calls,
       {
         turnId: turn.id,
         tools,
+        withoutOwn,
         context: ({ call_id }) => this.#context(turn, call_id),
         perform: (action, output) => performAction(action, turn, { ...this.#actions, output }),
         store: (entries) => outbox.commit({ entries }),
@@ -98,7 +107,8 @@ export class ThreadCalls {
       threadId: state.id,
       turnId: turn.id,
       callId,
-      itemId: this.#itemId(callId),
+      // The calls of a review are not in the history, so a later turn could not know their ids.
+      itemId: turn.kind === 'review' ? this.#deps.agent.ids.next() : this.#itemId(callId),
       signal: turn.signal,
       get settings() {
         return turn.settings;

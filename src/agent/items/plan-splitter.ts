@@ -1,66 +1,79 @@
-const OPEN = '<proposed_plan>';
-const CLOSE = '</proposed_plan>';
+const TAGS = { message: '<proposed_plan>', plan: '</proposed_plan>' } as const;
 
-/** A piece of a message: text of the message itself, or of the plan in it. */
+/** The most spaces beside a tag. */
+const SPACES_MAX = 100;
+
+/** A piece of a message: text of the message itself, or of a plan in it. */
 export interface PlanSpan {
-  part: 'message' | 'plan';
+  part: keyof typeof TAGS;
   text: string;
 }
 
 /**
- * Splits a streamed message into its own text and the plan between its tags. A tag may be split between deltas. The line break
- * after a tag belongs to the tag. Text without tags is all message.
+ * Splits a streamed message into its own text and the plans in it. A tag counts only if it is alone on its line: a message may also
+ * speak about the tags. Such a line belongs to neither part. A line may be split between deltas.
  */
 export class PlanSplitter {
-  #rest = '';
+  /** How many plans have begun. */
+  plans = 0;
   #part: PlanSpan['part'] = 'message';
-  #atTag = false;
+  /** The beginning of a line that may still become a tag, or else the rest of a line. */
+  #rest = '';
+  #isLineStart = true;
 
   push(delta: string): PlanSpan[] {
     this.#rest += delta;
     const spans: PlanSpan[] = [];
     for (;;) {
-      if (this.#atTag && this.#rest !== '') {
-        this.#rest = this.#rest.replace(/^\n/, '');
-        this.#atTag = false;
-      }
-      const tag = this.#part === 'message' ? OPEN : CLOSE;
-      const at = this.#rest.indexOf(tag);
-      if (at === -1) {
-        const keep = longestTagStart(this.#rest, tag);
-        this.#emit(spans, this.#rest.slice(0, this.#rest.length - keep));
-        this.#rest = this.#rest.slice(this.#rest.length - keep);
-        return spans;
-      }
-      this.#emit(spans, this.#rest.slice(0, at));
-      this.#rest = this.#rest.slice(at + tag.length);
-      this.#part = this.#part === 'message' ? 'plan' : 'message';
-      this.#atTag = true;
+      const end = this.#rest.indexOf('\n') + 1;
+      if (end === 0) break;
+      this.#take(spans, end);
+      this.#isLineStart = true;
     }
-  }
-
-  /** Ends the message. Returns text that was held back because it could have been the start of a tag. */
-  end(): PlanSpan[] {
-    const spans: PlanSpan[] = [];
-    this.#emit(spans, this.#rest);
-    this.#rest = '';
+    if (this.#rest !== '' && !(this.#isLineStart && mayBecome(this.#rest, TAGS[this.#part]))) {
+      this.#emit(spans, this.#rest.length);
+      this.#isLineStart = false;
+    }
     return spans;
   }
 
-  #emit(spans: PlanSpan[], text: string): void {
-    if (text !== '') spans.push({ part: this.#part, text });
+  /** Ends the message. Returns text that was held back because it could have been a tag. */
+  end(): PlanSpan[] {
+    const spans: PlanSpan[] = [];
+    this.#take(spans, this.#rest.length);
+    return spans;
+  }
+
+  /** Takes a line, or the rest of one. */
+  #take(spans: PlanSpan[], length: number): void {
+    const isTag = this.#isLineStart && isTagLine(this.#rest.slice(0, length), TAGS[this.#part]);
+    if (!isTag) {
+      this.#emit(spans, length);
+      return;
+    }
+    this.#rest = this.#rest.slice(length);
+    if (this.#part === 'message') this.plans++;
+    this.#part = this.#part === 'message' ? 'plan' : 'message';
+  }
+
+  #emit(spans: PlanSpan[], length: number): void {
+    if (length > 0) spans.push({ part: this.#part, text: this.#rest.slice(0, length) });
+    this.#rest = this.#rest.slice(length);
   }
 }
 
-/** The length of the longest suffix of `text` that is a prefix of `tag`. */
-function longestTagStart(text: string, tag: string): number {
-  for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
-    if (tag.startsWith(text.slice(-length))) return length;
-  }
-  return 0;
+function isTagLine(line: string, tag: string): boolean {
+  return line.length <= tag.length + SPACES_MAX && line.trim() === tag;
 }
 
-/** Splits a whole message. The plan is null if there is no opening tag. */
+/** Whether the beginning of a line can become the line of a tag. */
+function mayBecome(begun: string, tag: string): boolean {
+  if (begun.length > tag.length + SPACES_MAX) return false;
+  const text = begun.trimStart();
+  return tag.startsWith(text) || text.trimEnd() === tag;
+}
+
+/** Splits a whole message. The plan is null if there is none. */
 export function splitPlan(text: string): { message: string; plan: string | null } {
   const splitter = new PlanSplitter();
   const spans = [...splitter.push(text), ...splitter.end()];
@@ -69,5 +82,5 @@ export function splitPlan(text: string): { message: string; plan: string | null 
       .filter((span) => span.part === part)
       .map((span) => span.text)
       .join('');
-  return { message: join('message'), plan: text.includes(OPEN) ? join('plan') : null };
+  return { message: join('message'), plan: splitter.plans > 0 ? join('plan') : null };
 }

@@ -26,6 +26,10 @@ interface ResponseItemsOptions {
   shownReasoning: ShownReasoning;
   /** In plan mode the text between the plan's tags becomes a separate item. */
   planMode: boolean;
+  /** Takes entries out that are not for the thread's log. */
+  withoutOwn: (entries: LogEntry[]) => LogEntry[];
+  /** Whether clients see messages. */
+  showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
 }
@@ -130,8 +134,9 @@ export class ResponseItems {
   }
 
   #begin(source: ResponseItem, sourceId: string): StreamedItem | null {
-    const { newId, clock, planMode, shownReasoning } = this.#options;
+    const { newId, clock, planMode, shownReasoning, showsMessages } = this.#options;
     if (source.type === 'reasoning' && shownReasoning === 'nothing') return null;
+    if (source.type === 'message' && !showsMessages) return null;
     const item = beginItem(source, newId());
     if (item === null) return null;
     const open: StreamedItem = {
@@ -240,7 +245,7 @@ export class ResponseItems {
     const open = this.#open.get(sourceId) ?? this.#begin(source, sourceId);
     const step: CompletingStep = { entries: [], announce: [], items: [] };
     if (open !== null) this.#completeShown(open, source, step);
-    step.entries.push({ kind: 'model', turnId: this.#options.turnId, item: source });
+    step.entries.push(...this.#options.withoutOwn([{ kind: 'model', turnId: this.#options.turnId, item: source }]));
     this.#open.delete(sourceId);
     if (source.type === 'message') this.#plan = null;
     this.#commit(step);

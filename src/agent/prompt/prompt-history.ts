@@ -102,7 +102,7 @@ export class PromptHistory implements KeptPrompt {
 }
 
 /** The items of a prompt, as entries bring them. */
-class OrderedPrompt {
+export class OrderedPrompt {
   readonly items = new PromptItems();
   readonly order = new ModelItems((item) => this.items.add(item));
 

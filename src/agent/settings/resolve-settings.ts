@@ -20,8 +20,11 @@ export interface ThreadOverrides extends SandboxOverrides {
   serviceTier?: string | null | undefined;
 }
 
-/** The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept. */
-export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
+/**
+ * The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept, nor is
+ * the collaboration mode for a client that does not know modes (`knowsModes`): it could not leave it.
+ */
+export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
   const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
   const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
   return {
@@ -32,7 +35,7 @@ export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
     summary,
     personality,
     serviceTier,
-    collaborationMode,
+    ...(knowsModes ? { collaborationMode } : {}),
     baseInstructions,
     developerInstructions,
     ...(permissionProfile === undefined ? {} : { permissionProfile }),

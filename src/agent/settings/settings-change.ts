@@ -5,7 +5,11 @@ import type { ThreadSettings } from '../../store/thread-store.ts';
 
 /** The announcement that a thread's next turn has other settings; empty if they are the same. */
 export function settingsChange(threadId: string, before: ThreadSettings, now: ThreadSettings): Announcement[] {
-  if (isDeepStrictEqual(before, now)) return [];
+  return isDeepStrictEqual(before, now) ? [] : [settingsAnnouncement(threadId, now)];
+}
+
+/** The announcement of the settings that a thread's next turn will have. */
+export function settingsAnnouncement(threadId: string, now: ThreadSettings): Announcement & { method: 'thread/settings/updated' } {
   const threadSettings = {
     cwd: now.cwd,
     approvalPolicy: now.approvalPolicy,
@@ -23,5 +27,5 @@ export function settingsChange(threadId: string, before: ThreadSettings, now: Th
     disabledPluginIds: [],
     environments: null,
   };
-  return [{ method: 'thread/settings/updated', params: { threadId, threadSettings } }];
+  return { method: 'thread/settings/updated', params: { threadId, threadSettings } };
 }

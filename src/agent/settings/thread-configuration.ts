@@ -15,6 +15,10 @@ export interface ThreadConfiguration {
   goals: boolean;
   /** Whether the model has the tool that asks for permissions. */
   asksForPermissions: boolean;
+  /** Whether the model may ask the user questions outside plan mode too. */
+  asksInDefaultMode: boolean;
+  /** The model that reviews; null: that of the thread. */
+  reviewModel: string | null;
   /** How long clients have to answer a question; null: no limit. */
   approvalTimeoutMs: number | null;
   /** Whether the model has the tool that reads local images. */

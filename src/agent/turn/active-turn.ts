@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnContext, TurnKind } from './turn-part.ts';
@@ -36,6 +36,8 @@ export class ActiveTurn implements TurnContext {
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
+  /** The kind that refuses to be steered; null: none. A review takes no other input either. */
+  readonly steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
   readonly markFinished: () => void;
@@ -58,6 +60,7 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
+    this.steerRefusal = options.kind === 'review' ? 'review' : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;
@@ -89,12 +92,12 @@ export class ActiveTurn implements TurnContext {
   }
 
   /**
-   * Reserves the turn for more input; null if the turn is closed to input. Stops the current response, which would otherwise be
+   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the current response, which would otherwise be
    * stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits for its
    * end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
-    if (this.#closed) return null;
+    if (this.#closed || this.kind === 'review') return null;
     this.#reservations++;
     if (!isDeferred) this.#request?.abort();
     let open = true;

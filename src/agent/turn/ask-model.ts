@@ -23,8 +23,8 @@ type ModelResponse = { ended: 'completed'; calls: ToolCall[] } | { ended: 'stopp
  * resolves. Rejects if the model throws, or if the store has failed.
  */
 export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promise<ModelResponse> {
-  const { deps, turn } = run;
-  const prepared = await deps.request(turn, tools);
+  const { deps, turn, conversation } = run;
+  const prepared = await conversation.request(turn, tools);
   if ('message' in prepared) return { ended: 'failed', error: prepared };
   const signal = AbortSignal.any([turn.beginRequest(), run.sequence.signal]);
   const items = new ResponseItems({
@@ -36,6 +36,8 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
     newId: () => deps.newId(),
     shownReasoning: deps.shownReasoning,
     planMode: turn.settings.collaborationMode.mode === 'plan',
+    withoutOwn: conversation.withoutOwn,
+    showsMessages: conversation.showsMessages,
     onMessage: (item) => {
       run.lastMessage = item;
     },

@@ -9,6 +9,7 @@ import { onlyRecord, type ToolCall } from '../calls/run-tool-calls.ts';
 import { mergedSteps, type Step, type StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn, Arrival } from './active-turn.ts';
 import { askModel } from './ask-model.ts';
+import { type Conversation, type Ending, threadConversation } from './conversation.ts';
 import { otherError, type RunningTurn, type TurnDeps, type TurnOpening } from './turn-deps.ts';
 import { modelEntries } from './turn-input.ts';
 import { turnView } from './turn-view.ts';
@@ -16,12 +17,11 @@ import { turnView } from './turn-view.ts';
 /** How many requests one turn may send to the model: a limit for models that never stop calling tools. */
 const MODEL_REQUESTS_MAX = 1000;
 
-/** How a turn ended. */
-type Ending = { status: 'completed' } | { status: 'interrupted' } | { status: 'failed'; error: TurnError };
-
 export interface TurnBeginning {
   /** Work before the model is asked; null: none. */
   opening: TurnOpening | null;
+  /** Absent: that of the thread. */
+  conversation?: Conversation;
   /** The step of the turn's parts, committed with `turn/started`. */
   step: StepAddition;
 }
@@ -32,7 +32,8 @@ export interface TurnBeginning {
  */
 export async function runTurn(deps: TurnDeps, turn: ActiveTurn, beginning: TurnBeginning): Promise<void> {
   const sequence = new StepSequence();
-  const run: RunningTurn = { deps, turn, sequence, response: null, lastMessage: null, acted: false, runningOn: null };
+  const conversation = beginning.conversation ?? threadConversation(deps);
+  const run: RunningTurn = { deps, turn, conversation, sequence, response: null, lastMessage: null, acted: false, runningOn: null };
   let ending: Ending;
   try {
     await begin(run, beginning.step);
@@ -78,11 +79,11 @@ async function converse(run: RunningTurn): Promise<Ending> {
 
 /** Asks the model once and runs the calls of its response. Returns null if the model has to be asked again. */
 async function step(run: RunningTurn): Promise<Ending | null> {
-  const { deps, turn } = run;
+  const { deps, turn, conversation } = run;
   await announceInputs(run, await turn.takeInputs());
   if (turn.signal.aborted) return { status: 'interrupted' };
-  await record(run, await deps.parts.beforeRequest(turn));
-  const tools = await deps.parts.tools(turn.signal);
+  await record(run, await conversation.beforeRequest(turn));
+  const tools = await conversation.tools(turn);
   if (turn.signal.aborted) return { status: 'interrupted' };
   const response = await askModel(run, tools);
   if (response.ended === 'failed') return { status: 'failed', error: response.error };
@@ -121,12 +122,13 @@ async function announceInputs({ deps, turn }: RunningTurn, inputs: Arrival[]): P
 async function runCalls(run: RunningTurn, calls: ToolCall[], tools: readonly Tool[]): Promise<void> {
   if (calls.length === 0) return;
   if (!onlyRecord(calls, tools)) run.acted = true;
-  await run.deps.calls.run(calls, tools, run.turn);
+  await run.deps.calls.run(calls, { tools, turn: run.turn, withoutOwn: run.conversation.withoutOwn });
 }
 
 /** Stores items that the model reads with its next request. */
-async function record({ deps, turn }: RunningTurn, items: readonly ResponseItem[], sequence: StepSequence | null = null): Promise<void> {
-  if (items.length > 0) await deps.outbox.commit({ entries: modelEntries(turn.id, items) }, sequence);
+async function record(run: RunningTurn, items: readonly ResponseItem[], sequence: StepSequence | null = null): Promise<void> {
+  const entries = run.conversation.withoutOwn(modelEntries(run.turn.id, items));
+  if (entries.length > 0) await run.deps.outbox.commit({ entries }, sequence);
 }
 
 /** Stores and announces the end of the turn. If it cannot be stored, its failure is announced all the same. */
@@ -161,9 +163,11 @@ function partsStep({ deps, turn, acted }: RunningTurn, ending: Ending): StepAddi
 }
 
 function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step {
-  const { deps, turn, lastMessage } = run;
+  const { deps, turn } = run;
   const { threadId } = deps;
   run.runningOn ??= deps.calls.runningOn(turn.id);
+  const result = run.conversation.result(ending);
+  const lastMessage = result?.message ?? run.lastMessage;
   const completedAtMs = deps.clock.now();
   const end = {
     status: ending.status,
@@ -189,11 +193,18 @@ function endingStep(run: RunningTurn, ending: Ending, parts: StepAddition): Step
     entries: [
       ...cutOffEntries(run, ending, completedAtMs),
       ...running,
+      ...(result?.step.entries ?? []),
       ...(parts.entries ?? []),
       { kind: 'turnEnded', turnId: turn.id, ...end, tokenUsage: deps.tokenUsage() },
     ],
     durable: true,
-    announce: [...(parts.announce ?? []), ...status.announce, ...errors, { method: 'turn/completed', params: { threadId, turn: view } }],
+    announce: [
+      ...(result?.step.announce ?? []),
+      ...(parts.announce ?? []),
+      ...status.announce,
+      ...errors,
+      { method: 'turn/completed', params: { threadId, turn: view } },
+    ],
   };
 }
 
@@ -203,7 +214,7 @@ function elapsedMs({ deps, turn }: RunningTurn): number {
 }
 
 /** The entries of a turn that was cut off: its unfinished items, for clients only, and after an interrupt a message for the model. */
-function cutOffEntries({ turn, response }: RunningTurn, ending: Ending, completedAtMs: number): LogEntry[] {
+function cutOffEntries({ turn, response, conversation }: RunningTurn, ending: Ending, completedAtMs: number): LogEntry[] {
   if (ending.status === 'completed') return [];
   const entries: LogEntry[] = (response?.openItems() ?? []).map(({ item, startedAtMs }) => ({
     kind: 'item',
@@ -213,7 +224,7 @@ function cutOffEntries({ turn, response }: RunningTurn, ending: Ending, complete
     completedAtMs,
     partial: true,
   }));
-  if (ending.status === 'interrupted')
+  if (ending.status === 'interrupted' && conversation.showsMessages)
     entries.push({ kind: 'model', turnId: turn.id, item: interruptedMessage(turn.interruptCause ?? 'user') });
   return entries;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model } from '../../model/model.ts';
 import type { ThreadItem, ThreadTokenUsage, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -10,6 +10,7 @@ import type { ShownReasoning } from '../items/shown-reasoning.ts';
 import type { Outbox } from '../outbox.ts';
 import type { Step, StepAddition, StepSequence } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
+import type { Conversation, PreparedRequest } from './conversation.ts';
 import type { TurnParts } from './turn-parts.ts';
 
 /** The collaborators of a turn. */
@@ -37,12 +38,6 @@ export interface TurnDeps {
   endGrants(): void;
 }
 
-/** A request to the model. Call `end` when its response has ended: until then its prompt stays in memory. */
-export interface PreparedRequest {
-  request: ModelRequest;
-  end(): void;
-}
-
 /** Work of a turn before the model is asked. Rejects only with the store's error. */
 export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
 
@@ -50,6 +45,7 @@ export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
 export interface RunningTurn {
   readonly deps: TurnDeps;
   readonly turn: ActiveTurn;
+  readonly conversation: Conversation;
   lastMessage: ThreadItem | null;
   /** Whether the model has called a tool that does more than keep records. */
   acted: boolean;

@@ -12,8 +12,8 @@ import type { Outbox } from '../outbox.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { StepAddition } from '../step.ts';
 
-/** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
-export type TurnKind = 'user' | 'shell' | 'goal';
+/** The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, or a review, which takes no input. */
+export type TurnKind = 'user' | 'shell' | 'goal' | 'review';
 
 /** A running turn, as its parts see it. */
 export interface TurnContext {

@@ -7,8 +7,9 @@ import { modelRequest } from '../prompt/model-request.ts';
 import { PromptHistory } from '../prompt/prompt-history.ts';
 import { mergedSteps } from '../step.ts';
 import type { ActiveTurn } from './active-turn.ts';
+import type { PreparedRequest } from './conversation.ts';
 import { runTurn, type TurnBeginning } from './run-turn.ts';
-import type { PreparedRequest, TurnDeps } from './turn-deps.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 /** Runs the turns of one thread, with the prompt and the calls that its turns share. */
 export class TurnRunner {
@@ -79,7 +80,8 @@ export class TurnRunner {
       drained: () => clients.drained({ threadId: state.id }),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
-      tokensStep: (turn, usage) => mergedSteps([state.tokensStep(turn.id, usage), parts.tokensUsed(turn, usage)]),
+      tokensStep: (turn, usage) =>
+        mergedSteps([state.tokensStep(turn.id, usage, { isAside: turn.kind === 'review' }), parts.tokensUsed(turn, usage)]),
       statusStep: (status) => state.statusStep(status, clock.now()),
       endGrants: () => grants.endTurn(),
     };

@@ -24,7 +24,8 @@ export interface Joined {
   afterAnswer: () => void;
 }
 
-interface TurnStarterDeps {
+/** The collaborators that begin the turns of a thread. */
+export interface TurnStarterDeps {
   readonly state: ThreadState;
   readonly outbox: Outbox;
   readonly parts: TurnParts;

@@ -1,4 +1,4 @@
-import { contradictoryParams, emptyCommand, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
+import { contradictoryParams, emptyField, noTerminal, stdinClosed, stdinNotStreamed } from '../../protocol/rpc-error.ts';
 import type { RunningProcess, TerminalSize } from '../../sandbox/processes/processes.ts';
 import type { ClientProcess } from './client-process.ts';
 
@@ -14,7 +14,7 @@ interface RunParams {
 
 /** Throws if the params of `method` contradict each other or have no meaning. */
 export function checkRunParams(method: string, { command, timeoutMs, tty, size, env }: RunParams): void {
-  if (command.length === 0) throw emptyCommand();
+  if (command.length === 0) throw emptyField('empty_command', 'command');
   if (timeoutMs !== null && timeoutMs !== undefined && timeoutMs < 0)
     throw contradictoryParams(`${method} timeoutMs must be non-negative, got ${timeoutMs}`);
   if (size && tty !== true) throw contradictoryParams(`${method} size requires tty: true`);

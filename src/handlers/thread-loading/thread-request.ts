@@ -8,7 +8,7 @@ import { requestedModel } from '../requested-model.ts';
 import { withEnvironment } from '../with-environment.ts';
 
 /** The settings that the params ask for. Throws if the params contradict each other. */
-export function threadRequest(given: ThreadStartParams | ThreadResumeParams | ThreadForkParams): ThreadRequest {
+export function threadRequest(given: ThreadStartParams | ThreadResumeParams | ThreadForkParams, caller: Caller): ThreadRequest {
   const params = withEnvironment(given);
   checkRequestedSandbox(params, 'sandbox');
   const { approvalPolicy, approvalsReviewer, baseInstructions, cwd, developerInstructions, modelProvider, serviceTier } = params;
@@ -26,17 +26,17 @@ export function threadRequest(given: ThreadStartParams | ThreadResumeParams | Th
     serviceTier,
   };
   const personality = 'personality' in params ? params.personality : null;
-  return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null };
+  return { overrides: { ...named, personality }, config: (params.config ?? null) as JsonObject | null, knowsModes: caller.experimentalApi };
 }
 
 /** The thread that `thread/start` or `thread/fork` asks for. Throws if the params are invalid or contradict each other. */
-export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, { client }: Caller): NewThread {
+export function newThreadRequest(params: ThreadStartParams | ThreadForkParams, caller: Caller): NewThread {
   if (params.model?.trim() === '') throw invalidParams('params.model must not be empty: leave it out for the default');
   return {
-    ...threadRequest(params),
+    ...threadRequest(params, caller),
     ephemeral: params.ephemeral ?? false,
     threadSource: params.threadSource ?? null,
     daybreakEnabled: ('daybreakEnabled' in params ? params.daybreakEnabled : null) ?? null,
-    originator: client?.clientInfo.name ?? null,
+    originator: caller.client?.clientInfo.name ?? null,
   };
 }

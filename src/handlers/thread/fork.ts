@@ -4,6 +4,7 @@ import { invalidParams, noRolloutFound } from '../../protocol/rpc-error.ts';
 import type { ForkPoint, ThreadRecord } from '../../store/thread-store.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
 import { threadAt } from '../thread-loading/thread-at.ts';
@@ -22,6 +23,7 @@ export function forkMethods(deps: ThreadDeps) {
         const turns = params.excludeTurns === true ? [] : await turnsOrUndo(deps, fork, context);
         followers.subscribe(fork.id, caller.id);
         after(() => {
+          announceMode(deps, fork, caller);
           announceTokens(deps, fork, caller);
           clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) });
           warnOfProject(deps, fork, caller);

@@ -1,6 +1,6 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { parseResponseItem } from '../../protocol/parse-response-item.ts';
-import { emptyItems, invalidItem, tooManyItems } from '../../protocol/rpc-error.ts';
+import { emptyField, invalidItem, tooManyItems } from '../../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
@@ -13,7 +13,7 @@ export function injectItemsMethods({ threads }: ThreadDeps) {
       queue: perThread,
       async handle({ threadId, items }, { after, effective }) {
         const thread = threads.require(threadId);
-        if (items.length === 0) throw emptyItems();
+        if (items.length === 0) throw emptyField('empty_items', 'items');
         if (items.length > INJECTED_ITEMS_MAX) throw tooManyItems(INJECTED_ITEMS_MAX, items.length);
         const { parseResponseItem } = await import('../../protocol/parse-response-item.ts');
         const known = items.map((item, index) => knownItem(parseResponseItem(item), index)).filter((item) => item !== null);

@@ -5,6 +5,7 @@ import { latestCursors } from '../latest-cursors.ts';
 import { pageLimit } from '../list-page.ts';
 import { type CallContext, type Caller, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+import { announceMode } from '../thread-loading/announce-mode.ts';
 import { announceTokens } from '../thread-loading/announce-tokens.ts';
 import { orAbandon } from '../thread-loading/or-abandon.ts';
 import { settingsAnswer } from '../thread-loading/settings-answer.ts';
@@ -24,6 +25,7 @@ export function resumeMethods(deps: ThreadDeps) {
         followers.subscribe(thread.id, caller.id);
         threads.keepLoaded(thread.id);
         after(() => {
+          announceMode(deps, thread, caller);
           announceTokens(deps, thread, caller);
           for (const { method, params: shown } of thread.resumeAnnouncements) clients.publish({ connection: caller.id }, method, shown);
           followers.replay(thread.id, caller.id);
@@ -43,7 +45,7 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
   if (history) {
     if (history.length === 0) throw emptyHistory();
     const request = {
-      ...threadRequest(params),
+      ...threadRequest(params, caller),
       ephemeral: false,
       threadSource: null,
       daybreakEnabled: null,
@@ -53,7 +55,7 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
     return threads.start(request, historyEntries(history, { ids, now: clock.now() }));
   }
   const id = path ? (await threadAt(deps, path)).id : threadId;
-  return threads.resume(id, threadRequest(params));
+  return threads.resume(id, threadRequest(params, caller));
 }
 
 async function resumeAnswer(

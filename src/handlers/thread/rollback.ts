@@ -31,7 +31,7 @@ export function rollbackMethods(deps: ThreadDeps) {
         const loaded = threads.find(threadId);
         await loaded?.turnBegun();
         // It is not clear whether the client counts a turn that runs.
-        if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id);
+        if (loaded?.status.type === 'active' && loaded.turn !== null) throw turnActive(loaded.turn.id, 'roll back');
         const first = await turnIdBack(deps, threadId, numTurns);
         const record = first === null ? before : await revert(deps, { threadId, beforeTurnId: first }, context);
         return { thread: threads.view(record, await answers.turnsAsFit(threadId, context)) };

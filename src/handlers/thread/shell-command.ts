@@ -1,4 +1,4 @@
-import { emptyCommand } from '../../protocol/rpc-error.ts';
+import { emptyField } from '../../protocol/rpc-error.ts';
 import { USER_COMMAND_MS_MAX } from '../../tools/command/user-command.ts';
 import { type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -9,7 +9,7 @@ export function shellCommandMethods({ threads }: ThreadDeps) {
       queue: perThread,
       async handle({ threadId, command, timeoutMs }, { after }) {
         const thread = threads.require(threadId);
-        if (command.trim() === '') throw emptyCommand();
+        if (command.trim() === '') throw emptyField('empty_command', 'command');
         after(await thread.runUserCommand({ text: command, timeoutMs: Math.max(1, timeoutMs ?? USER_COMMAND_MS_MAX) }));
         return {};
       },

@@ -10,7 +10,8 @@ import { chatMessages } from './chat-messages.ts';
  * know: others refuse unknown fields.
  */
 export async function chatBody(request: ModelRequest, reasoning: ReasoningSent, { pace }: BodyTools): Promise<JsonText> {
-  const { effort, verbosity, serviceTier, outputSchema } = request;
+  const { effort, verbosity, serviceTier } = request;
+  const outputSchema = request.schemaIsOptional && request.tools.length > 0 ? null : request.outputSchema;
   const body: JsonObject = {
     model: request.model,
     messages: await chatMessages(request.instructions, request.input, pace),

@@ -108,6 +108,14 @@ export type CommandExecutionApprovalDecision =
  */
 export type FileChangeApprovalDecision = 'accept' | 'acceptForSession' | 'decline' | 'cancel';
 /**
+ * The collaboration mode.
+ */
+export type ModeKind = 'plan' | 'default';
+/**
+ * The reasoning effort. The values depend on the model: none, minimal, low, medium, high, xhigh, max …
+ */
+export type ReasoningEffort = string;
+/**
  * The sandbox policy: the files that commands can read and write, and their network access.
  */
 export type SandboxPolicy =
@@ -183,10 +191,6 @@ export type ApprovalsReviewer = 'user' | 'auto_review' | 'guardian_subagent';
  */
 export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access';
 export type WebSearchMode = 'disabled' | 'cached' | 'indexed' | 'live';
-/**
- * The reasoning effort. The values depend on the model: none, minimal, low, medium, high, xhigh, max …
- */
-export type ReasoningEffort = string;
 /**
  * The level of detail of the reasoning summary.
  */
@@ -803,13 +807,64 @@ export type ResponsesApiWebSearchAction =
       type: 'other';
     };
 /**
+ * `inline`: in the thread itself. `detached`: in a fork of the thread.
+ */
+export type ReviewDelivery = 'inline' | 'detached';
+/**
+ * `uncommittedChanges`: staged, unstaged and untracked changes. `baseBranch`: the changes since the branch was left. `custom`: what the instructions say.
+ */
+export type ReviewTarget = UncommittedChangesReviewTarget | BaseBranchReviewTarget | CommitReviewTarget | CustomReviewTarget;
+/**
+ * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
+ */
+export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
+export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
+/**
+ * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
+ */
+export type CodexErrorInfo =
+  | (
+      | 'contextWindowExceeded'
+      | 'sessionBudgetExceeded'
+      | 'usageLimitExceeded'
+      | 'rateLimitExceeded'
+      | 'flexUnavailable'
+      | 'serverOverloaded'
+      | 'modelNotFound'
+      | 'policyCapacityUnavailable'
+      | 'cyberPolicy'
+      | 'misalignmentPolicyViolation'
+      | 'tooManyDenials'
+      | 'internalServerError'
+      | 'unauthorized'
+      | 'badRequest'
+      | 'threadRollbackFailed'
+      | 'sandboxError'
+      | 'inferenceHookDenied'
+      | 'other'
+    )
+  | {
+      httpConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamConnectionFailed: HttpFailure;
+    }
+  | {
+      responseStreamDisconnected: HttpFailure;
+    }
+  | {
+      responseTooManyFailedAttempts: HttpFailure;
+    }
+  | {
+      activeTurnNotSteerable: {
+        turnKind: NonSteerableTurnKind;
+      };
+    };
+export type NonSteerableTurnKind = 'review' | 'compact';
+/**
  * The tone that the model is instructed to use.
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
-/**
- * The collaboration mode.
- */
-export type ModeKind = 'plan' | 'default';
 /**
  * When the agent can start other agents.
  */
@@ -863,53 +918,6 @@ export type SubAgentSource =
   | {
       other: string;
     };
-/**
- * The items that are included. `notLoaded`: none. `summary`: the first user message and the last agent message. `full`: all.
- */
-export type TurnItemsView = 'notLoaded' | 'summary' | 'full';
-export type TurnStatus = 'completed' | 'interrupted' | 'failed' | 'inProgress';
-/**
- * The kind of error, for programs. Null as `httpStatusCode` means that there was no HTTP response.
- */
-export type CodexErrorInfo =
-  | (
-      | 'contextWindowExceeded'
-      | 'sessionBudgetExceeded'
-      | 'usageLimitExceeded'
-      | 'rateLimitExceeded'
-      | 'flexUnavailable'
-      | 'serverOverloaded'
-      | 'modelNotFound'
-      | 'policyCapacityUnavailable'
-      | 'cyberPolicy'
-      | 'misalignmentPolicyViolation'
-      | 'tooManyDenials'
-      | 'internalServerError'
-      | 'unauthorized'
-      | 'badRequest'
-      | 'threadRollbackFailed'
-      | 'sandboxError'
-      | 'inferenceHookDenied'
-      | 'other'
-    )
-  | {
-      httpConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamConnectionFailed: HttpFailure;
-    }
-  | {
-      responseStreamDisconnected: HttpFailure;
-    }
-  | {
-      responseTooManyFailedAttempts: HttpFailure;
-    }
-  | {
-      activeTurnNotSteerable: {
-        turnKind: NonSteerableTurnKind;
-      };
-    };
-export type NonSteerableTurnKind = 'review' | 'compact';
 export type ThreadDeleteResponse = Record<string, never>;
 /**
  * Sent before the command starts.
@@ -1262,6 +1270,41 @@ export interface FileChangeRequestApprovalParams {
 }
 export interface FileChangeRequestApprovalResponse {
   decision: FileChangeApprovalDecision;
+}
+/**
+ * A mode that a client can offer. Null: the client keeps the value that the thread has.
+ */
+export interface CollaborationModeMask {
+  /**
+   * The name to show.
+   */
+  name: string;
+  mode: ModeKind | null;
+  model: string | null;
+  reasoning_effort: ReasoningEffort | null;
+}
+export interface CollaborationModeListResponse {
+  data: CollaborationModeMask[];
+}
+/**
+ * Gives the thread's model a plan that the user has approved. The thread must be loaded, and no turn may run.
+ */
+export interface ThreadPrepareApprovedPlanParams {
+  threadId: string;
+  /**
+   * The whole plan, at most 1,048,576 characters.
+   */
+  markdown: string;
+  /**
+   * A file that has the plan too. The model is told its path.
+   */
+  attachmentPath?: string | null;
+}
+export interface ThreadPrepareApprovedPlanResponse {
+  /**
+   * The input for the turn that carries the plan out.
+   */
+  prompt: string;
 }
 /**
  * Rows and columns of a terminal, in characters. Neither may be 0.
@@ -2359,6 +2402,73 @@ export interface GhostCommit {
 export interface ConfigurationReasoning {
   effort: ReasoningEffort;
 }
+export interface UncommittedChangesReviewTarget {
+  type: 'uncommittedChanges';
+}
+export interface BaseBranchReviewTarget {
+  type: 'baseBranch';
+  branch: string;
+}
+export interface CommitReviewTarget {
+  type: 'commit';
+  sha: string;
+  /**
+   * The subject of the commit, to show.
+   */
+  title?: string | null;
+}
+export interface CustomReviewTarget {
+  type: 'custom';
+  instructions: string;
+}
+/**
+ * Starts a review. A turn that runs in the thread is interrupted. The review's turn takes no input.
+ */
+export interface ReviewStartParams {
+  threadId: string;
+  target: ReviewTarget;
+  /**
+   * By default `inline`.
+   */
+  delivery?: ReviewDelivery | null;
+}
+/**
+ * The review's turn, with a userMessage item that names the target for people.
+ */
+export interface ReviewStartResponse {
+  turn: Turn;
+  /**
+   * The thread of the review: the fork if it is detached.
+   */
+  reviewThreadId: string;
+}
+export interface Turn {
+  id: string;
+  items: ThreadItem[];
+  itemsView: TurnItemsView;
+  status: TurnStatus;
+  /**
+   * The error, if the turn failed. Null otherwise.
+   */
+  error: TurnError | null;
+  /**
+   * The start, in Unix seconds.
+   */
+  startedAt: number | null;
+  /**
+   * The end, in Unix seconds.
+   */
+  completedAt: number | null;
+  durationMs: number | null;
+}
+export interface TurnError {
+  message: string;
+  codexErrorInfo: CodexErrorInfo | null;
+  additionalDetails: string | null;
+}
+export interface HttpFailure {
+  httpStatusCode: number | null;
+}
 /**
  * A collaboration mode with its model settings, which take precedence over those of the thread.
  */
@@ -2477,33 +2587,6 @@ export interface GitInfo {
   sha: string | null;
   branch: string | null;
   originUrl: string | null;
-}
-export interface Turn {
-  id: string;
-  items: ThreadItem[];
-  itemsView: TurnItemsView;
-  status: TurnStatus;
-  /**
-   * The error, if the turn failed. Null otherwise.
-   */
-  error: TurnError | null;
-  /**
-   * The start, in Unix seconds.
-   */
-  startedAt: number | null;
-  /**
-   * The end, in Unix seconds.
-   */
-  completedAt: number | null;
-  durationMs: number | null;
-}
-export interface TurnError {
-  message: string;
-  codexErrorInfo: CodexErrorInfo | null;
-  additionalDetails: string | null;
-}
-export interface HttpFailure {
-  httpStatusCode: number | null;
 }
 /**
  * Ends the running turn and deletes the thread permanently. Its forks keep their history.
@@ -3521,6 +3604,7 @@ export interface ClientRequests {
   'accountSession/list': { params: AccountSessionsListParams; result: AccountSessionsResponse };
   'app/installed': { params: AppsInstalledParams; result: AppsInstalledResponse };
   'app/list': { params: AppsListParams; result: AppsListResponse };
+  'collaborationMode/list': { params: undefined; result: CollaborationModeListResponse };
   'command/exec': { params: CommandExecParams; result: CommandExecResponse };
   'command/exec/resize': { params: CommandExecResizeParams; result: CommandExecResizeResponse };
   'command/exec/terminate': { params: CommandExecTerminateParams; result: CommandExecTerminateResponse };
@@ -3554,6 +3638,7 @@ export interface ClientRequests {
   'process/writeStdin': { params: ProcessWriteStdinParams; result: ProcessWriteStdinResponse };
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
+  'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
@@ -3572,6 +3657,7 @@ export interface ClientRequests {
   'thread/memoryMode/set': { params: ThreadMemoryModeSetParams; result: ThreadMemoryModeSetResponse };
   'thread/metadata/update': { params: ThreadMetadataUpdateParams; result: ThreadMetadataUpdateResponse };
   'thread/name/set': { params: ThreadSetNameParams; result: ThreadSetNameResponse };
+  'thread/prepareApprovedPlan': { params: ThreadPrepareApprovedPlanParams; result: ThreadPrepareApprovedPlanResponse };
   'thread/read': { params: ThreadReadParams; result: ThreadReadResponse };
   'thread/realtime/listVoices': { params: ThreadRealtimeListVoicesParams; result: ThreadRealtimeListVoicesResponse };
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };

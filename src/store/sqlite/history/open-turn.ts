@@ -7,5 +7,7 @@ export function openTurn(history: History, before: HistoryPosition): OpenTurn | 
   if (mark === null || mark.kind === 'turnEnded') return null;
   const [row] = history.rows(mark, before, { selection: 'turnMarks', direction: 'asc', limit: 1 });
   const entry = row && history.parse(row);
-  return entry?.kind === 'turnStarted' ? { turnId: entry.turnId, startedAtMs: entry.startedAtMs } : null;
+  if (entry?.kind !== 'turnStarted') return null;
+  const { turnId, startedAtMs, isReview } = entry;
+  return { turnId, startedAtMs, ...(isReview === undefined ? {} : { isReview }) };
 }

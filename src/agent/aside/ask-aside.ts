@@ -1,0 +1,28 @@
+import type { Model, ModelRequest } from '../../model/model.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import { messageText } from '../../rollout/begin-item.ts';
+
+/** The answer to a request aside. `usage` is null where the provider does not tell it. */
+export type AsideAnswer =
+  | { items: ResponseItem[]; text: string; usage: TokenUsageBreakdown | null }
+  /** The model failed, or the signal aborted: `error` is null then. */
+  | { error: TurnError | null };
+
+/**
+ * Sends one request to a model outside of a thread's conversation: clients see nothing of it, and nothing is stored. Resolves with the
+ * completed items, and the text of the messages among them. Never rejects.
+ */
+export async function askAside(model: Model, request: ModelRequest, signal: AbortSignal): Promise<AsideAnswer> {
+  const items: ResponseItem[] = [];
+  for await (const event of model.stream(request, signal)) {
+    if (event.type === 'itemCompleted') items.push(event.item);
+    else if (event.type === 'retrying') items.length = 0;
+    else if (event.type === 'failed') return { error: event.error };
+    else if (event.type === 'completed') return { items, text: textOf(items), usage: event.usage };
+  }
+  return { error: null };
+}
+
+function textOf(items: readonly ResponseItem[]): string {
+  return items.map((item) => (item.type === 'message' ? messageText(item) : '')).join('');
+}

@@ -1,0 +1,89 @@
+import { contextMessage } from '../../instructions/context-message.ts';
+import { REVIEW_INSTRUCTIONS, reviewHint, reviewTask } from '../../instructions/review-instructions.ts';
+import { readingOnly } from '../../policy/permissions/complete-sandbox-policy.ts';
+import type { ReviewTarget, ThreadItem } from '../../protocol/generated/types.ts';
+import type { ThreadPatch, ThreadSettings } from '../../store/thread-store.ts';
+import { threadPreview } from '../prompt/thread-preview.ts';
+import { mergedSteps, type StepAddition } from '../step.ts';
+import { ActiveTurn } from '../turn/active-turn.ts';
+import type { Joined, TurnStarterDeps } from '../turn/turn-starter.ts';
+import { turnView } from '../turn/turn-view.ts';
+import { REVIEW_SCHEMA } from './read-review.ts';
+import { ReviewConversation } from './review-conversation.ts';
+
+/**
+ * Begins the turn of a review, which takes no input. It is stored when this resolves, and runs when `afterAnswer` is called. The
+ * settings of the thread stay as they are.
+ */
+export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): Promise<Joined> {
+  const { state, outbox, parts, agent, run } = deps;
+  const { clock, ids, promptBudget } = agent;
+  const { id: threadId, configuration } = state;
+  const now = clock.now();
+  const startedMs = clock.monotonic();
+  const turnId = ids.next();
+  const settings = await reviewSettings(deps);
+  const { messages } = await configuration.instructions.contextUpdate({ settings, granted: [], told: null, now });
+  const hint = reviewHint(target);
+  const task = reviewTask(target);
+  const conversation = new ReviewConversation(
+    { threadId, turnId, configuration, parts, promptBudget, now: () => clock.now() },
+    {
+      hint,
+      messages: [...messages, contextMessage('user', [task])],
+      itemIds: { exited: ids.next(), message: ids.next() },
+    },
+  );
+  const entered: ThreadItem = { type: 'enteredReviewMode', id: ids.next(), review: hint };
+  const patch: ThreadPatch = { listed: true, updatedAtMs: now, recencyAtMs: now };
+  if (state.record.preview === '') patch.preview = threadPreview([{ type: 'text', text: task, text_elements: [] }]);
+  const start: StepAddition = {
+    entries: [
+      { kind: 'turnStarted', turnId, startedAtMs: now, isReview: true },
+      { kind: 'item', turnId, item: entered, startedAtMs: now, completedAtMs: now },
+    ],
+    patch,
+  };
+  await outbox.commit(mergedSteps([start, parts.inputArrived()]));
+  state.keep(patch);
+  const turn = new ActiveTurn({ id: turnId, kind: 'review', startedAtMs: now, startedMs, settings, outputSchema: REVIEW_SCHEMA });
+  state.turn = turn;
+  state.status = 'active';
+  const shown: StepAddition = {
+    announce: [
+      { method: 'item/started', params: { threadId, turnId, item: entered, startedAtMs: now } },
+      { method: 'item/completed', params: { threadId, turnId, item: entered, completedAtMs: now } },
+    ],
+  };
+  const step = mergedSteps([shown, parts.turnBegan(turn)]);
+  const named: ThreadItem = { type: 'userMessage', id: turnId, clientId: null, content: [{ type: 'text', text: hint, text_elements: [] }] };
+  return {
+    turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null, items: [named] }),
+    afterAnswer: () => run(turn, { opening: null, step, conversation }),
+  };
+}
+
+/** The settings of the reviewer: it only reads, and asks for no approval. */
+async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<ThreadSettings> {
+  const { settings, configuration } = state;
+  const model = configuration.reviewModel ?? settings.model;
+  const { permissionProfile: _none, ...others } = settings;
+  return {
+    ...others,
+    model,
+    approvalPolicy: 'never',
+    sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, agent.sandbox),
+    baseInstructions: REVIEW_INSTRUCTIONS,
+    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: settings.effort, developer_instructions: null } },
+  };
+}
+
+/** Without a sandbox on this machine, full access stays, because the user chose to run commands without one. */
+async function reviewSandbox(
+  policy: ThreadSettings['sandboxPolicy'],
+  sandbox: TurnStarterDeps['agent']['sandbox'],
+): Promise<ThreadSettings['sandboxPolicy']> {
+  if (policy.type === 'externalSandbox') return policy;
+  if (policy.type === 'dangerFullAccess' && 'problem' in (await sandbox.available())) return policy;
+  return readingOnly(policy);
+}

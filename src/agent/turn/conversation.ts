@@ -1,0 +1,44 @@
+import type { ModelRequest } from '../../model/model.ts';
+import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/thread-store.ts';
+import type { Tool } from '../../tools/tool.ts';
+import type { StepAddition } from '../step.ts';
+import type { ActiveTurn } from './active-turn.ts';
+import type { TurnParts } from './turn-parts.ts';
+
+/** How a turn ended. */
+export type Ending = { status: 'completed' } | { status: 'interrupted' } | { status: 'failed'; error: TurnError };
+
+/** A request to the model. Call `end` when its response has ended: until then its prompt stays in memory. */
+export interface PreparedRequest {
+  request: ModelRequest;
+  end(): void;
+}
+
+/** The conversation of a turn with the model: mostly that of its thread, but a review has one of its own. */
+export interface Conversation {
+  /** The tools for the next request. */
+  tools(turn: ActiveTurn): Promise<readonly Tool[]>;
+  /** The messages that the model reads with its next request. */
+  beforeRequest(turn: ActiveTurn): Promise<readonly ResponseItem[]>;
+  /** Builds the next request with these tools. Returns the error if it is too large. */
+  request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
+  /** Takes what belongs to this conversation only out of entries that are about to be stored, and returns the rest. */
+  withoutOwn(entries: LogEntry[]): LogEntry[];
+  /** Whether clients see the model's messages. */
+  readonly showsMessages: boolean;
+  /** The result of the conversation, which is stored and announced with the turn's end. May be called again, with a failure. */
+  result(ending: Ending): { step: StepAddition; message: ThreadItem | null } | null;
+}
+
+/** The conversation of a turn in its thread. */
+export function threadConversation({ parts, request }: { parts: TurnParts; request: Conversation['request'] }): Conversation {
+  return {
+    tools: ({ signal }) => parts.tools(signal),
+    beforeRequest: (turn) => parts.beforeRequest(turn),
+    request,
+    withoutOwn: (entries) => entries,
+    showsMessages: true,
+    result: () => null,
+  };
+}

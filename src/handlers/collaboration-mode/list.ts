@@ -1,0 +1,17 @@
+import type { MethodTable } from '../method.ts';
+
+export function collaborationModeMethods() {
+  return {
+    // The models and efforts are the thread's own: a preset would not suit every provider.
+    'collaborationMode/list': {
+      queue: null,
+      reads: true,
+      handle: () => ({
+        data: [
+          { name: 'Plan', mode: 'plan', model: null, reasoning_effort: null },
+          { name: 'Default', mode: 'default', model: null, reasoning_effort: null },
+        ],
+      }),
+    },
+  } satisfies Partial<MethodTable>;
+}

@@ -1,0 +1,11 @@
+import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { settingsAnnouncement } from '../../agent/settings/settings-change.ts';
+import type { Caller } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+/** Shows the caller a collaboration mode that the thread has kept: the client may have forgotten it. */
+export function announceMode({ clients }: ThreadDeps, { id, settings }: LoadedThread, caller: Caller): void {
+  if (settings.collaborationMode.mode === 'default') return;
+  const { method, params } = settingsAnnouncement(id, settings);
+  clients.publish({ connection: caller.id }, method, params);
+}

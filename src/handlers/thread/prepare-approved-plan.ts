@@ -1,0 +1,26 @@
+import { checkInput } from '../../agent/prompt/check-input.ts';
+import { approvedPlanMessage } from '../../instructions/approved-plan-message.ts';
+import { emptyField, turnActive } from '../../protocol/rpc-error.ts';
+import { type MethodTable, perThread } from '../method.ts';
+import type { ThreadDeps } from '../thread-deps.ts';
+
+/** The input for the turn that carries an approved plan out. */
+const PROMPT = 'Implement the approved plan.';
+
+export function prepareApprovedPlanMethods({ threads }: ThreadDeps) {
+  return {
+    'thread/prepareApprovedPlan': {
+      queue: perThread,
+      async handle({ threadId, markdown, attachmentPath }, { after, effective }) {
+        const thread = threads.require(threadId);
+        if (markdown.trim() === '') throw emptyField('empty_plan', 'markdown');
+        checkInput([{ type: 'text', text: markdown, text_elements: [] }], { required: true });
+        if (thread.turn !== null) throw turnActive(thread.turn.id, 'prepare a plan');
+        const injected = thread.inject([approvedPlanMessage(markdown, attachmentPath || null)]);
+        effective();
+        after(await injected);
+        return { prompt: PROMPT };
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}
