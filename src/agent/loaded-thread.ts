@@ -58,7 +58,7 @@ export class LoadedThread {
     this.#agent = agent;
     const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
     this.#outbox = outbox;
-    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
+    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun(), history: () => this.#runner.history() });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
     this.#starter = new TurnStarter({

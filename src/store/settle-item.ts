@@ -1,4 +1,4 @@
-import type { ThreadItem } from '../protocol/generated/types.ts';
+import type { ItemApprovalReview, ThreadItem } from '../protocol/generated/types.ts';
 
 /** Whether an unfinished item has nothing to show yet: it consists of text only, and the text is empty. */
 export function isBlank(item: ThreadItem): boolean {
@@ -13,6 +13,7 @@ export function settleItem(item: ThreadItem): ThreadItem {
   switch (item.type) {
     case 'commandExecution':
     case 'fileChange':
+      return item.status === 'inProgress' ? { ...item, status: 'failed', ...settledReviews(item) } : item;
     case 'mcpToolCall':
     case 'dynamicToolCall':
     case 'collabAgentToolCall':
@@ -20,4 +21,14 @@ export function settleItem(item: ThreadItem): ThreadItem {
     default:
       return item;
   }
+}
+
+/** A review that had not ended counts as aborted. */
+function settledReviews({ approvalReviews }: { approvalReviews?: ItemApprovalReview[] }): { approvalReviews?: ItemApprovalReview[] } {
+  if (approvalReviews === undefined) return {};
+  return {
+    approvalReviews: approvalReviews.map((each) =>
+      each.review.status === 'inProgress' ? { ...each, review: { ...each.review, status: 'aborted' } } : each,
+    ),
+  };
 }

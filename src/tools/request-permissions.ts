@@ -67,7 +67,17 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
     scope,
   });
   return {
-    permit: granting(asked, 'turn').allow,
+    permit: granting(unprotected(asked, home), 'turn').allow,
+    describe: () => {
+      const { cwd } = settings;
+      const permissions = shownPermissions(asked);
+      const planned = { read: [...asked.read], write: [...asked.write], network: asked.network };
+      return {
+        targetItemId: callId,
+        shown: { type: 'requestPermissions', reason, permissions },
+        planned: { tool: 'request_permissions', cwd, reason, validFor: 'the later commands of this turn', ...planned },
+      };
+    },
     async askPerson(ask) {
       const params = { threadId, turnId, itemId: callId, environmentId: 'local', startedAtMs: now(), cwd: settings.cwd, reason };
       const answer = await ask({

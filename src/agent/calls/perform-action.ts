@@ -3,7 +3,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import type { Action, ActionHost, ActionOutcome, Ask, OpenItem, Verdict } from '../../tools/action.ts';
-import type { Denial } from '../../tools/denial.ts';
+import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
@@ -58,8 +58,8 @@ class ActionRun {
   #begun: Promise<OpenItem | null> | null = null;
   /** The item has completed, or the action completes it later by itself. */
   #isFinished = false;
-  /** A reviewer has cancelled the turn. It is interrupted after the item has completed. */
-  #isCancelled = false;
+  /** A reviewer ends the turn: it is interrupted with this cause after the item has completed. */
+  #endsTurn: InterruptCause | null = null;
 
   constructor(action: Action, turn: ActiveTurn, deps: ActionDeps) {
     this.#action = action;
@@ -85,9 +85,9 @@ class ActionRun {
     const verdict = await this.#verdict(ask);
     if (signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else if (verdict.deny.by === 'cancelled') {
-      this.#isCancelled = true;
-      this.#turn.refuseInput();
+    else {
+      this.#endsTurn ??= endOfTurn(verdict.deny);
+      if (this.#endsTurn !== null) this.#turn.refuseInput();
     }
     return verdict;
   }
@@ -109,7 +109,7 @@ class ActionRun {
 
   async #verdict(ask: Ask): Promise<Verdict> {
     for (const reviewer of this.#deps.reviewers) {
-      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn.signal);
+      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn);
       if (verdict !== null) return verdict;
     }
     return { deny: { by: 'unanswered' } };
@@ -127,7 +127,7 @@ class ActionRun {
     this.#isFinished = true;
     if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.output?.entries(outcome));
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
-    if (this.#isCancelled) this.#turn.interrupt('user');
+    if (this.#endsTurn !== null) this.#turn.interrupt(this.#endsTurn);
     return outcome;
   }
 
@@ -146,4 +146,10 @@ class ActionRun {
       },
     };
   }
+}
+
+/** The cause with which a denial interrupts the turn; null: the turn goes on. */
+function endOfTurn(denial: Denial): InterruptCause | null {
+  if (denial.by === 'cancelled') return 'user';
+  return denial.by === 'guardian' && denial.endsTurn ? 'guardian' : null;
 }

@@ -7,6 +7,7 @@ import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { AgentDeps } from '../agent-deps.ts';
+import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -44,7 +45,15 @@ export class ThreadCalls {
     const questions = new ClientQuestions({ state, outbox, clients, clock });
     this.#deps = deps;
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
-    this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox, log: agent.log };
+    this.#actions = {
+      parts,
+      reviewers: [parts.get(Guardian), new PersonReviewer(questions)],
+      questions,
+      grants,
+      items: this.#items,
+      outbox,
+      log: agent.log,
+    };
   }
 
   /**

@@ -225,6 +225,77 @@ export type ThreadGoalStatus = 'active' | 'paused' | 'blocked' | 'usageLimited' 
  */
 export type ThreadGoalMutationOrigin = 'user' | 'automatic';
 /**
+ * `denied` is also the status of a review that failed. `aborted`: the turn was interrupted during the review.
+ */
+export type GuardianApprovalReviewStatus = 'inProgress' | 'approved' | 'denied' | 'timedOut' | 'aborted';
+export type GuardianRiskLevel = 'low' | 'medium' | 'high' | 'critical';
+/**
+ * How clearly the user asked for the action.
+ */
+export type GuardianUserAuthorization = 'unknown' | 'low' | 'medium' | 'high';
+/**
+ * `unifiedExec`: a command that can run on in the background.
+ */
+export type GuardianCommandSource = 'shell' | 'unifiedExec';
+export type NetworkApprovalProtocol = 'http' | 'https' | 'socks5Tcp' | 'socks5Udp';
+/**
+ * The action that is reviewed. This server does not send `execve` and `writeStdin`: input for a running command is a `command` with `stdin`.
+ */
+export type GuardianApprovalReviewAction =
+  | {
+      type: 'command';
+      command: string;
+      cwd: string;
+      source: GuardianCommandSource;
+      /**
+       * The input for the command, which runs already. Null: the command itself is reviewed.
+       */
+      stdin: string | null;
+    }
+  | {
+      type: 'execve';
+      source: GuardianCommandSource;
+      program: string;
+      argv: string[];
+      cwd: string;
+    }
+  | {
+      type: 'writeStdin';
+      approvalId: string;
+      processId: string;
+      cwd: string;
+      stdin: string;
+    }
+  | {
+      type: 'applyPatch';
+      cwd: string;
+      /**
+       * Absolute paths.
+       */
+      files: string[];
+    }
+  | {
+      type: 'networkAccess';
+      target: string;
+      host: string;
+      protocol: NetworkApprovalProtocol;
+      port: number;
+    }
+  | {
+      type: 'mcpToolCall';
+      server: string;
+      toolName: string;
+      toolTitle: string | null;
+      connectorId: string | null;
+      connectorName: string | null;
+    }
+  | {
+      type: 'requestPermissions';
+      reason: string | null;
+      permissions: RequestPermissionProfile;
+    };
+export type AutoReviewDecisionSource = 'agent';
+/**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
 export type ThreadItem =
@@ -290,12 +361,20 @@ export type ThreadItem =
       durationMs?: number | null;
       pluginId?: string | null;
       scriptPath?: string | null;
+      /**
+       * The reviews of the action by the guardian model. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'fileChange';
       id: string;
       changes: FileUpdateChange[];
       status: PatchApplyStatus;
+      /**
+       * The reviews of the action by the guardian model. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'mcpToolCall';
@@ -1876,6 +1955,82 @@ export interface ThreadGoalUpdatedNotification {
   turnId: string | null;
   goal: ThreadGoal;
 }
+export interface GuardianApprovalReview {
+  status: GuardianApprovalReviewStatus;
+  /**
+   * Null: the guardian has not assessed it.
+   */
+  riskLevel: GuardianRiskLevel | null;
+  /**
+   * Null: the guardian has not assessed it.
+   */
+  userAuthorization: GuardianUserAuthorization | null;
+  /**
+   * Why, or how the review failed. Null: no reason was given.
+   */
+  rationale: string | null;
+}
+/**
+ * The requested permissions. Null: none of this kind.
+ */
+export interface RequestPermissionProfile {
+  network: AdditionalNetworkPermissions | null;
+  fileSystem: AdditionalFileSystemPermissions | null;
+}
+export interface ItemGuardianApprovalReviewStartedNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * In Unix milliseconds.
+   */
+  startedAtMs: number;
+  reviewId: string;
+  /**
+   * The id of the item that shows the action; for a request for permissions, the model's id of the call. Null: there is none yet.
+   */
+  targetItemId: string | null;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+}
+export interface ItemGuardianApprovalReviewCompletedNotification {
+  threadId: string;
+  turnId: string;
+  startedAtMs: number;
+  completedAtMs: number;
+  reviewId: string;
+  targetItemId: string | null;
+  decisionSource: AutoReviewDecisionSource;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+}
+/**
+ * A review, as it is kept with the item that shows the action.
+ */
+export interface ItemApprovalReview {
+  reviewId: string;
+  /**
+   * The turn of the action.
+   */
+  turnId: string;
+  startedAtMs: number;
+  /**
+   * Null: the review has not ended.
+   */
+  completedAtMs: number | null;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+  /**
+   * Identifies the whole action: a change of any part of it gives another hash.
+   */
+  actionHash: string;
+}
+/**
+ * A text for the user about a review: its result, its failure, or that the turn is interrupted after several denials.
+ */
+export interface GuardianWarningNotification {
+  threadId: string;
+  message: string;
+}
 export interface TextElement {
   byteRange: ByteRange;
   /**
@@ -2222,13 +2377,6 @@ export interface PermissionsRequestApprovalParams {
    */
   reason: string | null;
   permissions: RequestPermissionProfile;
-}
-/**
- * The requested permissions. Null: none of this kind.
- */
-export interface RequestPermissionProfile {
-  network: AdditionalNetworkPermissions | null;
-  fileSystem: AdditionalFileSystemPermissions | null;
 }
 export interface PermissionsRequestApprovalResponse {
   permissions: GrantedPermissionProfile;
@@ -3605,7 +3753,10 @@ export interface ServerNotifications {
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
   'fs/changed': FsChangedNotification;
+  'guardianWarning': GuardianWarningNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
+  'item/autoApprovalReview/completed': ItemGuardianApprovalReviewCompletedNotification;
+  'item/autoApprovalReview/started': ItemGuardianApprovalReviewStartedNotification;
   'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
   'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
   'item/completed': ItemCompletedNotification;
