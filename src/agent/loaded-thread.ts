@@ -7,6 +7,7 @@ import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter 
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
@@ -228,6 +229,10 @@ export class LoadedThread {
       turn.interrupt('user');
       release?.();
     };
+  }
+
+  get questions(): ClientQuestions {
+    return this.#runner.calls.questions;
   }
 
   /** Resolves when a turn that is being begun has begun. */

@@ -41,6 +41,7 @@ import { startMethods } from './thread/start.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
 import { unsubscribeMethods } from './thread/unsubscribe.ts';
+import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
@@ -86,6 +87,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...memoryModeMethods(deps),
     ...injectItemsMethods(deps),
     ...goalMethods(deps),
+    ...threadMethods(deps),
     ...backgroundTerminalMethods(deps),
     ...shellCommandMethods(deps),
     ...turnMethods(deps),

@@ -34,6 +34,7 @@ export interface ThreadCallsDeps {
 export class ThreadCalls {
   readonly #deps: ThreadCallsDeps;
   readonly #actions: ActionDeps;
+  readonly questions: ClientQuestions;
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
   #knowsHistory = false;
@@ -43,6 +44,7 @@ export class ThreadCalls {
     const { clock, clients } = agent;
     const threadId = state.id;
     const questions = new ClientQuestions({ state, outbox, clients, clock });
+    this.questions = questions;
     this.#deps = deps;
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
     this.#actions = {

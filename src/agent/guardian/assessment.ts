@@ -2,11 +2,12 @@ import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts'
 import { cutText } from '../../base/text/cut-text.ts';
 import type { GuardianRiskLevel, GuardianUserAuthorization } from '../../protocol/generated/types.ts';
 
-/** The guardian's answer about an action. Null: the answer does not say it. */
+/** The guardian's answer about an action. An answer with the outcome only means a low risk, or a high one if it denies. */
 export interface Assessment {
   outcome: 'allow' | 'deny';
-  riskLevel: GuardianRiskLevel | null;
-  userAuthorization: GuardianUserAuthorization | null;
+  riskLevel: GuardianRiskLevel;
+  userAuthorization: GuardianUserAuthorization;
+  /** Null: it gives none. */
   rationale: string | null;
 }
 
@@ -43,7 +44,12 @@ export function readAssessment(text: string): Assessment | null {
   const userAuthorization = oneOf(AUTHORIZATIONS, answer.user_authorization);
   if ((outcome !== 'allow' && outcome !== 'deny') || riskLevel === undefined || userAuthorization === undefined) return null;
   if (rationale !== null && typeof rationale !== 'string') return null;
-  return { outcome, riskLevel, userAuthorization, rationale: cutText(rationale?.trim() ?? '', RATIONALE_CHARS_MAX) || null };
+  return {
+    outcome,
+    riskLevel: riskLevel ?? (outcome === 'allow' ? 'low' : 'high'),
+    userAuthorization: userAuthorization ?? 'unknown',
+    rationale: cutText(rationale?.trim() ?? '', RATIONALE_CHARS_MAX) || null,
+  };
 }
 
 /** Null for an absent value, undefined for one that is not in the list. */

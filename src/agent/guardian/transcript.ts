@@ -56,7 +56,7 @@ export function transcript(history: readonly ResponseItem[], masks: SecretMasks)
 }
 
 /** Makes characters visible that are not shown, or that change the order of others. */
-export function visibleJson(value: JsonObject): string {
+export function visibleJson(value: object): string {
   return JSON.stringify(value).replace(HIDDEN_CHARACTERS, (hidden) =>
     [...Array(hidden.length).keys()].map((at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );

@@ -130,7 +130,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'skills/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'skills/remote/export': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'skills/remote/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'thread/approveGuardianDeniedAction': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'thread/approveGuardianDeniedAction': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/archive': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/attachment/add': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/attachment/list': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
@@ -140,7 +140,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/backgroundTerminals/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/backgroundTerminals/terminate': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/compact/start': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
-  'thread/decrement_elicitation': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/decrement_elicitation': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/delete': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/fork': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"thread/fork.path","path":["path"]},
@@ -160,8 +160,8 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/goal/clear': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/goal/get': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/goal/set': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
-  'thread/guardianReview': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/increment_elicitation': { served: false, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/guardianReview': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
+  'thread/increment_elicitation': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/inject_items': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/items/list': { served: true, stability: 'stable', params: 'object', experimentalFields: [
       {"name":"thread/items/list.deferOutput.commandExecution","path":["deferOutput","commandExecution"]},

@@ -295,6 +295,8 @@ export type GuardianApprovalReviewAction =
       permissions: RequestPermissionProfile;
     };
 export type AutoReviewDecisionSource = 'agent';
+export type ThreadApproveGuardianDeniedActionResponse = Record<string, never>;
+export type GuardianAssessmentOutcome = 'allow' | 'deny';
 /**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
@@ -1233,6 +1235,38 @@ export interface GetAccountResponse {
   requiresOpenaiAuth: boolean;
 }
 /**
+ * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ */
+export interface ThreadIncrementElicitationParams {
+  threadId: string;
+}
+export interface ThreadIncrementElicitationResponse {
+  /**
+   * The number of these questions now.
+   */
+  count: number;
+  /**
+   * Whether the deadlines are paused.
+   */
+  paused: boolean;
+}
+/**
+ * Takes one from the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ */
+export interface ThreadDecrementElicitationParams {
+  threadId: string;
+}
+export interface ThreadDecrementElicitationResponse {
+  /**
+   * The number of these questions now.
+   */
+  count: number;
+  /**
+   * Whether the deadlines are paused.
+   */
+  paused: boolean;
+}
+/**
  * Asks whether a command may run. `itemId` is the id of its commandExecution item, which was announced with `item/started`.
  */
 export interface CommandExecutionRequestApprovalParams {
@@ -2030,6 +2064,38 @@ export interface ItemApprovalReview {
 export interface GuardianWarningNotification {
   threadId: string;
   message: string;
+}
+/**
+ * Overrules a denial: the model is told that the user approves the action, and the next attempt at exactly this action passes.
+ */
+export interface ThreadApproveGuardianDeniedActionParams {
+  threadId: string;
+  /**
+   * The params of the `item/autoApprovalReview/completed` of the denial.
+   */
+  event: unknown;
+}
+export interface ThreadGuardianReviewParams {
+  threadId: string;
+}
+export interface ThreadGuardianAssessment {
+  outcome: GuardianAssessmentOutcome;
+  riskLevel: GuardianRiskLevel;
+  userAuthorization: GuardianUserAuthorization;
+  rationale: string;
+}
+/**
+ * The last review of the thread.
+ */
+export interface ThreadGuardianReviewResponse {
+  /**
+   * The `targetItemId` of the review, or its `reviewId` if there is none.
+   */
+  callId: string;
+  /**
+   * Null: the review gave none, because it failed or was aborted.
+   */
+  assessment: ThreadGuardianAssessment | null;
 }
 export interface TextElement {
   byteRange: ByteRange;
@@ -3703,15 +3769,19 @@ export interface ClientRequests {
   'remoteControl/client/list': { params: RemoteControlClientsListParams; result: RemoteControlClientsListResponse };
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
+  'thread/approveGuardianDeniedAction': { params: ThreadApproveGuardianDeniedActionParams; result: ThreadApproveGuardianDeniedActionResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   'thread/backgroundTerminals/list': { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
   'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  'thread/decrement_elicitation': { params: ThreadDecrementElicitationParams; result: ThreadDecrementElicitationResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
   'thread/goal/clear': { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
   'thread/goal/get': { params: ThreadGoalGetParams; result: ThreadGoalGetResponse };
   'thread/goal/set': { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
+  'thread/guardianReview': { params: ThreadGuardianReviewParams; result: ThreadGuardianReviewResponse };
+  'thread/increment_elicitation': { params: ThreadIncrementElicitationParams; result: ThreadIncrementElicitationResponse };
   'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   'thread/items/read': { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };

@@ -54,7 +54,7 @@ export class CommandAction implements Action {
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };
     const { sandboxed, ...question } = judged;
-    const permit = { sandboxed, readOnly: false, askIfRefused: false };
+    const permit = { sandboxed, readOnly: false, askIfRefused: false, wasAsked: true };
     return { ask: commandAsk(this.#run, { ...question, permit, approvalId: null }) };
   }
 
@@ -155,6 +155,6 @@ function outsideAsk(run: CommandRun) {
     key: identity === null ? null : commandKey({ argv, cwd, sandboxed: false, identity }),
     proposedAmendment: null,
     approvalId: 'outside-sandbox',
-    permit: UNCONFINED,
+    permit: { ...UNCONFINED, wasAsked: true },
   });
 }

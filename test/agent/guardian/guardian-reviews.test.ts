@@ -6,18 +6,7 @@ import { failed, functionCall, message, messageBegun, response, TestModel } from
 import { startServer } from '../../support/test-server.ts';
 import { completed, THREAD } from '../../tools/command-server.ts';
 import { afterDeathOf } from '../after-death-of.ts';
-import {
-  ALLOW,
-  assesses,
-  DENY,
-  GUARDED_CONFIG,
-  guarded,
-  isReview,
-  keptReviews,
-  reviewsCompleted,
-  runsAs,
-  toldOf,
-} from './guardian-server.ts';
+import { ALLOW, assesses, DENY, GUARDED_CONFIG, guarded, keptReviews, reviewsCompleted, runsAs, toldOf } from './guardian-server.ts';
 
 const touches = response(runsAs('call_1', 'touch a'));
 const ends = response(message('done'));
