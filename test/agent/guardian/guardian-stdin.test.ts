@@ -1,33 +1,35 @@
 import { expect, test } from 'vitest';
-import { functionCall, message, response } from '../../support/test-model.ts';
-import { completed, THREAD, writes } from '../../tools/command-server.ts';
-import { ALLOW, assesses, DENY, GUARDED_CONFIG, guarded, reviewsCompleted, toldOf } from './guardian-server.ts';
+import { message, response } from '../../support/test-model.ts';
+import { completed, runs, says, THREAD, writes } from '../../tools/command-server.ts';
+import { ALLOW, assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, toldOf } from './guardian-server.ts';
 
+const WAIT_MS = 250;
 const ends = response(message('done'));
-/** Starts a shell command that reads lines until `end`. */
-const reads = response(
-  functionCall('exec_command', {
-    cmd: 'while read line && [ "$line" != end ]; do echo "got $line"; done',
-    tty: true,
-    login: false,
-    yield_time_ms: 250,
-  }),
-);
+/** Prints what it reads until it reads `end`. */
+const echoes = runs('stty -echo; echo up; while read line && [ "$line" != end ]; do echo "got $line"; done', {
+  tty: true,
+  login: false,
+  yield_time_ms: WAIT_MS,
+});
+const write = (chars: string, callId: string) => writes(chars, { yield_time_ms: WAIT_MS }, callId);
 
-test('input for a command that needed approval is reviewed, and kept with the item of the command', async () => {
+/** A turn in which the command prints these texts, and its calls stop waiting after each. */
+async function turnOf(server: Guarded, yieldAfter: string[]): Promise<void> {
+  const turn = server.client.turn(THREAD, 'go');
+  for (const text of yieldAfter) {
+    await says(server, text);
+    await server.clock.timerOf(WAIT_MS);
+    server.clock.advance(WAIT_MS);
+  }
+  expect(await turn).toMatchObject({ status: 'completed' });
+}
+
+test('input for a command that needed approval is reviewed, and the reviews are kept with the item of the command', async () => {
   const server = await guarded({
-    turns: [
-      reads,
-      writes('one\n', {}, 'c2'),
-      writes('two\n', {}, 'c3'),
-      writes('', { yield_time_ms: 250 }, 'c4'),
-      writes('\u0003', {}, 'c5'),
-      ends,
-    ],
+    turns: [echoes, write('one\n', 'c2'), write('two\n', 'c3'), write('\u0003', 'c4'), ends],
     reviews: [assesses(ALLOW), assesses(ALLOW), assesses(DENY)],
   });
-  server.model.asked(2).then(() => server.clock.advance(250));
-  await server.client.turn(THREAD, 'go');
+  await turnOf(server, ['up', 'got one']);
   expect(reviewsCompleted(server).map(({ targetItemId, review, action }) => [targetItemId, review.status, action])).toMatchObject([
     ['call_1', 'approved', { type: 'command', stdin: null }],
     ['call_1', 'approved', { type: 'command', source: 'unifiedExec', stdin: 'one\n', command: expect.stringContaining('while read') }],
@@ -35,17 +37,16 @@ test('input for a command that needed approval is reviewed, and kept with the it
   ]);
   expect(toldOf(server.model, 'c3')).toContain('It is far too risky.');
   const [item] = completed(server);
-  expect(item?.approvalReviews).toHaveLength(3);
+  expect(item?.approvalReviews?.map(({ review }) => review.status)).toEqual(['approved', 'approved', 'denied']);
   expect(item?.aggregatedOutput).not.toContain('got two');
 });
 
-test('input is not reviewed if the command needed no approval, or if a person decides', async () => {
-  for (const config of [
-    GUARDED_CONFIG.replace('"untrusted"', '"never"'),
-    GUARDED_CONFIG.replace('"auto_review"', '"user"').replace('"untrusted"', '"never"'),
-  ]) {
-    const server = await guarded({ turns: [reads, writes('end\n', {}, 'c2'), ends], reviews: [assesses(DENY)] }, { config });
-    await server.client.turn(THREAD, 'go');
-    expect(server.model.reviews).toEqual([]);
-  }
+test.each([
+  ['the command needed no approval', GUARDED_CONFIG.replace('"untrusted"', '"never"')],
+  ['a person decides', GUARDED_CONFIG.replace('"auto_review"', '"user"').replace('"untrusted"', '"never"')],
+])('input is not reviewed if %s', async (_, config) => {
+  const server = await guarded({ turns: [echoes, write('end\n', 'c2'), ends], reviews: [assesses(DENY)] }, { config });
+  await turnOf(server, ['up']);
+  expect(server.model.reviews).toEqual([]);
+  expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
 });
