@@ -1,7 +1,7 @@
 import { approvalMessage } from '../agent/guardian/approval-message.ts';
 import { Guardian } from '../agent/guardian/guardian.ts';
-import { lastReview, namedReview } from '../agent/guardian/stored-review.ts';
-import { noElicitation, noReview, reviewNotDenied } from '../protocol/rpc-error.ts';
+import { lastReview, namedReview } from '../agent/guardian/named-review.ts';
+import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
@@ -16,7 +16,8 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         const found = await namedReview(event, { threadId, log, store });
         if (found === null) throw noReview('the event names no review of this thread');
         const { status } = found.review;
-        if (status !== 'denied' && status !== 'timedOut') throw reviewNotDenied(found.reviewId, status);
+        if (status !== 'denied' && status !== 'timedOut')
+          throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId: found.reviewId, status });
         const injected = thread.inject([approvalMessage(found)]);
         effective();
         const afterAnswer = await injected;
@@ -53,9 +54,13 @@ export function threadMethods({ threads, store }: ThreadDeps) {
       queue: perThread,
       handle({ threadId }) {
         const counted = threads.require(threadId).questions.endElicitation();
-        if (counted === null) throw noElicitation();
+        if (counted === null) throw refused('no_elicitation', 'the number of elicitations is already 0');
         return counted;
       },
     },
   } satisfies Partial<MethodTable>;
+}
+
+function noReview(problem: string): RpcError {
+  return refused('review_not_found', problem);
 }

@@ -171,18 +171,6 @@ export function turnMismatch(expectedTurnId: string, foundTurnId: string): RpcEr
   return refused('turn_mismatch', text, { expectedTurnId, foundTurnId });
 }
 
-export function noReview(problem: string): RpcError {
-  return refused('review_not_found', problem);
-}
-
-export function reviewNotDenied(reviewId: string, status: string): RpcError {
-  return refused('review_not_denied', `the review ${reviewId} is not a denial: its status is ${status}`, { reviewId, status });
-}
-
-export function noElicitation(): RpcError {
-  return refused('no_elicitation', 'the number of elicitations is already 0');
-}
-
 /** For command/exec, process/spawn and thread/shellCommand. */
 export function emptyCommand(): RpcError {
   return refused('empty_command', 'command must not be empty');
@@ -350,6 +338,7 @@ export function fromStore(code: string, message: string, details: JsonObject): R
   return new RpcError(rpcCode, message, { ...details, code });
 }
 
-function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+/** Refuses a request. `code`: a word for programs, which does not change. */
+export function refused(code: string, message: string, details: JsonObject = {}): RpcError {
   return new RpcError(INVALID_REQUEST, message, { ...details, code });
 }

@@ -27,6 +27,11 @@ export interface Action {
   readonly item: ThreadItem | null;
   /** Decides by policy and grants. Changes nothing. */
   judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
+  /**
+   * Describes the action for a review that policy does not ask for, before it is performed with this permit. Absent: it is never
+   * reviewed without a question of policy.
+   */
+  describe?(permit: Permit): PlannedAction;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
@@ -44,6 +49,8 @@ export interface Ask {
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction;
+  /** True: the guardian answers, whoever the thread's reviewer is. */
+  readonly isForGuardian?: true;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
   /** Stores the permissions that the verdict gives beyond this action. */

@@ -66,6 +66,7 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
     allow: { ...UNCONFINED, granted: { permissions, scope } },
     scope,
   });
+  let isStrict = false;
   return {
     permit: granting(unprotected(asked, home), 'turn').allow,
     describe: () => {
@@ -85,10 +86,15 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
         params: { ...params, permissions: shownPermissions(asked) },
       });
       if (answer.type !== 'result') return unanswered(answer);
+      isStrict = answer.result.strictAutoReview === true;
       const answered = realPermissions(answeredPermissions(answer.result.permissions), settings.cwd);
       return granting(unprotected(commonPermissions(asked, answered), home), answer.result.scope ?? 'turn');
     },
-    async keep({ allow: { granted } }) {
+    async keep({ allow: { granted } }, host) {
+      if (isStrict) {
+        grants.requireReviews();
+        await host.emit({ method: 'autoApprovalReview/strictReviewRequired', params: { threadId, turnId, startedAtMs: now() } });
+      }
       if (granted === undefined) return;
       const { permissions, scope } = granted;
       if (permissions.network || permissions.read.length + permissions.write.length > 0) grants.grant(permissions, scope);

@@ -38,8 +38,7 @@ export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps
     if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
-    if ('run' in judged) return run.perform(judged.run);
-    const verdict = await run.review(judged.ask);
+    const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewStrictly(judged.run);
     return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
   });
 }
@@ -90,6 +89,14 @@ class ActionRun {
       if (this.#endsTurn !== null) this.#turn.refuseInput();
     }
     return verdict;
+  }
+
+  /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
+  async reviewStrictly(permit: Permit): Promise<Verdict> {
+    const { describe } = this.#action;
+    if (!this.#deps.grants.reviewsAll || describe === undefined) return { allow: permit, scope: 'once' };
+    const askPerson = async (): Promise<Verdict> => ({ deny: { by: 'unanswered' } });
+    return this.review({ permit, isForGuardian: true, describe: () => describe.call(this.#action, permit), askPerson });
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {

@@ -41,7 +41,7 @@ export class Guardian implements TurnPart, Reviewer {
   }
 
   async review(ask: Ask, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | null> {
-    if (turn.settings.approvalsReviewer === 'user') return null;
+    if (turn.settings.approvalsReviewer === 'user' && ask.isForGuardian !== true) return null;
     const own = await show();
     const action = ask.describe();
     const review = new OpenReview(action, { item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });

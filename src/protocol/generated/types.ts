@@ -2059,6 +2059,17 @@ export interface ItemApprovalReview {
   actionHash: string;
 }
 /**
+ * Until the turn ends, the guardian reviews every command and every patch, because a client has demanded it.
+ */
+export interface StrictReviewRequiredNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * In Unix milliseconds.
+   */
+  startedAtMs: number;
+}
+/**
  * A text for the user about a review: its result, its failure, or that the turn is interrupted after several denials.
  */
 export interface GuardianWarningNotification {
@@ -2451,7 +2462,7 @@ export interface PermissionsRequestApprovalResponse {
    */
   scope?: PermissionGrantScope | null;
   /**
-   * Has no effect: there is no automatic review.
+   * True: until the turn ends, the guardian model reviews every command and every patch before it is performed, whoever the reviewer is.
    */
   strictAutoReview?: boolean | null;
 }
@@ -3818,6 +3829,7 @@ export interface ServerRequests {
 
 /** The notifications that the server sends, by their params. */
 export interface ServerNotifications {
+  'autoApprovalReview/strictReviewRequired': StrictReviewRequiredNotification;
   'command/exec/outputDelta': CommandExecOutputDeltaNotification;
   'configWarning': ConfigWarningNotification;
   'deprecationNotice': DeprecationNoticeNotification;

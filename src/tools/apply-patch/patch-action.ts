@@ -78,6 +78,10 @@ export class PatchAction implements Action {
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }
 
+  describe(): PlannedAction {
+    return this.#described(null);
+  }
+
   async perform(_permit: Permit, open: OpenItem, { interruptCause: cause }: ActionHost): Promise<ActionOutcome> {
     if (cause !== null) return this.refused({ by: 'interrupted', cause });
     const { changes, folders } = this.#patch;
@@ -98,7 +102,7 @@ export class PatchAction implements Action {
     const { threadId, turnId, itemId, grants } = this.#context;
     return {
       permit: UNCONFINED,
-      describe: () => this.#describe(reason),
+      describe: () => this.#described(reason),
       askPerson: async (ask) => {
         const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
         const answer = await ask({ method: 'item/fileChange/requestApproval', params });
@@ -110,7 +114,7 @@ export class PatchAction implements Action {
     };
   }
 
-  #describe(reason: string | null): PlannedAction {
+  #described(reason: string | null): PlannedAction {
     const { itemId, settings } = this.#context;
     const { cwd } = settings;
     const files = [...new Set(this.#patch.changes.flatMap(({ path, moveTo }) => (moveTo === null ? [path] : [path, moveTo])))].sort();

@@ -44,7 +44,11 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   };
 }
 
-function plannedCommand({ call, context, permissions }: CommandRun, { reason, permit }: CommandQuestion): PlannedAction {
+/** A command that is planned to run within the permit. */
+export function plannedCommand(
+  { call, context, permissions }: CommandRun,
+  { reason, permit }: Pick<CommandQuestion, 'reason' | 'permit'>,
+): PlannedAction {
   const { cwd, tty } = call;
   return {
     targetItemId: context.itemId,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { answer, question } from '../../support/asking.ts';
 import { Gate } from '../../support/gate.ts';
 import { taken } from '../../support/settled.ts';
 import { text } from '../../support/test-client.ts';
@@ -212,4 +213,39 @@ test('a server that is killed during a review: the item has failed, and its revi
   const { thread } = await next.client.request('thread/read', { threadId: THREAD, includeTurns: true });
   const [item] = thread.turns[0]?.items.filter(({ id }) => id === 'call_1') ?? [];
   expect(item).toMatchObject({ status: 'failed', approvalReviews: [{ review: { status: 'aborted' } }] });
+});
+
+test('a client that grants permissions can demand reviews of everything in the turn, whoever the reviewer is', async () => {
+  const asks = response(functionCall('request_permissions', { permissions: { network: { enabled: true } } }));
+  const server = await guarded(
+    {
+      turns: [
+        asks,
+        response(runsAs('c1', 'ls')),
+        response(runsAs('c2', 'true')),
+        response(functionCall('apply_patch', { input: '*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch\n' }, { callId: 'c3' })),
+        ends,
+        response(runsAs('c4', 'ls')),
+        ends,
+      ],
+      reviews: [assesses(ALLOW), assesses(DENY), assesses(ALLOW)],
+    },
+    {
+      config: `${GUARDED_CONFIG.replace('"auto_review"', '"user"').replace('"untrusted"', '"on-request"')}[features]\nrequest_permissions_tool = true\n`,
+    },
+  );
+  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
+  const asked = await question(server.client, 'item/permissions/requestApproval');
+  answer(server.client, asked, { permissions: { network: { enabled: true } }, scope: 'turn', strictAutoReview: true });
+  await server.client.turnCompleted(turn.id);
+  expect(server.client.notifications('autoApprovalReview/strictReviewRequired')).toEqual([
+    { threadId: THREAD, turnId: turn.id, startedAtMs: server.clock.now() },
+  ]);
+  expect(reviewsCompleted(server).map(({ targetItemId, review }) => [targetItemId, review.status])).toEqual([
+    ['c1', 'approved'],
+    ['c2', 'denied'],
+    ['c3', 'approved'],
+  ]);
+  await server.client.turn(THREAD, 'next');
+  expect(reviewsCompleted(server)).toHaveLength(3);
 });

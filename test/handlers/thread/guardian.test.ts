@@ -117,7 +117,8 @@ test('a fork and a second client see the reviews with the items', async () => {
 test('thread/increment_elicitation pauses the deadlines of questions until thread/decrement_elicitation has ended all', async () => {
   const config = `approval_timeout_ms = 5000\n${GUARDED_CONFIG.replace('"auto_review"', '"user"')}`;
   const server = await commandServer([runs('touch a'), ends], { config });
-  const count = (by: 'increment' | 'decrement') => server.client.request(`thread/${by}_elicitation`, { threadId: THREAD });
+  const methods = { increment: 'thread/increment_elicitation', decrement: 'thread/decrement_elicitation' } as const;
+  const count = (by: keyof typeof methods) => server.client.request(methods[by], { threadId: THREAD });
   expect(await server.client.refusal('thread/decrement_elicitation', { threadId: THREAD })).toMatchObject({ code: -32600 });
   const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
   await question(server.client, 'item/commandExecution/requestApproval');
