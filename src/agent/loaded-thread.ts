@@ -7,6 +7,8 @@ import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter 
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { AsideAnswer } from './aside/ask-aside.ts';
+import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
 import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
@@ -48,6 +50,8 @@ export class LoadedThread {
   #interruptedTurnId: string | null = null;
   /** True: no due turn begins any more. */
   #isClosing = false;
+  /** Aborts when the thread is closed. */
+  readonly #closed = new AbortController();
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
@@ -235,6 +239,13 @@ export class LoadedThread {
     return this.#runner.calls.questions;
   }
 
+  /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
+  async sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
+    const history = await this.#runner.history();
+    const either = AbortSignal.any([signal, this.#closed.signal]);
+    return history === null ? null : sampleThread({ state: this.#state, history }, request, either);
+  }
+
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void> {
     return this.#beginnings.settle();
@@ -277,6 +288,7 @@ export class LoadedThread {
   /** Interrupts the turn, ends all work of the thread and closes its writer. */
   async close(cause: InterruptCause = 'close'): Promise<void> {
     this.#isClosing = true;
+    this.#closed.abort();
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();

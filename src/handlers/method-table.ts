@@ -35,6 +35,7 @@ import { readMethods } from './thread/read.ts';
 import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
+import { sampleMethods } from './thread/sample.ts';
 import { settingsMethods } from './thread/settings/update.ts';
 import { shellCommandMethods } from './thread/shell-command.ts';
 import { startMethods } from './thread/start.ts';
@@ -88,6 +89,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...injectItemsMethods(deps),
     ...goalMethods(deps),
     ...threadMethods(deps),
+    ...sampleMethods(deps),
     ...backgroundTerminalMethods(deps),
     ...shellCommandMethods(deps),
     ...turnMethods(deps),

@@ -992,6 +992,7 @@ export type CodexErrorInfo =
     };
 export type NonSteerableTurnKind = 'review' | 'compact';
 export type ThreadDeleteResponse = Record<string, never>;
+export type ThreadSampleCancelResponse = Record<string, never>;
 /**
  * Sent before the command starts.
  */
@@ -2792,6 +2793,73 @@ export interface ThreadRevertedNotification {
   threadId: string;
 }
 /**
+ * Asks the model of a thread one question behind its history, without tools. The thread stays as it is.
+ */
+export interface ThreadSampleParams {
+  threadId: string;
+  /**
+   * The last turn of the thread.
+   */
+  expectedTurnId: string;
+  prompt: string;
+  /**
+   * The thread's if absent.
+   */
+  effort?: string | null;
+  /**
+   * False: refused while the turn runs.
+   */
+  allowInProgressTurn?: boolean | null;
+  /**
+   * True: `thread/sample/cancel` interrupts the turn too, if it runs.
+   */
+  interruptOnCancel?: boolean | null;
+  /**
+   * Added to the `client_metadata` of a Responses API request.
+   */
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * Has no effect: the model gets no tools.
+   */
+  disableMcp?: boolean | null;
+  /**
+   * Has no effect: nothing is stored.
+   */
+  threadSource?: string | null;
+  /**
+   * Has no effect: no turn begins.
+   */
+  turnTrigger?: string | null;
+}
+export interface ThreadSampleResponse {
+  responseId: string;
+  /**
+   * The `expectedTurnId`.
+   */
+  sourceTurnId: string;
+  text: string | null;
+  /**
+   * Null: the provider does not say.
+   */
+  inputTokens: number | null;
+  /**
+   * Null: the provider does not say.
+   */
+  cachedInputTokens: number | null;
+  /**
+   * Null: the provider does not say.
+   */
+  outputTokens: number | null;
+}
+/**
+ * Cancels a `thread/sample` of the same connection, which is then refused with `sample_cancelled`. Does nothing if it has ended.
+ */
+export interface ThreadSampleCancelParams {
+  requestId: RequestId;
+}
+/**
  * More output of a command, from stdout and stderr in the order in which it came.
  */
 export interface CommandExecutionOutputDeltaNotification {
@@ -3806,6 +3874,8 @@ export interface ClientRequests {
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  'thread/sample': { params: ThreadSampleParams; result: ThreadSampleResponse };
+  'thread/sample/cancel': { params: ThreadSampleCancelParams; result: ThreadSampleCancelResponse };
   'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
   'thread/shellCommand': { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };

@@ -24,7 +24,7 @@ test('the embedded model guards: it lets a harmless command pass, and denies a r
 test('another provider than that of the thread guards: here a script', async () => {
   const script = `responses:
   - match: { prompt: You are the safety reviewer, model: guard }
-    message: '{"outcome":"deny","rationale":"by the script"}'
+    reply: { message: '{"outcome":"deny","rationale":"by the script"}' }
 `;
   const config = `${own}
 [model_providers.guard]
