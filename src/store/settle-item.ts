@@ -13,7 +13,9 @@ export function settleItem(item: ThreadItem): ThreadItem {
   switch (item.type) {
     case 'commandExecution':
     case 'fileChange':
-      return item.status === 'inProgress' ? { ...item, status: 'failed', ...settledReviews(item) } : item;
+      return item.status === 'inProgress'
+        ? { ...item, status: 'failed', ...(item.approvalReviews && { approvalReviews: settledReviews(item.approvalReviews) }) }
+        : item;
     case 'mcpToolCall':
     case 'dynamicToolCall':
     case 'collabAgentToolCall':
@@ -23,12 +25,7 @@ export function settleItem(item: ThreadItem): ThreadItem {
   }
 }
 
-/** A review that had not ended counts as aborted. */
-function settledReviews({ approvalReviews }: { approvalReviews?: ItemApprovalReview[] }): { approvalReviews?: ItemApprovalReview[] } {
-  if (approvalReviews === undefined) return {};
-  return {
-    approvalReviews: approvalReviews.map((each) =>
-      each.review.status === 'inProgress' ? { ...each, review: { ...each.review, status: 'aborted' } } : each,
-    ),
-  };
+/** The reviews of an item that has ended. One that had not ended counts as aborted. */
+export function settledReviews(reviews: readonly ItemApprovalReview[]): ItemApprovalReview[] {
+  return reviews.map((each) => (each.review.status === 'inProgress' ? { ...each, review: { ...each.review, status: 'aborted' } } : each));
 }

@@ -46,9 +46,16 @@ export class Guardian implements TurnPart, Reviewer {
     const action = ask.describe();
     const review = new OpenReview(action, { item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
     await review.begin();
-    const judged = this.log.takeApproval(review.stored.actionHash) ? APPROVED_BY_USER : await this.#deps.judge.judge(action.planned, turn);
-    const endsTurn = this.#count(judged);
-    await review.end(judged, endsTurn);
+    let endsTurn = false;
+    let judged: Judged;
+    try {
+      judged = this.log.takeApproval(review.stored.actionHash) ? APPROVED_BY_USER : await this.#deps.judge.judge(action.planned, turn);
+      endsTurn = this.#count(judged);
+      await review.end(judged, endsTurn);
+    } catch (error) {
+      await review.giveUp();
+      throw error;
+    }
     this.log.add(action.targetItemId, review.stored);
     if (judged.status === 'approved') return { allow: ask.permit, scope: 'once' };
     return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn } };
@@ -109,6 +116,14 @@ class OpenReview {
       { method: 'item/autoApprovalReview/completed', params },
       ...(endsTurn ? [warn(`The automatic reviewer denied ${DENIALS_MAX} actions in a row, so the turn is interrupted.`)] : []),
     ]);
+  }
+
+  /** The review cannot be stored, or failed inside the server. Tells clients that it has ended. */
+  giveUp(): Promise<void> {
+    const review = { status: 'aborted' as const, riskLevel: null, userAuthorization: null, rationale: null };
+    const completedAtMs = this.#deps.clock.now();
+    const params = { ...this.#params(), review, completedAtMs, decisionSource: 'agent' as const };
+    return this.#deps.outbox.announce([{ method: 'item/autoApprovalReview/completed', params }]);
   }
 
   #params() {

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ThreadItem } from '../../protocol/generated/types.ts';
+import { settledReviews } from '../../store/settle-item.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
@@ -75,6 +76,8 @@ export class ThreadItems {
         if (announcement !== undefined) announce(announcement);
       },
       review: async (review, announced) => {
+        // The command that input was reviewed for may have ended meanwhile.
+        if (!this.#begun.has(begun)) return outbox.announce(announced);
         begun.reviews = [...begun.reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review];
         await outbox.commit({ partial: stored(begun), announce: [...announced] });
       },
@@ -82,7 +85,7 @@ export class ThreadItems {
       complete: async (ended, others = []) => {
         timer?.clear();
         this.#begun.delete(begun);
-        const item = withReviews(ended, begun.reviews);
+        const item = withReviews(ended, settledReviews(begun.reviews));
         const completedAtMs = clock.now();
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({

@@ -15,7 +15,7 @@ export function assesses(answer: object | string): ModelEvent[] {
   return response(message(typeof answer === 'string' ? answer : JSON.stringify(answer))) as ModelEvent[];
 }
 
-export function isReview({ clientMetadata }: ModelRequest): boolean {
+function isReview({ clientMetadata }: ModelRequest): boolean {
   return clientMetadata?.['x-openai-subagent'] === 'guardian';
 }
 
