@@ -4,10 +4,11 @@ import { Judge } from './judge.ts';
 
 /** Creates the guardian of a loaded thread. */
 export function createGuardian(deps: TurnPartDeps): Guardian {
-  const { threadId, clock, ids, outbox, env, modelFor } = deps;
+  const { threadId, clock, ids, outbox, home, env, modelFor } = deps;
   const judge = new Judge({
     threadId,
     clock,
+    home,
     env,
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,

@@ -11,6 +11,7 @@ import type { GuardianApprovalReview, ResponseItem } from '../../protocol/genera
 import { inertRedactor } from '../../secrets/inert-redactor.ts';
 import { jsonRedactor } from '../../secrets/json-redactor.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
+import { READ_FILE, readFileText } from '../../tools/read-file.ts';
 import { type AsideAnswer, askAside } from '../aside/ask-aside.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 import { type Assessment, readAssessment } from './assessment.ts';
@@ -19,6 +20,10 @@ import { type SecretMasks, transcript, visibleJson } from './transcript.ts';
 
 /** How often the model is asked until its answer can be read. */
 const ATTEMPTS_MAX = 2;
+/** How often the model may read files before it must answer. */
+const READINGS_MAX = 4;
+/** The most files that it reads at once. */
+const FILES_MAX = 8;
 /** The longest action that is put to the model, in characters of its JSON. */
 const PLANNED_CHARS_MAX = 200_000;
 
@@ -31,6 +36,8 @@ export interface Judged extends GuardianApprovalReview {
 export interface JudgeDeps {
   threadId: string;
   clock: Clock;
+  /** Absolute: heddle's home. */
+  home: string;
   /** The server's own environment. Its secrets are hidden from the model. */
   env: Env;
   config(): Config;
@@ -78,31 +85,59 @@ export class Judge {
       serviceTier: turn.settings.serviceTier,
       transcript: transcript(history, this.#mask()),
       planned: masked,
-      tools: [],
+      tools: [READ_FILE],
     });
-    return this.#ask(request, { model, timeoutMs }, signal);
+    return this.#ask(request, { model, timeoutMs }, turn);
   }
 
   /** Asks until the answer can be read. One deadline counts for all attempts, from the moment that the first request is sent. */
-  async #ask(request: ModelRequest, { model, timeoutMs }: Pick<ChosenModel, 'model' | 'timeoutMs'>, signal: AbortSignal): Promise<Judged> {
+  async #ask(request: ModelRequest, { model, timeoutMs }: Pick<ChosenModel, 'model' | 'timeoutMs'>, turn: TurnContext): Promise<Judged> {
     const timeout = new AbortController();
     const timer = this.#deps.clock.setTimer(() => timeout.abort(), timeoutMs);
-    const either = AbortSignal.any([signal, timeout.signal]);
+    const signal = AbortSignal.any([turn.signal, timeout.signal]);
     try {
-      let input = request.input;
+      let next = request;
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        const answer = await asked(model, { ...request, input }, either);
-        if (signal.aborted) return ABORTED;
+        const { answer, input } = await this.#answer(model, next, { settings: turn.settings, signal });
+        if (turn.signal.aborted) return ABORTED;
         if (timeout.signal.aborted) return { ...failure(`It did not end within ${timeoutMs / 1000} seconds.`), status: 'timedOut' };
-        if ('error' in answer) return failure(answer.error?.message ?? 'The model gave no answer.');
+        if (!('text' in answer)) return failure(answer.error?.message ?? 'The model gave no answer.');
         const assessment = readAssessment(answer.text);
         if (assessment !== null) return judgedBy(assessment);
-        input = [...input, ...answer.items.filter(({ type }) => type === 'message'), REPAIR_MESSAGE];
+        const said = answer.items.filter(({ type }) => type === 'message');
+        next = { ...request, tools: [], input: [...input, ...said, REPAIR_MESSAGE] };
       }
       return failure('The model gave no answer that can be read.');
     } finally {
       timer.clear();
     }
+  }
+
+  /** Asks the model, and lets it read files until it answers. Returns the answer, and the input of its request. */
+  async #answer(
+    model: Model,
+    request: ModelRequest,
+    { settings, signal }: { settings: ThreadSettings; signal: AbortSignal },
+  ): Promise<{ answer: AsideAnswer; input: ResponseItem[] }> {
+    let { input } = request;
+    for (let readings = 0; ; readings++) {
+      const mayRead = readings < READINGS_MAX;
+      const answer = await asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, signal);
+      const calls = mayRead && 'items' in answer ? readingsOf(answer.items) : [];
+      if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
+      input = [...input, ...asInput(answer.items, calls), ...(await this.#outputs(calls, settings))];
+    }
+  }
+
+  /** The files that the model wants to read, without secrets. */
+  #outputs(calls: readonly FunctionCall[], settings: ThreadSettings): Promise<ResponseItem[]> {
+    const { home, env } = this.#deps;
+    return Promise.all(
+      calls.map(async ({ call_id, arguments: args }) => {
+        const text = this.#mask().code(await readFileText(args, { home, env, settings }));
+        return { type: 'function_call_output' as const, call_id, output: text };
+      }),
+    );
   }
 
   /** The configured model, by default the thread's own. A setting that is not valid is a problem. */
@@ -138,6 +173,18 @@ export class Judge {
     }
     return this.#masks;
   }
+}
+
+type FunctionCall = Extract<ResponseItem, { type: 'function_call' }>;
+
+/** The calls of an answer that are performed. */
+function readingsOf(items: readonly ResponseItem[]): FunctionCall[] {
+  return items.filter((item) => item.type === 'function_call').slice(0, FILES_MAX);
+}
+
+/** The items of an answer for the next request: without calls that are not performed. */
+function asInput(items: readonly ResponseItem[], calls: readonly FunctionCall[]): ResponseItem[] {
+  return items.filter((item) => item.type === 'reasoning' || item.type === 'message' || calls.some((call) => call === item));
 }
 
 const ABORTED: Judged = { status: 'aborted', riskLevel: null, userAuthorization: null, rationale: null, hasFailed: true };
