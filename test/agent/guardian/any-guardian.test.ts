@@ -10,7 +10,8 @@ test('the embedded model guards: it lets a harmless command pass, and denies a r
   const server = await startServer({ model: null, config: own });
   await server.client.request('thread/start', {});
   await server.client.turn(THREAD, 'call exec_command {"cmd":"touch a","login":false}\ncall exec_command {"cmd":"rm -rf b","login":false}');
-  expect(reviewsCompleted(server).map(({ review }) => [review.status, review.riskLevel])).toEqual([
+  const reviews = reviewsCompleted(server).map(({ review }) => [review.status, review.riskLevel]);
+  expect(reviews.sort()).toEqual([
     ['approved', 'low'],
     ['denied', 'high'],
   ]);
