@@ -22,12 +22,13 @@ export interface ThreadOverrides extends SandboxOverrides {
 
 /** The settings that a thread keeps when it is resumed from the store or forked. The approval and sandbox policies are not kept. */
 export function keptSettings(last: ThreadSettings): Partial<ThreadSettings> {
-  const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
+  const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
   const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
   return {
     model,
     modelProvider,
     cwd,
+    approvalsReviewer,
     effort,
     summary,
     personality,
