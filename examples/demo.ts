@@ -38,6 +38,11 @@ const TEXTS = EMBEDDED
         'call exec_command {"cmd":"cp hello.txt ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"May the copy be written outside the project?"}',
         'say I changed the greeting, and copied it out of the project.',
       ].join('\n'),
+      guarded: [
+        'call exec_command {"cmd":"cp hello.txt ../second.txt","login":false,"sandbox_permissions":"require_escalated","justification":"A copy beside the project."}',
+        'call exec_command {"cmd":"rm -rf ../outside.txt","login":false,"sandbox_permissions":"require_escalated","justification":"It is no longer needed."}',
+        'say The reviewer let me copy, and did not let me delete.',
+      ].join('\n'),
     }
   : {
       first: 'Greet me in one sentence.',
@@ -46,6 +51,8 @@ const TEXTS = EMBEDDED
       fork: 'In one sentence: what was the first thing that I asked of you?',
       hands:
         'Do three things: show me hello.txt with cat; with apply_patch make it say "Hello, heddle." instead; copy it to ../outside.txt, for which you must ask to leave the sandbox. Then tell me in a sentence.',
+      guarded:
+        'Ask to leave the sandbox with one command, and copy hello.txt to ../second.txt. Do nothing else, and tell me in a sentence what happened.',
     };
 
 const { values: flags } = parseArgs({ options: { wire: { type: 'boolean', default: false } } });
@@ -150,7 +157,10 @@ async function secondProcess({ threadId, first, cut }: Awaited<ReturnType<typeof
   screen.heading('5. A command, a patch, and an approval');
   const refusal = await useHands(editor);
 
-  screen.heading('6. The list of threads');
+  screen.heading('6. A guardian decides in place of the user');
+  await useGuardian(editor);
+
+  screen.heading('7. The list of threads');
   const { data } = await editor.client.request('thread/list', {});
   screen.note(`thread/list: ${data.length} threads, the newest first`);
   for (const { id, status, forkedFromId, preview } of data) {
@@ -193,6 +203,25 @@ async function useHands(editor: Editor): Promise<string | null> {
   for (const file of [join(project, 'hello.txt'), join(folder, 'outside.txt')])
     assert.equal(readFileSync(file, 'utf8'), 'Hello, heddle.\n');
   return refusal;
+}
+
+/** Approval requests go to the guardian model. The embedded one lets one command pass and denies the other. */
+async function useGuardian(editor: Editor): Promise<void> {
+  const { thread } = await editor.client.request('thread/start', {
+    cwd: project,
+    ephemeral: true,
+    sandbox: 'workspace-write',
+    approvalPolicy: 'on-request',
+    approvalsReviewer: 'auto_review',
+  });
+  const { completed, allowed } = await runTurn(editor, thread.id, TEXTS.guarded);
+  assert.equal(allowed.length, 0, 'the user is not asked');
+  const reviews = completed.flatMap((item) => (item.type === 'commandExecution' ? (item.approvalReviews ?? []) : []));
+  assert.ok(reviews.length > 0, 'the guardian reviews what leaves the sandbox');
+  if (!EMBEDDED) return;
+  assert.deepEqual(reviews.map(({ review }) => review.status).sort(), ['approved', 'denied']);
+  assert.equal(readFileSync(join(folder, 'second.txt'), 'utf8'), 'Hello, heddle.\n', 'the approved command ran');
+  assert.equal(readFileSync(join(folder, 'outside.txt'), 'utf8'), 'Hello, heddle.\n', 'the denied command did not run');
 }
 
 async function assertTurnIds(editor: Editor, threadId: string, expected: string[]): Promise<void> {
@@ -269,7 +298,7 @@ try {
   const refusal = await Promise.race([demo(), tooLong(watch.signal)]);
   const command = refusal === null ? ' a command,' : '';
   screen.heading(
-    `ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread,${command} a patch, an approval, the list, and the exit`,
+    `ok: checked the handshake, streaming, the history after a kill, resume, fork, a turn in each thread,${command} a patch, an approval, a guardian, the list, and the exit`,
   );
   if (refusal !== null) screen.heading(`NOT checked: a command in the sandbox. ${refusal.trim()}`);
 } catch (error) {

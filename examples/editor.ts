@@ -132,6 +132,11 @@ export class Editor {
       case 'item/agentMessage/delta':
         this.#screen.adds(params.delta);
         break;
+      case 'item/autoApprovalReview/completed': {
+        const { status, riskLevel, rationale } = params.review;
+        this.#screen.says('guards', showText(`${status} (risk: ${riskLevel ?? 'unknown'}). ${rationale ?? ''}`));
+        break;
+      }
       case 'item/completed':
         this.#showItem(params.item);
         break;
@@ -173,9 +178,13 @@ export class Editor {
   }
 }
 
-function commandText({ command, aggregatedOutput, exitCode }: Extract<ThreadItem, { type: 'commandExecution' }>): string {
+function commandText({ command, aggregatedOutput, exitCode, status }: Extract<ThreadItem, { type: 'commandExecution' }>): string {
   const output = aggregatedOutput?.trimEnd() ?? '';
-  return [`$ ${showText(command)}`, ...(output === '' ? [] : [output]), `(exit code ${exitCode})`].join('\n');
+  return [
+    `$ ${showText(command)}`,
+    ...(output === '' ? [] : [output]),
+    status === 'declined' ? '(declined)' : `(exit code ${exitCode})`,
+  ].join('\n');
 }
 
 function planLine({ status, step }: TurnPlanStep): string {

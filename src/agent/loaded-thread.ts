@@ -7,6 +7,9 @@ import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter 
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { AsideAnswer } from './aside/ask-aside.ts';
+import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
+import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
 import { beginReview } from './review/begin-review.ts';
@@ -49,6 +52,8 @@ export class LoadedThread {
   #interruptedTurnId: string | null = null;
   /** True: no due turn begins any more. */
   #isClosing = false;
+  /** Aborts when the thread is closed. */
+  readonly #closed = new AbortController();
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
@@ -60,7 +65,7 @@ export class LoadedThread {
     this.#agent = agent;
     const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
     this.#outbox = outbox;
-    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
+    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun(), history: () => this.#runner.history() });
     this.#parts = parts;
     this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
     this.#starterDeps = {
@@ -249,6 +254,17 @@ export class LoadedThread {
     };
   }
 
+  get questions(): ClientQuestions {
+    return this.#runner.calls.questions;
+  }
+
+  /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
+  async sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
+    const history = await this.#runner.history();
+    const either = AbortSignal.any([signal, this.#closed.signal]);
+    return history === null ? null : sampleThread({ state: this.#state, history }, request, either);
+  }
+
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void> {
     return this.#beginnings.settle();
@@ -291,6 +307,7 @@ export class LoadedThread {
   /** Interrupts the turn, ends all work of the thread and closes its writer. */
   async close(cause: InterruptCause = 'close'): Promise<void> {
     this.#isClosing = true;
+    this.#closed.abort();
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();

@@ -21,6 +21,11 @@ interface SettingTypes {
   approval_policy: AskForApproval;
   approval_timeout_ms: number | null;
   approvals_reviewer: ApprovalsReviewer;
+  'auto_review.model': string | null;
+  'auto_review.model_provider': string | null;
+  'auto_review.model_reasoning_effort': string | null;
+  'auto_review.policy': string | null;
+  'auto_review.timeout_ms': number;
   background_terminal_max_timeout: number;
   default_permissions: string | null;
   developer_instructions: string | null;
@@ -68,6 +73,8 @@ export type SettingValue<N extends SettingName> = SettingTypes[N];
 
 /** The longest delay of a timer in Node. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** How long the guardian model may take for a review. */
+const REVIEW_MS_DEFAULT = 90_000;
 const PROJECT_DOC_BYTES_DEFAULT = 32 * 1024;
 
 /** How long the model may wait for a background command in one call, without writing to it. */
@@ -86,6 +93,11 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   },
   approval_timeout_ms: nullable(wholeNumber(1, TIMER_MS_MAX)),
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
+  'auto_review.model': nullable(name()),
+  'auto_review.model_provider': nullable(name()),
+  'auto_review.model_reasoning_effort': nullable(name()),
+  'auto_review.policy': nullable(text()),
+  'auto_review.timeout_ms': { ...wholeNumber(1, TIMER_MS_MAX), absent: REVIEW_MS_DEFAULT },
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),

@@ -38,12 +38,14 @@ import { readMethods } from './thread/read.ts';
 import { resumeMethods } from './thread/resume.ts';
 import { revertMethods } from './thread/revert.ts';
 import { rollbackMethods } from './thread/rollback.ts';
+import { sampleMethods } from './thread/sample.ts';
 import { settingsMethods } from './thread/settings/update.ts';
 import { shellCommandMethods } from './thread/shell-command.ts';
 import { startMethods } from './thread/start.ts';
 import { turnsMethods } from './thread/turns.ts';
 import { unarchiveMethods } from './thread/unarchive.ts';
 import { unsubscribeMethods } from './thread/unsubscribe.ts';
+import { threadMethods } from './thread.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 import { turnMethods } from './turn.ts';
 
@@ -89,6 +91,8 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...memoryModeMethods(deps),
     ...injectItemsMethods(deps),
     ...goalMethods(deps),
+    ...threadMethods(deps),
+    ...sampleMethods(deps),
     ...backgroundTerminalMethods(deps),
     ...shellCommandMethods(deps),
     ...prepareApprovedPlanMethods(deps),

@@ -11,6 +11,8 @@ export interface Caller {
   ready(): Promise<void> | null;
   /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
   drained(): Promise<void> | null;
+  /** The JSON text of the id of the caller's request with these params. */
+  requestIdOf(params: object): string | null;
   /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void;
 }

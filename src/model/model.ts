@@ -37,6 +37,8 @@ export interface ModelRequest {
   verbosity: string | null;
   /** The same for all requests of a thread. */
   promptCacheKey: string;
+  /** Facts about the request for the provider, where its API takes them: the thread and the request's purpose. */
+  clientMetadata?: Record<string, string>;
 }
 
 /**

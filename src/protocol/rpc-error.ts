@@ -342,6 +342,7 @@ export function fromStore(code: string, message: string, details: JsonObject): R
   return new RpcError(rpcCode, message, { ...details, code });
 }
 
-function refused(code: string, message: string, details: JsonObject = {}): RpcError {
+/** Refuses a request. `code`: a word for programs, which does not change. */
+export function refused(code: string, message: string, details: JsonObject = {}): RpcError {
   return new RpcError(INVALID_REQUEST, message, { ...details, code });
 }

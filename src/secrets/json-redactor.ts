@@ -1,8 +1,9 @@
 import type { Env } from '../base/env.ts';
 import { isObject, parsedJson } from '../base/json-value.ts';
-import { namesSecret, namesTokens, namesVariable, variableNamesSecret } from './names-secret.ts';
-import { redact, SECRET_CHARS_MIN } from './redact.ts';
-import { HIDDEN, isSecretFlag, passwordsIn, redactLikelySecrets } from './redact-likely-secrets.ts';
+import { knownSecrets } from './known-secrets.ts';
+import { namesSecret, namesTokens, namesVariable } from './names-secret.ts';
+import { redact } from './redact.ts';
+import { HIDDEN, isSecretFlag, redactLikelySecrets } from './redact-likely-secrets.ts';
 
 /** Members that name the key of the member `value`: in config/value/write, or in a list of headers. */
 const NAMING = ['keyPath', 'key', 'name'];
@@ -32,12 +33,6 @@ export function jsonRedactor(env: Env): (value: unknown) => unknown {
     });
   };
   return redactValue;
-}
-
-/** Values of environment variables whose names name a secret, and passwords in URLs of the others. The longest comes first. */
-function knownSecrets(env: Env): string[] {
-  const secrets = Object.entries(env).flatMap(([name, value = '']) => (variableNamesSecret(name) ? [value] : passwordsIn(value)));
-  return [...new Set(secrets)].filter(({ length }) => length >= SECRET_CHARS_MIN).sort((a, b) => b.length - a.length);
 }
 
 /** The value with all strings and numbers redacted, or only strings if `numbers` is false. Keeps keys and names of variables. */

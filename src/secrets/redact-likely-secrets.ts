@@ -57,16 +57,41 @@ export function redactLikelySecrets(text: string): string {
   return withoutLikelySecrets(text, withoutCredentials);
 }
 
-function withoutLikelySecrets(text: string, showAddress: (address: string) => string): string {
-  return SHAPES.reduce((rest, shape) => rest.replace(shape, HIDDEN), text)
-    .replace(CREDENTIALS, `$1${HIDDEN}`)
+/**
+ * The text with `[hidden]` in place of what looks like a secret, for a reader who must judge what the text does when a shell runs it.
+ * Hides only values that a shell takes literally, so no command can hide behind a name such as TOKEN. Queries of URLs stay.
+ */
+export function redactInertSecrets(text: string): string {
+  return withoutLikelySecrets(text, withoutUser, (value) => INERT.test(value) || INERT_KEY.test(value));
+}
+
+/** A value without blanks and without characters that a shell gives a meaning to, except quotes around it. */
+const INERT = /^["']?[\w+/=.:@%~,-]*["']?$/;
+
+/** A private key whose lines, except for a short last one, can only be of a key. */
+const INERT_KEY =
+  /^-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:\\n|\s)+(?:[\w+/=]{40,}(?:\\n|\s)+)+[\w+/=]{0,64}(?:\\n|\s)*-----END [A-Z ]{0,40}PRIVATE KEY-----$/;
+
+/** A URL without its user and password. */
+function withoutUser(address: string): string {
+  return address.replace(/^([^/]*\/\/)([^/?#@]*)@/, (all, scheme: string, user: string) =>
+    INERT.test(user) ? `${scheme}${HIDDEN}@` : all,
+  );
+}
+
+function withoutLikelySecrets(
+  text: string,
+  showAddress: (address: string) => string,
+  hides: (value: string) => boolean = () => true,
+): string {
+  const hidden = (all: string, value: string) => (hides(value) ? `${all.slice(0, all.length - value.length)}${HIDDEN}` : all);
+  return SHAPES.reduce((rest, shape) => rest.replace(shape, (all) => hidden(all, all)), text)
+    .replace(CREDENTIALS, (all: string, head: string) => hidden(all, all.slice(head.length)))
     .replace(ADDRESS, showAddress)
-    .replace(ASSIGNED, (all, name: string) => (namesSecret(name) ? `${name}=${HIDDEN}` : all))
-    .replace(FLAGGED, (all: string, name: string, value: string) =>
-      namesSecret(name) ? `${all.slice(0, all.length - value.length)}${HIDDEN}` : all,
-    )
-    .replace(MEMBER, (all: string, head: string, _quote, name: string) => (namesSecret(name) ? `${head}${HIDDEN}` : all))
-    .replace(HEADER, (all: string, name: string, colon: string) => (namesSecret(name) ? `${name}${colon}${HIDDEN}` : all));
+    .replace(ASSIGNED, (all: string, name: string, value: string) => (namesSecret(name) ? hidden(all, value) : all))
+    .replace(FLAGGED, (all: string, name: string, value: string) => (namesSecret(name) ? hidden(all, value) : all))
+    .replace(MEMBER, (all: string, head: string, _quote, name: string) => (namesSecret(name) ? hidden(all, all.slice(head.length)) : all))
+    .replace(HEADER, (all: string, name: string, _colon, value: string) => (namesSecret(name) ? hidden(all, value) : all));
 }
 
 /** The passwords in the URLs of a text. */

@@ -96,6 +96,11 @@ export class Connection {
     return this.#client?.capabilities?.experimentalApi === true;
   }
 
+  /** The JSON text of the id of the request with these params. */
+  requestIdOf(params: object): string | null {
+    return this.#ids.idTextOf(params);
+  }
+
   /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void {
     if (this.#client !== null) throw alreadyInitialized();

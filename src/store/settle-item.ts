@@ -1,4 +1,4 @@
-import type { ThreadItem } from '../protocol/generated/types.ts';
+import type { ItemApprovalReview, ThreadItem } from '../protocol/generated/types.ts';
 
 /** Whether an unfinished item has nothing to show yet: it consists of text only, and the text is empty. */
 export function isBlank(item: ThreadItem): boolean {
@@ -13,6 +13,9 @@ export function settleItem(item: ThreadItem): ThreadItem {
   switch (item.type) {
     case 'commandExecution':
     case 'fileChange':
+      return item.status === 'inProgress'
+        ? { ...item, status: 'failed', ...(item.approvalReviews && { approvalReviews: settledReviews(item.approvalReviews) }) }
+        : item;
     case 'mcpToolCall':
     case 'dynamicToolCall':
     case 'collabAgentToolCall':
@@ -20,4 +23,9 @@ export function settleItem(item: ThreadItem): ThreadItem {
     default:
       return item;
   }
+}
+
+/** The reviews of an item that has ended. One that had not ended counts as aborted. */
+export function settledReviews(reviews: readonly ItemApprovalReview[]): ItemApprovalReview[] {
+  return reviews.map((each) => (each.review.status === 'inProgress' ? { ...each, review: { ...each.review, status: 'aborted' } } : each));
 }

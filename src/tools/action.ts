@@ -1,8 +1,16 @@
+import type { JsonObject } from '../base/json-value.ts';
 import type { Grants } from '../policy/permissions/grants.ts';
 import type { Permit } from '../policy/permissions/permit.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { Answer } from '../protocol/answer.ts';
-import type { FileChangeApprovalDecision, FunctionCallOutputBody, ServerRequests, ThreadItem } from '../protocol/generated/types.ts';
+import type {
+  FileChangeApprovalDecision,
+  FunctionCallOutputBody,
+  GuardianApprovalReviewAction,
+  ItemApprovalReview,
+  ServerRequests,
+  ThreadItem,
+} from '../protocol/generated/types.ts';
 import type { LogEntry, ThreadSettings } from '../store/thread-store.ts';
 import { type Denial, type InterruptCause, refusalText } from './denial.ts';
 
@@ -19,6 +27,11 @@ export interface Action {
   readonly item: ThreadItem | null;
   /** Decides by policy and grants. Changes nothing. */
   judge(settings: ThreadSettings, grants: Grants): Judgement | Promise<Judgement>;
+  /**
+   * Describes the action for a review that policy does not ask for, before it is performed with this permit. Absent: it is never
+   * reviewed without a question of policy.
+   */
+  describe?(permit: Permit): PlannedAction;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
@@ -34,10 +47,26 @@ export type Judgement = { run: Permit } | { ask: Ask } | { refuse: string };
 export interface Ask {
   /** The permit if everything that was asked for is allowed. */
   readonly permit: Permit;
+  /** Describes the action for a reviewer that is not a person. */
+  describe(): PlannedAction;
+  /** True: the guardian answers, whoever the thread's reviewer is. */
+  readonly isForGuardian?: true;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
   /** Stores the permissions that the verdict gives beyond this action. */
   keep?(verdict: Allowed, host: ActionHost): Promise<void>;
+}
+
+/** An action that is planned, for a reviewer that is not a person. */
+export interface PlannedAction {
+  /** The id of the item that shows the action, or the model's id for the call. Null: there is neither yet. */
+  targetItemId: string | null;
+  /** The action as clients see it beside the review. */
+  shown: GuardianApprovalReviewAction;
+  /** The whole action for a model. The same action has the same JSON. */
+  planned: JsonObject;
+  /** The item of a running command that the action concerns, if the action has no item of its own. */
+  item?: OpenItem;
 }
 
 /** How long a permission is valid: for this action, for the turn, for the session of the thread, or permanently. */
@@ -104,6 +133,11 @@ export interface OpenItem {
    * most the changes of one interval. Sends the announcement at once.
    */
   update(item: ThreadItem | (() => ThreadItem), announcement?: Announcement): void;
+  /**
+   * Adds a review of the action to the item, or replaces the one with the same id: all later versions of the item have it. Saves the
+   * item, and then sends the announcements. Rejects with the store's error.
+   */
+  review(review: ItemApprovalReview, announce: readonly Announcement[]): Promise<void>;
   /** Null while clients keep up with notifications. Otherwise resolves when they have caught up. */
   drained(): Promise<void> | null;
   /**

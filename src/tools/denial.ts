@@ -2,18 +2,21 @@ import type { Answer } from '../protocol/answer.ts';
 
 /**
  * Why a turn was interrupted: `user`, a client asked for it; `close`, its thread was closed, for example archived; `clientGone`, the
- * last client went away and the server ends; `shutdown`, the server was told to end.
+ * last client went away and the server ends; `shutdown`, the server was told to end; `guardian`, the guardian has denied several
+ * actions in a row.
  */
-export type InterruptCause = 'user' | 'close' | 'clientGone' | 'shutdown';
+export type InterruptCause = 'user' | 'guardian' | 'close' | 'clientGone' | 'shutdown';
 
 /**
  * Why an action is not performed. `policy`, `part`: policy or a part of the turn refused it without asking. `declined`, `cancelled`:
- * a reviewer said no; `cancelled` also ends the turn. `error`: clients answered with an error only. `timeout`: nobody answered in time.
+ * a person said no; `cancelled` also ends the turn. `guardian`: the guardian model said no, or its review failed; with `endsTurn` the
+ * turn ends. `error`: clients answered with an error only. `timeout`: nobody answered in time.
  * `clientGone`: no client is left that could answer. `unanswered`: no reviewer took the question. `interrupted`: the turn was.
  */
 export type Denial =
   | { by: 'policy' | 'part'; reason: string }
   | { by: 'declined' | 'cancelled' | 'clientGone' | 'unanswered' }
+  | { by: 'guardian'; reason: string; endsTurn: boolean }
   | { by: 'error'; message: string }
   | { by: 'timeout'; ms: number }
   | { by: 'interrupted'; cause: InterruptCause };
@@ -23,6 +26,7 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
   switch (denial.by) {
     case 'policy':
     case 'part':
+    case 'guardian':
       return denial.reason;
     case 'declined':
     case 'cancelled':
@@ -44,12 +48,13 @@ export function refusalText(denial: Denial, declined = 'The user declined.'): st
 
 const INTERRUPTED: Record<InterruptCause, string> = {
   user: 'The turn was interrupted before this was done.',
+  guardian: 'The turn was interrupted before this was done, because the automatic reviewer had denied several actions in a row.',
   close: 'The thread was closed before this was done.',
   clientGone: 'The client went away before this was done.',
   shutdown: 'The server was shut down before this was done.',
 };
 
-/** The status of an item that was not performed: `declined` only if a person or a client refused it or stopped the turn. */
+/** The status of an item that was not performed: `declined` only if a person, a client or the guardian refused it or stopped the turn. */
 export function deniedStatus(denial: Denial): 'declined' | 'failed' {
   switch (denial.by) {
     case 'timeout':
@@ -57,11 +62,12 @@ export function deniedStatus(denial: Denial): 'declined' | 'failed' {
     case 'unanswered':
       return 'failed';
     case 'interrupted':
-      return denial.cause === 'user' ? 'declined' : 'failed';
+      return denial.cause === 'user' || denial.cause === 'guardian' ? 'declined' : 'failed';
     case 'policy':
     case 'part':
     case 'declined':
     case 'cancelled':
+    case 'guardian':
     case 'error':
       return 'declined';
     default:

@@ -66,8 +66,19 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
     allow: { ...UNCONFINED, granted: { permissions, scope } },
     scope,
   });
+  let isStrict = false;
   return {
-    permit: granting(asked, 'turn').allow,
+    permit: granting(unprotected(asked, home), 'turn').allow,
+    describe: () => {
+      const { cwd } = settings;
+      const permissions = shownPermissions(asked);
+      const planned = { read: [...asked.read], write: [...asked.write], network: asked.network };
+      return {
+        targetItemId: callId,
+        shown: { type: 'requestPermissions', reason, permissions },
+        planned: { tool: 'request_permissions', cwd, reason, validFor: 'the later commands of this turn', ...planned },
+      };
+    },
     async askPerson(ask) {
       const params = { threadId, turnId, itemId: callId, environmentId: 'local', startedAtMs: now(), cwd: settings.cwd, reason };
       const answer = await ask({
@@ -75,10 +86,15 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
         params: { ...params, permissions: shownPermissions(asked) },
       });
       if (answer.type !== 'result') return unanswered(answer);
+      isStrict = answer.result.strictAutoReview === true;
       const answered = realPermissions(answeredPermissions(answer.result.permissions), settings.cwd);
       return granting(unprotected(commonPermissions(asked, answered), home), answer.result.scope ?? 'turn');
     },
-    async keep({ allow: { granted } }) {
+    async keep({ allow: { granted } }, host) {
+      if (isStrict) {
+        grants.requireReviews();
+        await host.emit({ method: 'autoApprovalReview/strictReviewRequired', params: { threadId, turnId, startedAtMs: now() } });
+      }
       if (granted === undefined) return;
       const { permissions, scope } = granted;
       if (permissions.network || permissions.read.length + permissions.write.length > 0) grants.grant(permissions, scope);

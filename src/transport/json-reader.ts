@@ -117,7 +117,7 @@ export class JsonReader extends AbstractMessageReader {
     const text = idText(message.id, line);
     if (text === null) this.#options.log.warn({ method }, 'skipped a request whose id is neither a string nor an integer');
     else if (this.#options.ids.size >= REQUESTS_IN_FLIGHT_MAX) this.#options.onOverload(text);
-    else callback(wire({ id: this.#options.ids.open(text, line.length), method, params: message.params }));
+    else callback(wire({ id: this.#options.ids.open(text, line.length, message.params), method, params: message.params }));
     if (this.#options.ids.length > REQUESTS_CHARS_MAX) this.#waitForAnswers();
   }
 

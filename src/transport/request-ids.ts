@@ -5,6 +5,8 @@
  */
 export class RequestIds {
   readonly #open = new Map<number, { idText: string; length: number }>();
+  /** The JSON texts of the ids of requests, by the params of the requests. */
+  readonly #named = new WeakMap<object, string>();
   #next = 1;
   #length = 0;
   #waiting: { lengthMax: number; resolve: () => void }[] = [];
@@ -19,12 +21,20 @@ export class RequestIds {
     return this.#length;
   }
 
-  /** Opens a request, given the JSON text of its id and the length of its line. Returns the number that stands for it. */
-  open(idText: string, length: number): number {
+  /**
+   * Opens a request, given the JSON text of its id, the length of its line and its params. Returns the number that stands for it.
+   */
+  open(idText: string, length: number, params?: unknown): number {
+    if (typeof params === 'object' && params !== null) this.#named.set(params, idText);
     const id = this.#next++;
     this.#open.set(id, { idText, length });
     this.#length += length;
     return id;
+  }
+
+  /** The JSON text of the id of the request with these params; null: no request has them. */
+  idTextOf(params: object): string | null {
+    return this.#named.get(params) ?? null;
   }
 
   /** Closes a request. Returns the JSON text of its id, or undefined if it was closed before. */

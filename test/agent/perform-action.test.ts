@@ -101,13 +101,13 @@ test('the item completes as failed if keeping a verdict fails', async () => {
       return { allow: UNCONFINED, scope: 'always' };
     },
   };
-  const ask = { permit: UNCONFINED, askPerson: broken, keep: async () => broken() };
+  const ask = { permit: UNCONFINED, describe: broken, askPerson: broken, keep: async () => broken() };
   expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual(FAILED);
 });
 
 test('an item that has not begun stays hidden if a reviewer fails', async () => {
   const reviewer: Reviewer = { review: async () => broken() };
-  const ask = { permit: UNCONFINED, askPerson: broken };
+  const ask = { permit: UNCONFINED, describe: broken, askPerson: broken };
   expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual({ error: 'broken', shown: [] });
 });
 

@@ -79,6 +79,7 @@ test('the whole request to the model in the first turn', async () => {
       serviceTier: null,
       verbosity: null,
       promptCacheKey: idOf(1),
+      clientMetadata: { thread_id: idOf(1) },
     },
   ]);
 });

@@ -32,6 +32,11 @@ function ignoredIn(config: Config): string[] {
 const USERS: SettingName[] = [
   'allow_login_shell',
   'approvals_reviewer',
+  'auto_review.model',
+  'auto_review.model_provider',
+  'auto_review.model_reasoning_effort',
+  'auto_review.policy',
+  'auto_review.timeout_ms',
   'default_permissions',
   'features.default_mode_request_user_input',
   'features.guardian_approval',

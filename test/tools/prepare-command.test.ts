@@ -11,7 +11,7 @@ import { settings } from '../store/samples.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const item: ThreadItem = { type: 'plan', id: 'call', text: '' };
-const open: OpenItem = { startedMs: 0, item, update: () => {}, drained: () => null, complete: async () => {} };
+const open: OpenItem = { startedMs: 0, item, update: () => {}, review: async () => {}, drained: () => null, complete: async () => {} };
 const host: ActionHost = {
   requestMore: async () => ({ deny: { by: 'declined' } }),
   askUser: async () => ({ type: 'aborted' }),

@@ -1,10 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
+import { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
 import type { ClientRequest } from '../../tools/action.ts';
 import type { ClientChannel } from '../client-channel.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
+
+/** How many questions clients ask their users by themselves, and whether deadlines are paused for them. */
+export interface ElicitationCount {
+  count: number;
+  paused: boolean;
+}
 
 interface ClientQuestionsDeps {
   state: ThreadState;
@@ -16,9 +23,27 @@ interface ClientQuestionsDeps {
 /** Sends requests to the clients of one thread, and waits for their answers. */
 export class ClientQuestions {
   readonly #deps: ClientQuestionsDeps;
+  readonly #deadlines: PausableTimers;
+  #elicitations = 0;
 
   constructor(deps: ClientQuestionsDeps) {
     this.#deps = deps;
+    this.#deadlines = new PausableTimers(deps.clock);
+  }
+
+  /** A client asks its user something by itself. While such a question is open, no deadline passes. */
+  beginElicitation(): ElicitationCount {
+    this.#elicitations++;
+    this.#deadlines.pause();
+    return { count: this.#elicitations, paused: true };
+  }
+
+  /** Such a question has ended. Returns null if there was none. */
+  endElicitation(): ElicitationCount | null {
+    if (this.#elicitations === 0) return null;
+    this.#elicitations--;
+    if (this.#elicitations === 0) this.#deadlines.resume();
+    return { count: this.#elicitations, paused: this.#elicitations > 0 };
   }
 
   /** How long clients have to answer, in milliseconds; null: without limit. */
@@ -41,12 +66,12 @@ export class ClientQuestions {
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
-    const { state, clients, clock } = this.#deps;
+    const { state, clients } = this.#deps;
     const ms = this.answerMsMax;
     const audience = { threadId: state.id };
     if (ms === null) return clients.ask(audience, request, signal);
     const timeout = new AbortController();
-    const timer = clock.setTimer(() => timeout.abort(), ms);
+    const timer = this.#deadlines.set(() => timeout.abort(), ms);
     try {
       const answer = await clients.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
       return answer.type === 'aborted' && !signal.aborted ? { type: 'timeout', ms } : answer;

@@ -3,7 +3,7 @@ import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { settleItem } from '../../store/settle-item.ts';
 import type { Action, ActionHost, ActionOutcome, Ask, OpenItem, Verdict } from '../../tools/action.ts';
-import type { Denial } from '../../tools/denial.ts';
+import type { Denial, InterruptCause } from '../../tools/denial.ts';
 import type { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
@@ -38,8 +38,7 @@ export function performAction(action: Action, turn: ActiveTurn, deps: ActionDeps
     if (refusal !== null) return action.refused({ by: 'part', reason: refusal });
     const judged = await action.judge(turn.settings, deps.grants);
     if ('refuse' in judged) return action.refused({ by: 'policy', reason: judged.refuse });
-    if ('run' in judged) return run.perform(judged.run);
-    const verdict = await run.review(judged.ask);
+    const verdict = 'ask' in judged ? await run.review(judged.ask) : await run.reviewStrictly(judged.run);
     return 'allow' in verdict ? run.perform(verdict.allow) : run.refuse(verdict.deny);
   });
 }
@@ -58,8 +57,8 @@ class ActionRun {
   #begun: Promise<OpenItem | null> | null = null;
   /** The item has completed, or the action completes it later by itself. */
   #isFinished = false;
-  /** A reviewer has cancelled the turn. It is interrupted after the item has completed. */
-  #isCancelled = false;
+  /** A reviewer ends the turn: it is interrupted with this cause after the item has completed. */
+  #endsTurn: InterruptCause | null = null;
 
   constructor(action: Action, turn: ActiveTurn, deps: ActionDeps) {
     this.#action = action;
@@ -85,11 +84,19 @@ class ActionRun {
     const verdict = await this.#verdict(ask);
     if (signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else if (verdict.deny.by === 'cancelled') {
-      this.#isCancelled = true;
-      this.#turn.refuseInput();
+    else {
+      this.#endsTurn ??= endOfTurn(verdict.deny);
+      if (this.#endsTurn !== null) this.#turn.refuseInput();
     }
     return verdict;
+  }
+
+  /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
+  async reviewStrictly(permit: Permit): Promise<Verdict> {
+    const { describe } = this.#action;
+    if (!this.#deps.grants.reviewsAll || describe === undefined) return { allow: permit, scope: 'once' };
+    const askPerson = async (): Promise<Verdict> => ({ deny: { by: 'unanswered' } });
+    return this.review({ permit, isForGuardian: true, describe: () => describe.call(this.#action, permit), askPerson });
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
@@ -109,7 +116,7 @@ class ActionRun {
 
   async #verdict(ask: Ask): Promise<Verdict> {
     for (const reviewer of this.#deps.reviewers) {
-      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn.signal);
+      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn);
       if (verdict !== null) return verdict;
     }
     return { deny: { by: 'unanswered' } };
@@ -127,7 +134,7 @@ class ActionRun {
     this.#isFinished = true;
     if (open !== null && item !== null && item !== 'runsOn') await open.complete(item, this.#deps.output?.entries(outcome));
     if (outcome.after !== undefined && outcome.after.length > 0) await this.#deps.outbox.commit({ announce: [...outcome.after] });
-    if (this.#isCancelled) this.#turn.interrupt('user');
+    if (this.#endsTurn !== null) this.#turn.interrupt(this.#endsTurn);
     return outcome;
   }
 
@@ -146,4 +153,10 @@ class ActionRun {
       },
     };
   }
+}
+
+/** The cause with which a denial interrupts the turn; null: the turn goes on. */
+function endOfTurn(denial: Denial): InterruptCause | null {
+  if (denial.by === 'cancelled') return 'user';
+  return denial.by === 'guardian' && denial.endsTurn ? 'guardian' : null;
 }

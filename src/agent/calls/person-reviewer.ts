@@ -1,4 +1,5 @@
 import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
+import type { TurnContext } from '../turn/turn-part.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import type { Reviewer } from './reviewer.ts';
 
@@ -10,7 +11,7 @@ export class PersonReviewer implements Reviewer {
     this.#questions = questions;
   }
 
-  review(ask: Ask, show: () => Promise<OpenItem | null>, signal: AbortSignal): Promise<Verdict> {
+  review(ask: Ask, show: () => Promise<OpenItem | null>, { signal }: TurnContext): Promise<Verdict> {
     return this.#questions.whileWaiting('waitingOnApproval', async () => {
       await show();
       return ask.askPerson((request) => this.#questions.ask(request, signal));

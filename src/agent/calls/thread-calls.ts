@@ -7,6 +7,7 @@ import { UNCONFINED } from '../../tools/action.ts';
 import type { UserCommand } from '../../tools/command/user-command.ts';
 import type { CallContext, Tool } from '../../tools/tool.ts';
 import type { AgentDeps } from '../agent-deps.ts';
+import { Guardian } from '../guardian/guardian.ts';
 import { ThreadItems } from '../items/thread-items.ts';
 import type { Outbox } from '../outbox.ts';
 import type { ThreadState } from '../thread-state.ts';
@@ -41,6 +42,7 @@ interface CallsOfTurn {
 export class ThreadCalls {
   readonly #deps: ThreadCallsDeps;
   readonly #actions: ActionDeps;
+  readonly questions: ClientQuestions;
   readonly #items: ThreadItems;
   readonly #itemIds = new Set<string>();
   #knowsHistory = false;
@@ -50,9 +52,18 @@ export class ThreadCalls {
     const { clock, clients } = agent;
     const threadId = state.id;
     const questions = new ClientQuestions({ state, outbox, clients, clock });
+    this.questions = questions;
     this.#deps = deps;
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
-    this.#actions = { parts, reviewers: [new PersonReviewer(questions)], questions, grants, items: this.#items, outbox, log: agent.log };
+    this.#actions = {
+      parts,
+      reviewers: [parts.get(Guardian), new PersonReviewer(questions)],
+      questions,
+      grants,
+      items: this.#items,
+      outbox,
+      log: agent.log,
+    };
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { ItemApprovalReview, ThreadItem } from '../../protocol/generated/types.ts';
+import { settledReviews } from '../../store/settle-item.ts';
 import type { StoredItem } from '../../store/thread-store.ts';
 import type { OpenItem } from '../../tools/action.ts';
 import type { Outbox } from '../outbox.ts';
@@ -22,6 +23,7 @@ interface BegunItem {
   startedAtMs: number;
   /** The item as it is now, or a function that returns it. */
   current: ThreadItem | (() => ThreadItem);
+  reviews: ItemApprovalReview[];
   /** Whether the end of its turn is stored or about to be. */
   runsOn: boolean;
 }
@@ -39,7 +41,7 @@ export class ThreadItems {
   async begin(turnId: string, item: ThreadItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
-    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, runsOn: false };
+    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], runsOn: false };
     await outbox.commit({
       partial: stored(begun),
       announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: begun.startedAtMs } }],
@@ -73,10 +75,17 @@ export class ThreadItems {
         timer ??= clock.setTimer(save, SAVE_INTERVAL_MS);
         if (announcement !== undefined) announce(announcement);
       },
+      review: async (review, announced) => {
+        // The command that input was reviewed for may have ended meanwhile.
+        if (!this.#begun.has(begun)) return outbox.announce(announced);
+        begun.reviews = [...begun.reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review];
+        await outbox.commit({ partial: stored(begun), announce: [...announced] });
+      },
       drained,
-      complete: async (item, others = []) => {
+      complete: async (ended, others = []) => {
         timer?.clear();
         this.#begun.delete(begun);
+        const item = withReviews(ended, settledReviews(begun.reviews));
         const completedAtMs = clock.now();
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
@@ -93,6 +102,11 @@ function stored(begun: BegunItem): StoredItem {
   return { turnId, item: currentItem(begun), startedAtMs, completedAtMs: null };
 }
 
-function currentItem({ current }: BegunItem): ThreadItem {
-  return typeof current === 'function' ? current() : current;
+function currentItem({ current, reviews }: BegunItem): ThreadItem {
+  return withReviews(typeof current === 'function' ? current() : current, reviews);
+}
+
+function withReviews(item: ThreadItem, approvalReviews: ItemApprovalReview[]): ThreadItem {
+  const canHave = item.type === 'commandExecution' || item.type === 'fileChange';
+  return canHave && approvalReviews.length > 0 ? { ...item, approvalReviews } : item;
 }

@@ -28,5 +28,6 @@ export function modelRequest(
     serviceTier: settings.serviceTier,
     verbosity: configuration.verbosity,
     promptCacheKey: threadId,
+    clientMetadata: { thread_id: threadId },
   };
 }

@@ -25,12 +25,13 @@ export interface ThreadOverrides extends SandboxOverrides {
  * the collaboration mode for a client that does not know modes (`knowsModes`): it could not leave it.
  */
 export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes: boolean }): Partial<ThreadSettings> {
-  const { model, modelProvider, cwd, effort, summary, personality, serviceTier, collaborationMode } = last;
+  const { model, modelProvider, cwd, approvalsReviewer, effort, summary, personality, serviceTier, collaborationMode } = last;
   const { baseInstructions, developerInstructions, permissionProfile, workspaceRoots } = last;
   return {
     model,
     modelProvider,
     cwd,
+    approvalsReviewer,
     effort,
     summary,
     personality,

@@ -1,3 +1,4 @@
+import type { ResponseItem } from '../../protocol/generated/types.ts';
 import type { ThreadPatch } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
@@ -10,14 +11,16 @@ interface ThreadPartsDeps {
   agent: AgentDeps;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
+  history(): Promise<readonly ResponseItem[] | null>;
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps): TurnParts {
-  const { clock, log, processes, sandbox, home, env, partKinds } = agent;
+export function threadParts({ state, outbox, agent, turnBegun, history }: ThreadPartsDeps): TurnParts {
+  const { clock, ids, log, processes, sandbox, home, env, partKinds, modelFor } = agent;
   const deps = {
     threadId: state.id,
     clock,
+    ids,
     outbox,
     processes,
     sandbox,
@@ -27,6 +30,8 @@ export function threadParts({ state, outbox, agent, turnBegun }: ThreadPartsDeps
     configuration: () => state.configuration,
     keep: (patch: ThreadPatch) => state.keep(patch),
     turnBegun,
+    history,
+    modelFor,
   };
   return new TurnParts(
     partKinds.map((kind) => kind.create(deps)),

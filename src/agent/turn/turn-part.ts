@@ -1,5 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { Ids } from '../../base/ids.ts';
+import type { ProviderConfig } from '../../config/providers/provider-config.ts';
+import type { Model } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
@@ -87,6 +90,7 @@ export interface TurnPart {
 export interface TurnPartDeps {
   readonly threadId: string;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly outbox: Outbox;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
@@ -96,6 +100,9 @@ export interface TurnPartDeps {
   readonly env: Env;
   record(): ThreadRecord;
   configuration(): ThreadConfiguration;
+  /** The thread's history as its model reads it. Null: it is larger than a prompt can be. Rejects with the store's error. */
+  history(): Promise<readonly ResponseItem[] | null>;
+  modelFor(provider: ProviderConfig): Promise<Model>;
   /** Changes the record in memory at once. The caller stores the change, through the outbox. */
   keep(patch: ThreadPatch): void;
   /** Resolves when a turn that is being begun has begun. */

@@ -1,4 +1,4 @@
-import type { TurnError } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TurnError } from '../../protocol/generated/types.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { ThreadCalls, type ThreadCallsDeps } from '../calls/thread-calls.ts';
@@ -31,6 +31,11 @@ export class TurnRunner {
   /** Adds stored entries to the prompt. */
   appended(entries: readonly LogEntry[]): void {
     this.#history.add(entries);
+  }
+
+  /** The history as the model reads it. Null: it is larger than a prompt can be. */
+  async history(): Promise<readonly ResponseItem[] | null> {
+    return (await this.#history.prompt())?.items ?? null;
   }
 
   /** Makes the next prompt read the history from the store again. */

@@ -24,7 +24,8 @@ export function readConversation(input: ResponseItem[]): ConversationState {
   return { userText: message === undefined ? '' : messageText(message), userMessages, calls };
 }
 
-function isPersonsMessage(item: ResponseItem): boolean {
+/** Whether a person wrote this message. A message of a person that looks like context counts as context. */
+export function isPersonsMessage(item: ResponseItem): boolean {
   return item.type === 'message' && item.role === 'user' && !/^(\s*<|# AGENTS\.md instructions)/.test(messageText(item));
 }
 

@@ -4,6 +4,7 @@ import { streamFailure } from '../http/http-failure.ts';
 import type { Model, ModelRequest } from '../model.ts';
 import { AnswerWriter, type Paced, paced, words } from './answer-writer.ts';
 import { type ConversationState, readConversation } from './conversation-state.ts';
+import { embeddedAssessment, isReview } from './embedded-assessment.ts';
 import { type EmbeddedStep, readEmbeddedSteps } from './embedded-step.ts';
 
 const LABEL = 'The embedded model';
@@ -22,6 +23,11 @@ function* responseEvents(request: ModelRequest): Generator<Paced, void, undefine
   const conversation = readConversation(request.input);
   const writer = new AnswerWriter(request);
   yield { type: 'started' };
+  if (isReview(request)) {
+    yield* writer.message([embeddedAssessment(request)]);
+    yield { type: 'completed', usage: writer.usage() };
+    return;
+  }
   const steps = stepsOfThisResponse(readEmbeddedSteps(conversation.userText), conversation.calls.length);
   for (const step of steps) {
     if (step.do === 'fail') {

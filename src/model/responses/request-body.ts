@@ -63,6 +63,7 @@ function bodySettings(request: ModelRequest, reasoningSent: ReasoningSent): Json
     include: asksReasoning ? ['reasoning.encrypted_content'] : [],
     ...(request.serviceTier === null ? {} : { service_tier: wireServiceTier(request.serviceTier) }),
     prompt_cache_key: request.promptCacheKey,
+    ...(reasoningSent === 'full' && request.clientMetadata !== undefined ? { client_metadata: request.clientMetadata } : {}),
     ...(Object.keys(text).length > 0 ? { text } : {}),
   };
 }

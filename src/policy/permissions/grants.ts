@@ -14,6 +14,7 @@ export class Grants {
   readonly #files = new Set<string>();
   #session: Granted[] = [];
   #turn: Granted[] = [];
+  #reviewsAll = false;
 
   /** `identify` returns the current identity of a path. */
   constructor(identify: (path: string) => PathIdentity = (path) => ({ real: path, folder: null })) {
@@ -54,8 +55,18 @@ export class Grants {
     });
   }
 
+  /** From now on until the turn ends, the guardian reviews every command and every patch. */
+  requireReviews(): void {
+    this.#reviewsAll = true;
+  }
+
+  get reviewsAll(): boolean {
+    return this.#reviewsAll;
+  }
+
   endTurn(): void {
     this.#turn = [];
+    this.#reviewsAll = false;
   }
 }
 

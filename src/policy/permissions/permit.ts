@@ -14,6 +14,8 @@ export interface Permit {
    * the key of a run outside the sandbox.
    */
   askIfRefused: boolean;
+  /** Whether the action needed approval. */
+  wasAsked?: boolean;
   /** For a request for permissions: what was granted, and for how long. */
   granted?: { permissions: GrantedPermissions; scope: 'turn' | 'session' };
 }

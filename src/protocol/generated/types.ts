@@ -229,6 +229,79 @@ export type ThreadGoalStatus = 'active' | 'paused' | 'blocked' | 'usageLimited' 
  */
 export type ThreadGoalMutationOrigin = 'user' | 'automatic';
 /**
+ * `denied` is also the status of a review that failed. `aborted`: the turn was interrupted during the review.
+ */
+export type GuardianApprovalReviewStatus = 'inProgress' | 'approved' | 'denied' | 'timedOut' | 'aborted';
+export type GuardianRiskLevel = 'low' | 'medium' | 'high' | 'critical';
+/**
+ * How clearly the user asked for the action.
+ */
+export type GuardianUserAuthorization = 'unknown' | 'low' | 'medium' | 'high';
+/**
+ * `unifiedExec`: a command that can run on in the background.
+ */
+export type GuardianCommandSource = 'shell' | 'unifiedExec';
+export type NetworkApprovalProtocol = 'http' | 'https' | 'socks5Tcp' | 'socks5Udp';
+/**
+ * The action that is reviewed. This server does not send `execve` and `writeStdin`: input for a running command is a `command` with `stdin`.
+ */
+export type GuardianApprovalReviewAction =
+  | {
+      type: 'command';
+      command: string;
+      cwd: string;
+      source: GuardianCommandSource;
+      /**
+       * The input for the command, which runs already. Null: the command itself is reviewed.
+       */
+      stdin: string | null;
+    }
+  | {
+      type: 'execve';
+      source: GuardianCommandSource;
+      program: string;
+      argv: string[];
+      cwd: string;
+    }
+  | {
+      type: 'writeStdin';
+      approvalId: string;
+      processId: string;
+      cwd: string;
+      stdin: string;
+    }
+  | {
+      type: 'applyPatch';
+      cwd: string;
+      /**
+       * Absolute paths.
+       */
+      files: string[];
+    }
+  | {
+      type: 'networkAccess';
+      target: string;
+      host: string;
+      protocol: NetworkApprovalProtocol;
+      port: number;
+    }
+  | {
+      type: 'mcpToolCall';
+      server: string;
+      toolName: string;
+      toolTitle: string | null;
+      connectorId: string | null;
+      connectorName: string | null;
+    }
+  | {
+      type: 'requestPermissions';
+      reason: string | null;
+      permissions: RequestPermissionProfile;
+    };
+export type AutoReviewDecisionSource = 'agent';
+export type ThreadApproveGuardianDeniedActionResponse = Record<string, never>;
+export type GuardianAssessmentOutcome = 'allow' | 'deny';
+/**
  * A part of a turn, such as a message or a command. An item starts, streams and completes under one id.
  */
 export type ThreadItem =
@@ -294,12 +367,20 @@ export type ThreadItem =
       durationMs?: number | null;
       pluginId?: string | null;
       scriptPath?: string | null;
+      /**
+       * The reviews of the action by the guardian model. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'fileChange';
       id: string;
       changes: FileUpdateChange[];
       status: PatchApplyStatus;
+      /**
+       * The reviews of the action by the guardian model. Absent: there was none.
+       */
+      approvalReviews?: ItemApprovalReview[];
     }
   | {
       type: 'mcpToolCall';
@@ -919,6 +1000,7 @@ export type SubAgentSource =
       other: string;
     };
 export type ThreadDeleteResponse = Record<string, never>;
+export type ThreadSampleCancelResponse = Record<string, never>;
 /**
  * Sent before the command starts.
  */
@@ -1160,6 +1242,38 @@ export interface GetAccountResponse {
    * Whether the configured provider needs OpenAI credentials.
    */
   requiresOpenaiAuth: boolean;
+}
+/**
+ * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ */
+export interface ThreadIncrementElicitationParams {
+  threadId: string;
+}
+export interface ThreadIncrementElicitationResponse {
+  /**
+   * The number of these questions now.
+   */
+  count: number;
+  /**
+   * Whether the deadlines are paused.
+   */
+  paused: boolean;
+}
+/**
+ * Takes one from the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ */
+export interface ThreadDecrementElicitationParams {
+  threadId: string;
+}
+export interface ThreadDecrementElicitationResponse {
+  /**
+   * The number of these questions now.
+   */
+  count: number;
+  /**
+   * Whether the deadlines are paused.
+   */
+  paused: boolean;
 }
 /**
  * Asks whether a command may run. `itemId` is the id of its commandExecution item, which was announced with `item/started`.
@@ -1919,6 +2033,125 @@ export interface ThreadGoalUpdatedNotification {
   turnId: string | null;
   goal: ThreadGoal;
 }
+export interface GuardianApprovalReview {
+  status: GuardianApprovalReviewStatus;
+  /**
+   * Null: the guardian has not assessed it.
+   */
+  riskLevel: GuardianRiskLevel | null;
+  /**
+   * Null: the guardian has not assessed it.
+   */
+  userAuthorization: GuardianUserAuthorization | null;
+  /**
+   * Why, or how the review failed. Null: no reason was given.
+   */
+  rationale: string | null;
+}
+/**
+ * The requested permissions. Null: none of this kind.
+ */
+export interface RequestPermissionProfile {
+  network: AdditionalNetworkPermissions | null;
+  fileSystem: AdditionalFileSystemPermissions | null;
+}
+export interface ItemGuardianApprovalReviewStartedNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * In Unix milliseconds.
+   */
+  startedAtMs: number;
+  reviewId: string;
+  /**
+   * The id of the item that shows the action; for a request for permissions, the model's id of the call. Null: there is none yet.
+   */
+  targetItemId: string | null;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+}
+export interface ItemGuardianApprovalReviewCompletedNotification {
+  threadId: string;
+  turnId: string;
+  startedAtMs: number;
+  completedAtMs: number;
+  reviewId: string;
+  targetItemId: string | null;
+  decisionSource: AutoReviewDecisionSource;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+}
+/**
+ * A review, as it is kept with the item that shows the action.
+ */
+export interface ItemApprovalReview {
+  reviewId: string;
+  /**
+   * The turn of the action.
+   */
+  turnId: string;
+  startedAtMs: number;
+  /**
+   * Null: the review has not ended.
+   */
+  completedAtMs: number | null;
+  review: GuardianApprovalReview;
+  action: GuardianApprovalReviewAction;
+  /**
+   * Identifies the whole action: a change of any part of it gives another hash.
+   */
+  actionHash: string;
+}
+/**
+ * Until the turn ends, the guardian reviews every command and every patch, because a client has demanded it.
+ */
+export interface StrictReviewRequiredNotification {
+  threadId: string;
+  turnId: string;
+  /**
+   * In Unix milliseconds.
+   */
+  startedAtMs: number;
+}
+/**
+ * A text for the user about a review: its result, its failure, or that the turn is interrupted after several denials.
+ */
+export interface GuardianWarningNotification {
+  threadId: string;
+  message: string;
+}
+/**
+ * Overrules a denial: the model is told that the user approves the action, and the next attempt at exactly this action passes.
+ */
+export interface ThreadApproveGuardianDeniedActionParams {
+  threadId: string;
+  /**
+   * The params of the `item/autoApprovalReview/completed` of the denial.
+   */
+  event: unknown;
+}
+export interface ThreadGuardianReviewParams {
+  threadId: string;
+}
+export interface ThreadGuardianAssessment {
+  outcome: GuardianAssessmentOutcome;
+  riskLevel: GuardianRiskLevel;
+  userAuthorization: GuardianUserAuthorization;
+  rationale: string;
+}
+/**
+ * The last review of the thread.
+ */
+export interface ThreadGuardianReviewResponse {
+  /**
+   * The `targetItemId` of the review, or its `reviewId` if there is none.
+   */
+  callId: string;
+  /**
+   * Null: the review gave none, because it failed or was aborted.
+   */
+  assessment: ThreadGuardianAssessment | null;
+}
 export interface TextElement {
   byteRange: ByteRange;
   /**
@@ -2266,13 +2499,6 @@ export interface PermissionsRequestApprovalParams {
   reason: string | null;
   permissions: RequestPermissionProfile;
 }
-/**
- * The requested permissions. Null: none of this kind.
- */
-export interface RequestPermissionProfile {
-  network: AdditionalNetworkPermissions | null;
-  fileSystem: AdditionalFileSystemPermissions | null;
-}
 export interface PermissionsRequestApprovalResponse {
   permissions: GrantedPermissionProfile;
   /**
@@ -2280,7 +2506,7 @@ export interface PermissionsRequestApprovalResponse {
    */
   scope?: PermissionGrantScope | null;
   /**
-   * Has no effect: there is no automatic review.
+   * True: until the turn ends, the guardian model reviews every command and every patch before it is performed, whoever the reviewer is.
    */
   strictAutoReview?: boolean | null;
 }
@@ -2648,6 +2874,73 @@ export interface ThreadDeletedNotification {
  */
 export interface ThreadRevertedNotification {
   threadId: string;
+}
+/**
+ * Asks the model of a thread one question behind its history, without tools. The thread stays as it is.
+ */
+export interface ThreadSampleParams {
+  threadId: string;
+  /**
+   * The last turn of the thread.
+   */
+  expectedTurnId: string;
+  prompt: string;
+  /**
+   * The thread's if absent.
+   */
+  effort?: string | null;
+  /**
+   * False: refused while the turn runs.
+   */
+  allowInProgressTurn?: boolean | null;
+  /**
+   * True: `thread/sample/cancel` interrupts the turn too, if it runs.
+   */
+  interruptOnCancel?: boolean | null;
+  /**
+   * Added to the `client_metadata` of a Responses API request.
+   */
+  responsesapiClientMetadata?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * Has no effect: the model gets no tools.
+   */
+  disableMcp?: boolean | null;
+  /**
+   * Has no effect: nothing is stored.
+   */
+  threadSource?: string | null;
+  /**
+   * Has no effect: no turn begins.
+   */
+  turnTrigger?: string | null;
+}
+export interface ThreadSampleResponse {
+  responseId: string;
+  /**
+   * The `expectedTurnId`.
+   */
+  sourceTurnId: string;
+  text: string | null;
+  /**
+   * Null: the provider does not say.
+   */
+  inputTokens: number | null;
+  /**
+   * Null: the provider does not say.
+   */
+  cachedInputTokens: number | null;
+  /**
+   * Null: the provider does not say.
+   */
+  outputTokens: number | null;
+}
+/**
+ * Cancels a `thread/sample` of the same connection, which is then refused with `sample_cancelled`. Does nothing if it has ended.
+ */
+export interface ThreadSampleCancelParams {
+  requestId: RequestId;
 }
 /**
  * More output of a command, from stdout and stderr in the order in which it came.
@@ -3640,15 +3933,19 @@ export interface ClientRequests {
   'remoteControl/status/read': { params: undefined; result: RemoteControlStatusReadResponse };
   'review/start': { params: ReviewStartParams; result: ReviewStartResponse };
   'server/diagnostics': { params: ServerDiagnosticsParams; result: ServerDiagnosticsResponse };
+  'thread/approveGuardianDeniedAction': { params: ThreadApproveGuardianDeniedActionParams; result: ThreadApproveGuardianDeniedActionResponse };
   'thread/archive': { params: ThreadArchiveParams; result: ThreadArchiveResponse };
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   'thread/backgroundTerminals/list': { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
   'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  'thread/decrement_elicitation': { params: ThreadDecrementElicitationParams; result: ThreadDecrementElicitationResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
   'thread/goal/clear': { params: ThreadGoalClearParams; result: ThreadGoalClearResponse };
   'thread/goal/get': { params: ThreadGoalGetParams; result: ThreadGoalGetResponse };
   'thread/goal/set': { params: ThreadGoalSetParams; result: ThreadGoalSetResponse };
+  'thread/guardianReview': { params: ThreadGuardianReviewParams; result: ThreadGuardianReviewResponse };
+  'thread/increment_elicitation': { params: ThreadIncrementElicitationParams; result: ThreadIncrementElicitationResponse };
   'thread/inject_items': { params: ThreadInjectItemsParams; result: ThreadInjectItemsResponse };
   'thread/items/list': { params: ThreadItemsListParams; result: ThreadItemsListResponse };
   'thread/items/read': { params: ThreadItemsReadParams; result: ThreadItemsReadResponse };
@@ -3663,6 +3960,8 @@ export interface ClientRequests {
   'thread/resume': { params: ThreadResumeParams; result: ThreadResumeResponse };
   'thread/revert': { params: ThreadRevertParams; result: ThreadRevertResponse };
   'thread/rollback': { params: ThreadRollbackParams; result: ThreadRollbackResponse };
+  'thread/sample': { params: ThreadSampleParams; result: ThreadSampleResponse };
+  'thread/sample/cancel': { params: ThreadSampleCancelParams; result: ThreadSampleCancelResponse };
   'thread/settings/update': { params: ThreadSettingsUpdateParams; result: ThreadSettingsUpdateResponse };
   'thread/shellCommand': { params: ThreadShellCommandParams; result: ThreadShellCommandResponse };
   'thread/start': { params: ThreadStartParams; result: ThreadStartResponse };
@@ -3686,12 +3985,16 @@ export interface ServerRequests {
 
 /** The notifications that the server sends, by their params. */
 export interface ServerNotifications {
+  'autoApprovalReview/strictReviewRequired': StrictReviewRequiredNotification;
   'command/exec/outputDelta': CommandExecOutputDeltaNotification;
   'configWarning': ConfigWarningNotification;
   'deprecationNotice': DeprecationNoticeNotification;
   'error': ErrorNotification;
   'fs/changed': FsChangedNotification;
+  'guardianWarning': GuardianWarningNotification;
   'item/agentMessage/delta': AgentMessageDeltaNotification;
+  'item/autoApprovalReview/completed': ItemGuardianApprovalReviewCompletedNotification;
+  'item/autoApprovalReview/started': ItemGuardianApprovalReviewStartedNotification;
   'item/commandExecution/outputDelta': CommandExecutionOutputDeltaNotification;
   'item/commandExecution/terminalInteraction': TerminalInteractionNotification;
   'item/completed': ItemCompletedNotification;

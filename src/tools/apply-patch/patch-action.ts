@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { JsonObject } from '../../base/json-value.ts';
 import { cutText } from '../../base/text/cut-text.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import { grantedPaths, judgePatch, type TouchedFile } from '../../policy/permissions/judge-patch.ts';
@@ -16,6 +17,7 @@ import {
   failed,
   type Judgement,
   type OpenItem,
+  type PlannedAction,
   UNCONFINED,
 } from '../action.ts';
 import { type Denial, deniedStatus, refusalText, unanswered } from '../denial.ts';
@@ -76,6 +78,10 @@ export class PatchAction implements Action {
     return judged.verdict === 'write' ? { run: UNCONFINED } : { ask: this.#ask(judged.reason) };
   }
 
+  describe(): PlannedAction {
+    return this.#described(null);
+  }
+
   async perform(_permit: Permit, open: OpenItem, { interruptCause: cause }: ActionHost): Promise<ActionOutcome> {
     if (cause !== null) return this.refused({ by: 'interrupted', cause });
     const { changes, folders } = this.#patch;
@@ -96,6 +102,7 @@ export class PatchAction implements Action {
     const { threadId, turnId, itemId, grants } = this.#context;
     return {
       permit: UNCONFINED,
+      describe: () => this.#described(reason),
       askPerson: async (ask) => {
         const params = { threadId, turnId, itemId, startedAtMs: this.#deps.clock.now(), reason, grantRoot: null };
         const answer = await ask({ method: 'item/fileChange/requestApproval', params });
@@ -107,6 +114,17 @@ export class PatchAction implements Action {
     };
   }
 
+  #described(reason: string | null): PlannedAction {
+    const { itemId, settings } = this.#context;
+    const { cwd } = settings;
+    const files = [...new Set(this.#patch.changes.flatMap(({ path, moveTo }) => (moveTo === null ? [path] : [path, moveTo])))].sort();
+    return {
+      targetItemId: itemId,
+      shown: { type: 'applyPatch', cwd, files },
+      planned: { tool: 'apply_patch', cwd, reason, files, changes: this.item.changes.map(plannedChange) },
+    };
+  }
+
   async #diff({ written }: Written): Promise<Announcement[]> {
     if (written.length === 0) return [];
     const { threadId, turnId, settings } = this.#context;
@@ -115,6 +133,13 @@ export class PatchAction implements Action {
     const diff = await turnDiff.text(settings.cwd, this.#patch.breaks);
     return [{ method: 'turn/diff/updated', params: { threadId, turnId, diff } }];
   }
+}
+
+/** A change as the lines that it adds and removes. */
+function plannedChange({ path, kind, diff }: FileChangeItem['changes'][number]): JsonObject {
+  const sign = { add: '+', delete: '-', update: '' }[kind.type];
+  const moved = kind.type === 'update' ? { moveTo: kind.move_path ?? null } : {};
+  return { path, kind: kind.type, ...moved, diff: diff.replace(/^(?=[^\n]|\n)/gm, sign) };
 }
 
 function refusal(denial: Denial): string {

@@ -5,9 +5,18 @@ import { judgeCommand } from '../../policy/command/judge-command.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-import { type Action, type ActionHost, type ActionOutcome, failed, type Judgement, type OpenItem, UNCONFINED } from '../action.ts';
+import {
+  type Action,
+  type ActionHost,
+  type ActionOutcome,
+  failed,
+  type Judgement,
+  type OpenItem,
+  type PlannedAction,
+  UNCONFINED,
+} from '../action.ts';
 import { type Denial, deniedStatus, refusalText } from '../denial.ts';
-import { commandAsk } from './command-ask.ts';
+import { commandAsk, plannedCommand } from './command-ask.ts';
 import { reachedRoots } from './command-bounds.ts';
 import type { CommandDeps } from './command-deps.ts';
 import { commandItem } from './command-item.ts';
@@ -54,8 +63,12 @@ export class CommandAction implements Action {
     if (this.#slot === null) return { refuse: tooMany(this.#run.deps) };
     if (judged.verdict === 'run') return { run: judged };
     const { sandboxed, ...question } = judged;
-    const permit = { sandboxed, readOnly: false, askIfRefused: false };
+    const permit = { sandboxed, readOnly: false, askIfRefused: false, wasAsked: true };
     return { ask: commandAsk(this.#run, { ...question, permit, approvalId: null }) };
+  }
+
+  describe(permit: Permit): PlannedAction {
+    return plannedCommand(this.#run, { reason: null, permit });
   }
 
   async perform(permit: Permit, open: OpenItem, host: ActionHost): Promise<ActionOutcome> {
@@ -155,6 +168,6 @@ function outsideAsk(run: CommandRun) {
     key: identity === null ? null : commandKey({ argv, cwd, sandboxed: false, identity }),
     proposedAmendment: null,
     approvalId: 'outside-sandbox',
-    permit: UNCONFINED,
+    permit: { ...UNCONFINED, wasAsked: true },
   });
 }

@@ -3,7 +3,7 @@ import { quoteWords } from '../../policy/command/quote-words.ts';
 import type { Permit } from '../../policy/permissions/permit.ts';
 import { shownPermissions } from '../../policy/permissions/read-permissions.ts';
 import type { CommandExecutionApprovalDecision, ServerRequests } from '../../protocol/generated/types.ts';
-import { type Ask, decisionVerdict, type Verdict } from '../action.ts';
+import { type Ask, decisionVerdict, type PlannedAction, type Verdict } from '../action.ts';
 import { unanswered } from '../denial.ts';
 import type { CommandRun } from './command-run.ts';
 import { storeRule } from './store-rule.ts';
@@ -32,6 +32,7 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
   const { permit, key } = question;
   return {
     permit,
+    describe: () => plannedCommand(run, question),
     async askPerson(ask) {
       const answer = await ask({ method: 'item/commandExecution/requestApproval', params: requestParams(run, question) });
       return answer.type === 'result' ? verdict(answer.result.decision, permit) : unanswered(answer);
@@ -39,6 +40,28 @@ export function commandAsk(run: CommandRun, question: CommandQuestion): Ask {
     async keep({ scope, rule }, host) {
       if (scope === 'session' && key !== null) run.context.grants.allowCommand(key);
       if (rule !== undefined) await storeRule(run, { words: rule, permit }, host);
+    },
+  };
+}
+
+/** A command that is planned to run within the permit. */
+export function plannedCommand(
+  { call, context, permissions }: CommandRun,
+  { reason, permit }: Pick<CommandQuestion, 'reason' | 'permit'>,
+): PlannedAction {
+  const { cwd, tty } = call;
+  return {
+    targetItemId: context.itemId,
+    shown: { type: 'command', command: quoteWords(call.argv), cwd, source: call.yields ? 'unifiedExec' : 'shell', stdin: null },
+    planned: {
+      tool: 'exec_command',
+      command: [...call.argv],
+      cwd,
+      runs: permit.sandboxed ? 'inside the sandbox' : 'outside the sandbox, with all permissions of the user',
+      additionalPermissions: permissions === null ? null : { ...permissions, read: [...permissions.read], write: [...permissions.write] },
+      justification: call.justification,
+      reason,
+      tty,
     },
   };
 }

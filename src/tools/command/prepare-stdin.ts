@@ -4,8 +4,9 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../action.ts';
-import { refusalText } from '../denial.ts';
+import type { CommandExecutionApprovalDecision } from '../../protocol/generated/types.ts';
+import { type Action, type ActionHost, type ActionOutcome, type Ask, decisionVerdict, failed, UNCONFINED } from '../action.ts';
+import { refusalText, unanswered } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -32,9 +33,13 @@ export async function prepareStdin(args: JsonValue, context: CallContext, deps: 
   return {
     kind: 'stdin',
     item: null,
-    judge: () => (refusal === null ? { run: UNCONFINED } : { refuse: refusal }),
+    judge: ({ approvalsReviewer }) => {
+      if (refusal !== null) return { refuse: refusal };
+      const isReviewed = approvalsReviewer !== 'user' && session.wasAskedAbout && session.end === null && !isHarmless(request.chars);
+      return isReviewed ? { ask: stdinAsk(session, request, { context, deps }) } : { run: UNCONFINED };
+    },
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
-    refused: (denial) => failed(refusalText(denial)),
+    refused: (denial) => failed(refusalText(denial, 'The user declined this input, so it was not written.')),
   };
 }
 
@@ -58,6 +63,39 @@ async function writeAndWait(
   const state = end === null ? { sessionId: number } : end;
   const wallMs = deps.clock.monotonic() - startedMs;
   return { output: commandReport({ state, wallMs, output: shown.takeUnread(), tokensMax }), success: end === null || end.exitCode === 0 };
+}
+
+/** Whether input does nothing but look at the output, or interrupt the program. */
+function isHarmless(chars: string): boolean {
+  return chars === '' || chars === INTERRUPT;
+}
+
+/** The question whether input may be written to a command that needed approval itself. */
+function stdinAsk(session: CommandSession, { chars }: StdinRequest, { context, deps }: { context: CallContext; deps: CommandDeps }): Ask {
+  const { threadId, turnId } = context;
+  const { text, cwd, shown } = session;
+  return {
+    permit: UNCONFINED,
+    describe: () => ({
+      targetItemId: shown.itemId,
+      shown: { type: 'command', command: text, cwd, source: 'unifiedExec', stdin: chars },
+      planned: { tool: 'write_stdin', command: text, cwd, input: chars, note: 'The command runs already. Only this input is new.' },
+      item: shown.open,
+    }),
+    async askPerson(ask) {
+      const params = {
+        ...{ threadId, turnId, itemId: shown.itemId, approvalId: 'stdin', environmentId: 'local', kind: 'command' as const },
+        ...{ startedAtMs: deps.clock.now(), reason: `May this be written to the running command? ${JSON.stringify(chars)}` },
+        ...{ command: text, cwd, commandActions: [], additionalPermissions: null, networkApprovalContext: null },
+        ...{ proposedExecpolicyAmendment: null, proposedNetworkPolicyAmendments: null },
+        availableDecisions: ['accept', 'decline', 'cancel'] satisfies CommandExecutionApprovalDecision[],
+      };
+      const answer = await ask({ method: 'item/commandExecution/requestApproval', params });
+      if (answer.type !== 'result') return unanswered(answer);
+      const { decision } = answer.result;
+      return decisionVerdict(typeof decision === 'string' ? decision : 'decline', UNCONFINED);
+    },
+  };
 }
 
 /**

@@ -110,6 +110,17 @@ describe('a thread that is not loaded', () => {
     expect(JSON.stringify(next.model.request(3).input)).toContain('Say please.');
   });
 
+  test('keeps its reviewer, and so does a fork', async () => {
+    const server = await startServer();
+    await threadWith(server, [['one', 'first']], { approvalsReviewer: 'auto_review' });
+    const { client } = await server.restart();
+    expect(await client.request('thread/fork', { threadId: idOf(1) })).toMatchObject({ approvalsReviewer: 'auto_review' });
+    expect(await client.request('thread/resume', { threadId: idOf(1) })).toMatchObject({ approvalsReviewer: 'auto_review' });
+    const config = { approvals_reviewer: 'user' };
+    const again = await client.request('thread/resume', { threadId: idOf(1), config });
+    expect(again).toMatchObject({ approvalsReviewer: 'user' });
+  });
+
   test('takes the values of its config over those of the last turn', async () => {
     const server = await withTurnOverrides();
     expect(await settingsAfter(await server.restart(), { config: { model: 'from-config' } })).toMatchObject({

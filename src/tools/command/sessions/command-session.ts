@@ -26,6 +26,8 @@ interface CommandSessionOptions {
   cwd: string;
   /** Whether its stdin can be written to. */
   hasInput: boolean;
+  /** Whether the command itself needed approval. */
+  wasAskedAbout: boolean;
   shown: ShownCommand;
   program: RunningProcess;
   clock: Clock;
@@ -39,6 +41,7 @@ export class CommandSession {
   readonly text: string;
   readonly cwd: string;
   readonly hasInput: boolean;
+  readonly wasAskedAbout: boolean;
   readonly shown: ShownCommand;
   readonly program: RunningProcess;
   /** Resolves when the command has ended. Never rejects. */
@@ -54,6 +57,7 @@ export class CommandSession {
     this.text = facts.text;
     this.cwd = facts.cwd;
     this.hasInput = facts.hasInput;
+    this.wasAskedAbout = facts.wasAskedAbout;
     this.shown = shown;
     this.program = program;
     this.#clock = clock;

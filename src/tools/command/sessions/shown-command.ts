@@ -59,6 +59,11 @@ export class ShownCommand {
     this.#options = options;
   }
 
+  /** Its item, which has not completed while the command runs. */
+  get open(): OpenItem {
+    return this.#options.open;
+  }
+
   get itemId(): string {
     return this.#options.item.id;
   }

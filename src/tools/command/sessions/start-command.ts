@@ -33,7 +33,7 @@ export async function startCommand(
   const program = await startProcess(run, { shown, permit });
   if ('problem' in program) return { state: 'notStarted', problem: program.problem };
   shown.readFrom(program);
-  const session = newSession(run, { shown, program });
+  const session = newSession(run, { shown, program, permit });
   const { sessions } = run.deps;
   sessions.begin(session);
   await session.wait(run.call.waitMs, signal);
@@ -82,7 +82,7 @@ async function startPlace(cwd: string, pin: CommandPin | null): Promise<Pick<Pro
 
 function newSession(
   { call, command, context, deps, number, owner }: CommandRun,
-  { shown, program }: { shown: ShownCommand; program: RunningProcess },
+  { shown, program, permit }: { shown: ShownCommand; program: RunningProcess; permit: Permit },
 ) {
   return new CommandSession({
     number,
@@ -91,6 +91,7 @@ function newSession(
     text: command.text,
     cwd: call.cwd,
     hasInput: call.tty,
+    wasAskedAbout: permit.wasAsked === true,
     shown,
     program,
     clock: deps.clock,

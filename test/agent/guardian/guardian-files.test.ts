@@ -1,0 +1,43 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { functionCall, message, response } from '../../support/test-model.ts';
+import { THREAD } from '../../tools/command-server.ts';
+import { ALLOW, assesses, type Guarded, guarded, reviewsCompleted, runsAs } from './guardian-server.ts';
+
+const ends = response(message('done'));
+const reads = (...paths: string[]) => response(...paths.map((path, index) => functionCall('read_file', { path }, { callId: `r${index}` })));
+
+function outputs(server: Guarded): string[] {
+  const { input } = server.model.reviews.at(-1) ?? { input: [] };
+  return input.flatMap((item) => (item.type === 'function_call_output' ? [String(item.output)] : []));
+}
+
+test('the guardian can read files of the workspace before it answers, without their secrets', async () => {
+  const server = await guarded(
+    { turns: [response(runsAs('c1', 'sh deploy.sh')), ends], reviews: [reads('deploy.sh', 'none.sh'), assesses(ALLOW)] },
+    { files: { 'work/deploy.sh': `API_KEY=sk-live0123456789abcdefghij\nrsync -a . host:/srv\n` } },
+  );
+  await server.client.turn(THREAD, 'go');
+  expect(outputs(server)).toEqual(['API_KEY=[hidden]\nrsync -a . host:/srv\n', `${join(server.cwd, 'none.sh')} does not exist.`]);
+  expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'approved' } }]);
+});
+
+test('it cannot read other files, also not through links, and its calls are limited', async () => {
+  const server = await guarded({
+    turns: [response(runsAs('c1', 'touch a')), ends],
+    reviews: [reads('../outside.txt', '/etc/hostname', 'link', '.'), reads('a'), reads('a'), reads('a'), reads('a'), assesses(ALLOW)],
+  });
+  writeFileSync(join(server.folder, 'outside.txt'), 'private');
+  symlinkSync(join(server.folder, 'outside.txt'), join(server.cwd, 'link'));
+  await server.client.turn(THREAD, 'go');
+  const read = outputs(server);
+  expect(read.slice(0, 4).every((text) => text.includes('cannot be read'))).toBe(true);
+  expect(read.join('\n')).not.toContain('private');
+  expect(server.model.reviews.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+    ...Array.from({ length: 4 }, () => ['read_file']),
+    [],
+    [],
+  ]);
+  expect(reviewsCompleted(server)).toMatchObject([{ review: { status: 'approved' } }]);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { message, response } from '../../support/test-model.ts';
+import { completed, runs, says, THREAD, writes } from '../../tools/command-server.ts';
+import { ALLOW, assesses, DENY, GUARDED_CONFIG, type Guarded, guarded, reviewsCompleted, toldOf } from './guardian-server.ts';
+
+const WAIT_MS = 250;
+const ends = response(message('done'));
+/** Prints what it reads until it reads `end`. */
+const echoes = runs('stty -echo; echo up; while read line && [ "$line" != end ]; do echo "got $line"; done', {
+  tty: true,
+  login: false,
+  yield_time_ms: WAIT_MS,
+});
+const write = (chars: string, callId: string) => writes(chars, { yield_time_ms: WAIT_MS }, callId);
+
+/** A turn in which the command prints these texts, and its calls stop waiting after each. */
+async function turnOf(server: Guarded, yieldAfter: string[]): Promise<void> {
+  const turn = server.client.turn(THREAD, 'go');
+  for (const text of yieldAfter) {
+    await says(server, text);
+    await server.clock.timerOf(WAIT_MS);
+    server.clock.advance(WAIT_MS);
+  }
+  expect(await turn).toMatchObject({ status: 'completed' });
+}
+
+test('input for a command that needed approval is reviewed, and the reviews are kept with the item of the command', async () => {
+  const server = await guarded({
+    turns: [echoes, write('one\n', 'c2'), write('two\n', 'c3'), write('\u0003', 'c4'), ends],
+    reviews: [assesses(ALLOW), assesses(ALLOW), assesses(DENY)],
+  });
+  await turnOf(server, ['up', 'got one']);
+  expect(reviewsCompleted(server).map(({ targetItemId, review, action }) => [targetItemId, review.status, action])).toMatchObject([
+    ['call_1', 'approved', { type: 'command', stdin: null }],
+    ['call_1', 'approved', { type: 'command', source: 'unifiedExec', stdin: 'one\n', command: expect.stringContaining('while read') }],
+    ['call_1', 'denied', { type: 'command', stdin: 'two\n' }],
+  ]);
+  expect(toldOf(server.model, 'c3')).toContain('It is far too risky.');
+  const [item] = completed(server);
+  expect(item?.approvalReviews?.map(({ review }) => review.status)).toEqual(['approved', 'approved', 'denied']);
+  expect(item?.aggregatedOutput).not.toContain('got two');
+});
+
+test.each([
+  ['the command needed no approval', GUARDED_CONFIG.replace('"untrusted"', '"never"')],
+  ['a person decides', GUARDED_CONFIG.replace('"auto_review"', '"user"').replace('"untrusted"', '"never"')],
+])('input is not reviewed if %s', async (_, config) => {
+  const server = await guarded({ turns: [echoes, write('end\n', 'c2'), ends], reviews: [assesses(DENY)] }, { config });
+  await turnOf(server, ['up']);
+  expect(server.model.reviews).toEqual([]);
+  expect(completed(server)).toMatchObject([{ status: 'completed', exitCode: 0 }]);
+});
