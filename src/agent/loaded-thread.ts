@@ -2,13 +2,14 @@ import { pathIdentity } from '../base/paths/path-identity.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
-import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch } from '../protocol/rpc-error.ts';
+import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch, turnNotSteerable } from '../protocol/rpc-error.ts';
 import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
+import { PromptHistory } from './prompt/prompt-history.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -39,6 +40,7 @@ export class LoadedThread {
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
   readonly #state: ThreadState;
+  readonly #history: PromptHistory;
   readonly #parts: TurnParts;
   readonly #runner: TurnRunner;
   readonly #beginnings = new TurnBeginnings();
@@ -56,11 +58,17 @@ export class LoadedThread {
     this.#state = state;
     this.#writer = writer;
     this.#agent = agent;
-    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
+    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#history.add(entries) });
     this.#outbox = outbox;
-    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun() });
+    const history = new PromptHistory({
+      read: (cursor) => agent.store.readModelEntries(record.id, { cursor }),
+      outbox,
+      budget: agent.promptBudget,
+    });
+    this.#history = history;
+    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
+    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce, history });
     this.#starter = new TurnStarter({
       state,
       outbox,
@@ -189,6 +197,17 @@ export class LoadedThread {
     });
   }
 
+  /**
+   * Begins the turn that a part wants because a client asked for it. While another turn runs, it begins at that turn's end. Call the
+   * returned function after the request is answered.
+   */
+  beginRequestedTurn(): Promise<() => void> {
+    return this.#beginnings.begin(async () => {
+      const due = this.turn === null ? this.#parts.due() : null;
+      return due === null ? () => {} : (await this.#starter.begin({ due })).afterAnswer;
+    });
+  }
+
   /** Begins a turn that a part wants, if no turn runs and no request is beginning a turn or changing the thread. */
   beginDueTurn(): void {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
@@ -203,6 +222,7 @@ export class LoadedThread {
     const { turn } = this;
     if (turn === null) throw noActiveTurnToSteer();
     if (turn.id !== params.expectedTurnId) throw turnMismatch(params.expectedTurnId, turn.id);
+    if (turn.steerRefusal !== null) throw turnNotSteerable(turn.steerRefusal);
     const reservation = turn.reserveInput();
     if (reservation === null) throw noActiveTurnToSteer();
     onJoining();
@@ -249,7 +269,7 @@ export class LoadedThread {
       await this.#outbox.commit({});
       const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
       await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
-      this.#runner.forgetHistory();
+      this.#history.forget();
       if (this.#state.status !== 'idle') {
         // The status is that of the last turn, which failed and is now removed.
         const { announce } = this.#state.statusStep('idle', this.#agent.clock.now());
@@ -275,7 +295,7 @@ export class LoadedThread {
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();
-      this.#runner.close();
+      this.#history.drop();
       await this.#writer.close();
     }, cause);
   }

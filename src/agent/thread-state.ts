@@ -1,9 +1,21 @@
-import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { ThreadActiveFlag, ThreadStatus, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { Step } from './step.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
+import type { TurnContext } from './turn/turn-part.ts';
+
+type UsageStep = Required<Pick<Step, 'patch' | 'announce'>>;
+
+const NO_USAGE: TokenUsageBreakdown = {
+  totalTokens: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteInputTokens: 0,
+  outputTokens: 0,
+  reasoningOutputTokens: 0,
+};
 
 /** The state of a loaded thread in memory. Its collaborators share it, and must not await within a change. */
 export class ThreadState {
@@ -56,9 +68,17 @@ export class ThreadState {
   }
 
   /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
-  tokensStep(turnId: string, last: TokenUsageBreakdown): Required<Pick<Step, 'patch' | 'announce'>> {
-    const before = this.record.tokenUsage?.usage.total ?? null;
-    const usage = { total: addUsage(before, last), last, modelContextWindow: this.configuration.contextWindow };
+  tokensStep(turn: TurnContext, last: TokenUsageBreakdown): UsageStep {
+    return this.#usageStep(turn, { total: addUsage(this.record.tokenUsage?.usage.total ?? null, last), last });
+  }
+
+  /** Notes at once how long the thread's prompt has become by other means than a response. Returns the step that stores and announces it. */
+  promptStep(turn: TurnContext, totalTokens: number): UsageStep {
+    return this.#usageStep(turn, { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } });
+  }
+
+  #usageStep({ id: turnId, settings }: TurnContext, counted: Pick<ThreadTokenUsage, 'total' | 'last'>): UsageStep {
+    const usage = { ...counted, modelContextWindow: this.configuration.contextWindow(settings.model).tokens };
     const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
     this.keep(patch);
     return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };

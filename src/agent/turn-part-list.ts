@@ -1,4 +1,5 @@
 import { BuiltInTools } from './calls/built-in-tools.ts';
+import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import type { TurnPartKind } from './turn/turn-part.ts';
@@ -6,5 +7,6 @@ import type { TurnPartKind } from './turn/turn-part.ts';
 /** The parts of every thread's turns, in the order in which they act. A new part needs its own file and a line here. */
 export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new BuiltInTools(deps) },
+  { create: (deps) => new Compaction(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

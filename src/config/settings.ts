@@ -22,6 +22,7 @@ interface SettingTypes {
   approval_timeout_ms: number | null;
   approvals_reviewer: ApprovalsReviewer;
   background_terminal_max_timeout: number;
+  compact_prompt: string | null;
   default_permissions: string | null;
   developer_instructions: string | null;
   'features.goals': boolean;
@@ -33,6 +34,7 @@ interface SettingTypes {
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
+  model_auto_compact_token_limit: number | null;
   model_context_window: number | null;
   model_provider: string | null;
   model_reasoning_effort: string | null;
@@ -85,6 +87,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   approval_timeout_ms: nullable(wholeNumber(1, TIMER_MS_MAX)),
   approvals_reviewer: choice(['user', 'auto_review', 'guardian_subagent'], 'user'),
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
+  compact_prompt: nullable(name()),
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
   'features.exec_permission_approvals': flag(),
@@ -96,6 +99,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),
+  model_auto_compact_token_limit: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   model_context_window: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   model_provider: nullable(name()),
   model_reasoning_effort: nullable(name()),

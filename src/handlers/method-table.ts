@@ -21,6 +21,7 @@ import { processMethods } from './process.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
+import { compactMethods } from './thread/compact/start.ts';
 import { deleteMethods } from './thread/delete.ts';
 import { forkMethods } from './thread/fork.ts';
 import { goalMethods } from './thread/goal.ts';
@@ -87,6 +88,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...injectItemsMethods(deps),
     ...goalMethods(deps),
     ...backgroundTerminalMethods(deps),
+    ...compactMethods(deps),
     ...shellCommandMethods(deps),
     ...turnMethods(deps),
     ...modelMethods(deps),

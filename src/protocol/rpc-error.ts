@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
+import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
 export class RpcError extends Error {
@@ -160,6 +161,10 @@ export function turnActive(turnId: string): RpcError {
 
 export function noActiveTurnToSteer(): RpcError {
   return refused('turn_not_active', 'no active turn to steer');
+}
+
+export function turnNotSteerable(turnKind: NonSteerableTurnKind): RpcError {
+  return refused('turn_not_steerable', `cannot steer a ${turnKind} turn`, { codexErrorInfo: { activeTurnNotSteerable: { turnKind } } });
 }
 
 export function noActiveTurnToInterrupt(): RpcError {

@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { ModelItems } from '../../store/model-items.ts';
+import { ModelItems, type ReadItem } from '../../store/model-items.ts';
 import type { LogEntry, ModelSlice } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';
@@ -12,6 +12,20 @@ export interface Prompt {
   tokens: number;
   /** The tokens up to the last item that the model made. */
   tokensOfModel: number;
+}
+
+/** The items of a prompt as they are stored, at one moment. */
+export interface PromptState {
+  prompt: Prompt;
+  /** What the model reads, without items that are still deferred. */
+  read: readonly ReadItem[];
+  /** How many of them were put in the place of an earlier part of the history. */
+  replaced: number;
+  /**
+   * The items that were added to the history since, with the deferred ones; null if it was cut or read again since. Call it between two
+   * steps of the outbox.
+   */
+  addedSince(): ResponseItem[] | null;
 }
 
 interface PromptHistoryDeps {
@@ -65,6 +79,25 @@ export class PromptHistory implements KeptPrompt {
 
   /** The prompt of the whole history; null if it is larger than the budget allows. */
   async prompt(): Promise<Prompt | null> {
+    return (await this.#whole())?.listed() ?? null;
+  }
+
+  /** The prompt with its items as they are stored; null if it is larger than the budget allows. */
+  async state(): Promise<PromptState | null> {
+    const kept = await this.#whole();
+    if (kept === null) return null;
+    const { restarts } = kept;
+    const read = kept.read.slice();
+    const isSame = () => this.#kept === kept && kept.restarts === restarts;
+    return {
+      prompt: kept.listed(),
+      read,
+      replaced: kept.replaced,
+      addedSince: () => (isSame() ? [...kept.read.slice(read.length).map(({ item }) => item), ...kept.order.deferred] : null),
+    };
+  }
+
+  async #whole(): Promise<OrderedPrompt | null> {
     const kept = this.#isTooLarge ? null : (this.#kept ?? (await this.#deps.budget.reading(() => this.#load())));
     if (kept === null || kept.items.bytes > this.#deps.budget.promptBytesMax) {
       this.drop();
@@ -72,7 +105,7 @@ export class PromptHistory implements KeptPrompt {
       return null;
     }
     this.#deps.budget.used(this);
-    return kept.listed();
+    return kept;
   }
 
   /** Reads the history. Reads on if entries were stored meanwhile, because they may or may not be in the last slice. */
@@ -103,8 +136,20 @@ export class PromptHistory implements KeptPrompt {
 
 /** The items of a prompt, as entries bring them. */
 class OrderedPrompt {
-  readonly items = new PromptItems();
-  readonly order = new ModelItems((item) => this.items.add(item));
+  /** The items as they are stored. */
+  read: ReadItem[] = [];
+  /** How many of them stand for an earlier part of the history. */
+  replaced = 0;
+  /** How many times the items were replaced. */
+  restarts = 0;
+  items = new PromptItems();
+  readonly order = new ModelItems({
+    take: (read) => {
+      this.read.push(read);
+      this.items.add(read.item);
+    },
+    restart: (items) => this.#restart(items),
+  });
 
   /** The prompt so far, with the deferred items at its end. */
   listed(): Prompt {
@@ -112,5 +157,13 @@ class OrderedPrompt {
     const all = deferred.length === 0 ? this.items : this.items.copy();
     for (const item of deferred) all.add(item);
     return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel };
+  }
+
+  #restart(items: readonly ResponseItem[]): void {
+    this.restarts++;
+    this.read = items.map((item) => ({ item, turnId: null }));
+    this.replaced = items.length;
+    this.items = new PromptItems();
+    this.items.begin(items);
   }
 }

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { JsonValue } from '../../base/json-value.ts';
-import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { TurnContext, TurnKind } from './turn-part.ts';
@@ -36,6 +36,7 @@ export class ActiveTurn implements TurnContext {
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
+  steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
   readonly markFinished: () => void;
@@ -58,6 +59,7 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
+    this.steerRefusal = options.kind === 'compact' ? 'compact' : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;

@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
+import type { Log } from '../../base/log.ts';
+import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
@@ -9,11 +11,13 @@ import type { Action } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox } from '../outbox.ts';
+import type { PromptBudget } from '../prompt/prompt-budget.ts';
+import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { StepAddition } from '../step.ts';
 
-/** The kind of a turn, by what began it: input of a client, a user command, or the goal of the thread. */
-export type TurnKind = 'user' | 'shell' | 'goal';
+/** The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, or a request to compact it. */
+export type TurnKind = 'user' | 'shell' | 'goal' | 'compact';
 
 /** A running turn, as its parts see it. */
 export interface TurnContext {
@@ -23,6 +27,8 @@ export interface TurnContext {
   readonly settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. */
+  steerRefusal: NonSteerableTurnKind | null;
 }
 
 /** How a turn ended. */
@@ -41,6 +47,11 @@ export interface DueTurn {
   kind: TurnKind;
   /** The messages for the model that begin the turn. */
   tell: ResponseItem[];
+  /**
+   * Work before the model is asked; without it, the model is asked at once. Returns the error that fails the turn; null: none. Rejects only
+   * with the store's error.
+   */
+  readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
 }
 
 /** The result of a part, at once or later. An interrupt of the turn ends the wait. */
@@ -71,6 +82,10 @@ export interface TurnPart {
 
   /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[] }>;
+  /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
+  requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
+  /** The model forgets what it has read so far. Returns what it must read again for this turn. */
+  compacted?(turn: TurnContext): ResponseItem[];
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
@@ -88,6 +103,9 @@ export interface TurnPartDeps {
   readonly threadId: string;
   readonly clock: Clock;
   readonly outbox: Outbox;
+  readonly log: Log;
+  readonly history: PromptHistory;
+  readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
   /** Absolute: heddle's home. */
@@ -98,6 +116,17 @@ export interface TurnPartDeps {
   configuration(): ThreadConfiguration;
   /** Changes the record in memory at once. The caller stores the change, through the outbox. */
   keep(patch: ThreadPatch): void;
+  newId(): string;
+  /** The permissions that users have granted for the session. */
+  granted(): readonly GrantedPermissions[];
+  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
+  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
+  promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
+  /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
+  compacted(turn: TurnContext): ResponseItem[];
+  /** The error of the thread's last turn that has ended; null: there is none. Reads the store. */
+  lastTurnError(): Promise<TurnError | null>;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
 }
