@@ -5,13 +5,14 @@ import { estimatedTokens } from '../prompt/check-window.ts';
 import { itemSize } from '../prompt/item-size.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
+import { cutMiddle } from '../prompt/without-bulk.ts';
 import { mergedSteps, type Step, type StepAddition } from '../step.ts';
+import { otherError } from '../turn/turn-deps.ts';
 import type { DueTurn, TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { type DividedPrompt, dividedPrompt, isConversation } from './divided-prompt.ts';
 import { isOutage } from './is-outage.ts';
 import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import { lossOf, type Summary, summarize } from './summarize.ts';
-import { cutMiddle } from './without-bulk.ts';
 
 /** A prompt that takes this part of the context window is compacted before the next request. */
 const WINDOW_SHARE = 0.9;
@@ -114,7 +115,7 @@ export class Compaction implements TurnPart {
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
     const isLong = estimatedTokens(prompt, this.#lastUsage) >= this.#limit(turn);
-    const isLarge = prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
+    const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
     // What the model has not answered yet cannot be summarized.
     return (isLong || isLarge) && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
@@ -195,7 +196,8 @@ export class Compaction implements TurnPart {
   ): Promise<TurnError | null> {
     const { turn } = begun;
     const { log, threadId } = this.#deps;
-    const summary = await this.#summary(turn, parts, cause);
+    const made = await this.#summary(turn, parts, cause);
+    const summary = 'text' in made ? { ...made, isCut: made.isCut || state.isCut } : made;
     if (turn.signal.aborted) return null;
     if ('error' in summary) log.warn({ threadId, turnId: turn.id, error: summary.error?.message }, 'a thread could not be summarized');
     if ('error' in summary && cause === 'requested') return summary.error;
@@ -210,7 +212,7 @@ export class Compaction implements TurnPart {
       warning: lossOf(summary),
     });
     if (isReplaced) this.#isExceeded = false;
-    return null;
+    return isReplaced || turn.signal.aborted || cause !== 'requested' ? null : otherError('The history changed during the compaction.');
   }
 
   #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {

@@ -2,7 +2,7 @@ import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
 import { isUserMessage } from '../../rollout/history-entries.ts';
 import { itemSize } from '../prompt/item-size.ts';
-import { cutMiddle, withoutBulk } from './without-bulk.ts';
+import { cutMiddle, withoutBulk } from '../prompt/without-bulk.ts';
 
 const CHARS_PER_TOKEN = 4;
 /** A message of which less would be left is left out. */

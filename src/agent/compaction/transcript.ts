@@ -1,7 +1,7 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
+import { outputText, withoutBulk } from '../prompt/without-bulk.ts';
 import { isConversation } from './divided-prompt.ts';
-import { outputText, withoutBulk } from './without-bulk.ts';
 
 /**
  * Items as text, without images and huge outputs: the newest, as many as `charsMax` allows. `isCut`: older ones are missing. A provider

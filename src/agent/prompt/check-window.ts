@@ -1,6 +1,6 @@
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
-import type { Prompt } from './prompt-history.ts';
+import type { Prompt } from './ordered-prompt.ts';
 
 interface Window {
   model: string;
