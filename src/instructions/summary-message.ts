@@ -2,7 +2,7 @@ import type { ResponseItem } from '../protocol/generated/types.ts';
 import { contextMessage } from './context-message.ts';
 
 /** Asks a model for a summary of the conversation that it has just read. The user's configuration can replace it. */
-export const SUMMARY_PROMPT = `Stop here, and do not continue the work. This conversation has become too long. Write a summary that takes its
+const SUMMARY_PROMPT = `Stop here, and do not continue the work. This conversation has become too long. Write a summary that takes its
 place: afterwards you will see the summary and the user's latest messages, and nothing else of what came before.
 
 Write for yourself, so that you can go on without asking again or repeating work:
