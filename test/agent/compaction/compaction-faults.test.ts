@@ -148,3 +148,30 @@ test('a store that fails at any write of a compaction: the thread goes on once i
     server.log.takeErrors();
   }
 });
+
+test('an interrupt at any write of a compaction: the next turn is answered', async () => {
+  for (let at = 1; at <= 10; at++) {
+    let writes = Number.NEGATIVE_INFINITY;
+    const interrupt = async () => {
+      if (++writes !== at) return;
+      const interrupted = server.client.ask('turn/interrupt', { threadId, turnId: '' });
+      // The first write is that of turn/start, which is answered first.
+      if (at > 1) await interrupted;
+    };
+    const server: TestServer = await startServer({ config: CONFIG, wrapStore: (store) => gatedStore(store, interrupt) });
+    await server.client.request('thread/start', {});
+    server.model.push(longResponse);
+    await server.client.turn(threadId, 'one');
+    server.model.push(response(message('SUMMARY')), response(message('second')));
+    writes = 0;
+    const turn = await server.client.turn(threadId, 'two');
+    expect(['completed', 'interrupted']).toContain(turn.status);
+    writes = Number.NEGATIVE_INFINITY;
+    server.model.clear();
+    server.model.push(response(message('SUMMARY')), response(message('third')), response(message('third')));
+    expect(await server.client.turn(threadId, 'three')).toMatchObject({ status: 'completed' });
+    const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+    const shown = server.client.notifications('item/completed').filter(({ item }) => item.type === 'contextCompaction').length;
+    expect(thread.turns.flatMap(({ items }) => items).filter(({ type }) => type === 'contextCompaction')).toHaveLength(shown);
+  }
+});
