@@ -80,7 +80,9 @@ export async function configureThread(
   const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
-  const window = { configured: config.get('model_context_window'), isLocal: provider.localServer !== null };
+  const configured = config.get('model_context_window');
+  const isLocal = provider.localServer !== null;
+  let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
     configuration: {
@@ -94,7 +96,10 @@ export async function configureThread(
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
-      contextWindow: (model) => contextWindow(model, window),
+      contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
+      learnContextWindows: async () => {
+        if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);
+      },
       compactionLimit: config.get('model_auto_compact_token_limit'),
       compactPrompt: config.get('compact_prompt'),
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contextWindow } from '../../src/config/providers/context-window.ts';
 
-const sources = { configured: null, isLocal: false };
+const sources = { configured: null, isLocal: false, listed: new Map([['listed', 64_000]]) };
 
 test.each([
   ['gpt-5.1-codex', 272_000],
@@ -18,6 +18,7 @@ test.each([
 
 test('the configured context window counts before a known one; of other models it is a guess', () => {
   expect(contextWindow('gpt-5', { ...sources, configured: 1_000 })).toEqual({ tokens: 1_000, isKnown: true });
+  expect(contextWindow('listed', sources)).toEqual({ tokens: 64_000, isKnown: true });
   expect(contextWindow('no-such-model', sources)).toEqual({ tokens: 258_400, isKnown: false });
 });
 

@@ -1,8 +1,10 @@
+import { orAborted } from '../../base/or-aborted.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { estimatedTokens } from '../prompt/check-window.ts';
 import { itemSize } from '../prompt/item-size.ts';
+import type { Prompt } from '../prompt/ordered-prompt.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { cutMiddle } from '../prompt/without-bulk.ts';
@@ -30,6 +32,9 @@ const CHARS_PER_TOKEN = 4;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
 
+/** Shorter prompts fit into every context window. */
+const UNKNOWN_WINDOW_TOKENS_MAX = 4_000;
+
 /** Why a thread is compacted: a client asked for it, the prompt is near its limit, or it was refused as too long. */
 type Cause = 'requested' | 'limit' | 'exceeded';
 
@@ -46,6 +51,8 @@ interface Begun {
 export class Compaction implements TurnPart {
   readonly #deps: TurnPartDeps;
   #isRequested = false;
+  /** The model whose context window the provider was asked for. */
+  #asked: string | null = null;
   /** Whether the last request was refused as too long. Null: not known since the thread was loaded. */
   #isExceeded: boolean | null = null;
   /** The length of the shortest prompt that this model has refused. */
@@ -105,6 +112,8 @@ export class Compaction implements TurnPart {
       return await this.#compact(turn, 'requested');
     } finally {
       turn.steerRefusal = null;
+      // Input that came meanwhile may have changed them, and nothing of it was answered yet.
+      turn.settings = this.#deps.record().settings;
     }
   }
 
@@ -112,12 +121,22 @@ export class Compaction implements TurnPart {
   async #cause(turn: TurnContext): Promise<Cause | null> {
     const prompt = await this.#deps.history.prompt();
     if (prompt === null) return null;
+    await this.#learnWindow(turn, prompt);
     this.#isExceeded ??= await this.#wasExceeded(turn);
     if (this.#isExceeded) return 'exceeded';
     const isLong = estimatedTokens(prompt, this.#lastUsage) >= this.#limit(turn);
     const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
     // What the model has not answered yet cannot be summarized.
     return (isLong || isLarge) && prompt.tokensOfModel > 0 ? 'limit' : null;
+  }
+
+  /** Asks the provider, once, for the context window of a model that nothing is known about, when the thread has grown. */
+  async #learnWindow({ settings: { model }, signal }: TurnContext, prompt: Prompt): Promise<void> {
+    const configuration = this.#deps.configuration();
+    if (this.#asked === model || configuration.contextWindow(model).isKnown) return;
+    if (estimatedTokens(prompt, this.#lastUsage) < UNKNOWN_WINDOW_TOKENS_MAX) return;
+    this.#asked = model;
+    await orAborted(configuration.learnContextWindows(), signal);
   }
 
   /** Whether the turn before this one, which another process may have run, failed because its prompt was too long. */

@@ -24,6 +24,8 @@ export interface ThreadConfiguration {
   verbosity: string | null;
   /** The context window of this model. */
   contextWindow(model: string): ContextWindow;
+  /** Asks the provider for context windows. Never rejects, and takes a second at most. */
+  learnContextWindows(): Promise<void>;
   /** The length of a prompt, in tokens, from which the thread is compacted; null: a part of the context window. */
   compactionLimit: number | null;
   /** The user's own prompt for summaries; null: the server's. */

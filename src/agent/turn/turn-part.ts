@@ -24,7 +24,7 @@ export interface TurnContext {
   readonly id: string;
   readonly kind: TurnKind;
   /** The settings of its next model request. */
-  readonly settings: ThreadSettings;
+  settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
   /** Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. */

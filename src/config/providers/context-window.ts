@@ -15,10 +15,12 @@ interface WindowSources {
   configured: number | null;
   /** Whether a program on the user's machine runs the model. It may be configured for less than the model can have. */
   isLocal: boolean;
+  /** The windows that the provider lists, by model. */
+  listed: ReadonlyMap<string, number>;
 }
 
-/** Returns the context window of a model: the configured one, else that of a well-known model, else a guess. */
-export function contextWindow(model: string, { configured, isLocal }: WindowSources): ContextWindow {
-  const tokens = configured ?? (isLocal ? null : knownContextWindow(model));
+/** Returns the context window of a model: the configured one, else the provider's, else that of a well-known model, else a guess. */
+export function contextWindow(model: string, { configured, isLocal, listed }: WindowSources): ContextWindow {
+  const tokens = configured ?? listed.get(model) ?? (isLocal ? null : knownContextWindow(model));
   return tokens === null ? { tokens: GUESSED_TOKENS, isKnown: false } : { tokens, isKnown: true };
 }

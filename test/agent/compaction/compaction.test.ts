@@ -174,12 +174,13 @@ test('turn/steer is refused during a compaction, and turn/start is answered in i
     message: 'cannot steer a compact turn',
     data: { code: 'turn_not_steerable', codexErrorInfo: { activeTurnNotSteerable: { turnKind: 'compact' } } },
   });
-  const started = await server.client.request('turn/start', { threadId, input: text('three') });
+  const started = await server.client.request('turn/start', { threadId, input: text('three'), model: 'other' });
   expect(started.turn.id).toBe(turn?.id);
   const end = nextEnd(server.client);
   gate.open();
   expect(await end).toMatchObject({ id: turn?.id, ...answered });
   expect(texts(lastRequest(server))).toEqual(['one', 'two', 'conversation_summary', 'three']);
+  expect(lastRequest(server).model).toBe('other');
 });
 
 test('while a turn runs, the compaction is answered at once and begins after it', async () => {
