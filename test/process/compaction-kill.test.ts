@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { completed, created, message, ProviderServer, streaming } from '../model/provider-server.ts';
+import { isObject } from '../../src/base/json-value.ts';
+import { completed, created, message, ProviderServer, refusing, streaming } from '../model/provider-server.ts';
 import { text } from '../support/test-client.ts';
 import { place, providerToml, startHeddle } from './support.ts';
 
@@ -7,9 +8,13 @@ const usage = { input_tokens: 12_000, input_tokens_details: null, output_tokens:
 const long = streaming(created, ...message('an answer'), { ...completed, response: { id: 'resp_1', usage } });
 const summary = streaming(created, ...message('SUMMARY'), completed);
 
-/** A provider that summarizes requests without tools, and makes each turn so long that the next one compacts. */
+/** A provider that summarizes requests without tools, and makes each turn so long that the next one compacts. It lists no models. */
 const provider = () =>
-  ProviderServer.start((res, req, body) => (((body as { tools?: [] }).tools ?? []).length === 0 ? summary : long)(res, req));
+  ProviderServer.start((res, req, body) => {
+    const hasTools = isObject(body) && Array.isArray(body.tools) && body.tools.length > 0;
+    const reply = req.method === 'GET' ? refusing(404) : hasTools ? long : summary;
+    return reply(res, req, body);
+  });
 
 const config = (port: number) => `model_auto_compact_token_limit = 10000\n${providerToml(port)}`;
 
