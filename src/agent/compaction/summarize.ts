@@ -91,7 +91,9 @@ function asText(items: readonly ResponseItem[], charsMax: number): { items: Resp
 
 /** What clients are told about a compaction that lost something; null: nothing was lost. */
 export function lossOf(summary: Summary): string | null {
-  if ('error' in summary)
-    return `The conversation became too long and could not be summarized, so its oldest part was cut from what the model reads. The history keeps it. ${summary.error?.message ?? ''}`;
+  if ('error' in summary) {
+    const cut = 'The conversation became too long and could not be summarized, so its oldest part was cut from what the model reads.';
+    return `${cut} The history keeps it. ${summary.error?.message ?? ''}`;
+  }
   return summary.isCut ? 'The conversation was too long to be summarized as a whole: the summary does not cover its oldest part.' : null;
 }
