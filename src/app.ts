@@ -128,7 +128,7 @@ export function createApp(options: AppParts): App {
   const sandbox = createSandbox({ platform, arch: arch(), home, storeDir, clock, installation, userHome: env.HOME ?? null });
   const processes = pacing.processes(createProcesses({ ...options, sandbox }));
   const store = pacing.store(options.store);
-  const { models, installedModels } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
+  const { models, listings } = createModels(options.model ?? null, { env, clock, log, userAgent: `heddle/${version}` });
   const trustedFiles = new TrustedFiles({ home, writes: options.recordsTrust ?? true });
   const sources = { home, cwd, env, overrides, trustedFiles, modelGiven: options.model !== undefined };
   const config = (folder: string | null = null): Promise<Config> => loadConfig({ ...sources, cwd: folder ?? cwd });
@@ -138,7 +138,7 @@ export function createApp(options: AppParts): App {
   };
   const modelFor = (provider: ProviderConfig) => models.get(provider);
   const server = { ...sources, clock, ids, log, keepAlive, pace: pacing, partKinds: [...TURN_PART_LIST, ...partKinds] };
-  const threads = new Threads({ ...server, store, clients, processes, sandbox, modelFor, installedModels }, clients);
+  const threads = new Threads({ ...server, ...listings, store, clients, processes, sandbox, modelFor }, clients);
   const clientProcesses = new ClientProcesses({ processes, clients, clock, isConnected: (id) => clients.has(id) });
   const rows = methodTable({
     threads,
@@ -153,7 +153,7 @@ export function createApp(options: AppParts): App {
     clock,
     ids,
     config,
-    installedModels,
+    installedModels: listings.installedModels,
     defaultProvider: () => validOrNull(async () => chooseProvider(await config(), null).provider.id),
     diagnostics: {
       pid,
@@ -212,7 +212,14 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
     const listing = await import('./model/http/installed-models.ts');
     return listing.installedModels(provider, deps);
   };
-  return { models, installedModels };
+  const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
+  const listedWindows = (provider: ProviderConfig) => {
+    const key = JSON.stringify([provider.id, provider.baseUrl]);
+    const listed = windows.get(key) ?? import('./model/http/installed-models.ts').then((listing) => listing.listedWindows(provider, deps));
+    windows.set(key, listed);
+    return listed;
+  };
+  return { models, listings: { installedModels, listedWindows } };
 }
 
 /** Resolves when the running turns have ended. Their questions wait no longer than a client can answer. */

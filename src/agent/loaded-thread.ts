@@ -12,6 +12,7 @@ import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
 import type { ClientQuestions } from './calls/client-questions.ts';
 import { Outbox } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
+import { PromptHistory } from './prompt/prompt-history.ts';
 import { beginReview } from './review/begin-review.ts';
 import { type TurnOverrides, withTurnOverrides } from './settings/resolve-settings.ts';
 import { settingsChange } from './settings/settings-change.ts';
@@ -23,7 +24,6 @@ import { joinCommand, openWithCommand } from './turn/join-command.ts';
 import type { TurnBeginning } from './turn/run-turn.ts';
 import { threadParts } from './turn/thread-parts.ts';
 import { TurnBeginnings } from './turn/turn-beginnings.ts';
-import type { TurnOpening } from './turn/turn-deps.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 import type { TurnParts } from './turn/turn-parts.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
@@ -43,6 +43,7 @@ export class LoadedThread {
   readonly #writer: ThreadWriter;
   readonly #outbox: Outbox;
   readonly #state: ThreadState;
+  readonly #history: PromptHistory;
   readonly #parts: TurnParts;
   readonly #runner: TurnRunner;
   readonly #beginnings = new TurnBeginnings();
@@ -63,11 +64,14 @@ export class LoadedThread {
     this.#state = state;
     this.#writer = writer;
     this.#agent = agent;
-    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#runner.appended(entries) });
+    const outbox = new Outbox({ writer, announce, onAppended: (entries) => this.#history.add(entries) });
     this.#outbox = outbox;
-    const parts = threadParts({ state, outbox, agent, turnBegun: () => this.turnBegun(), history: () => this.#runner.history() });
+    const read = (cursor: string | null) => agent.store.readModelEntries(record.id, { cursor });
+    const history = new PromptHistory({ read, outbox, budget: agent.promptBudget });
+    this.#history = history;
+    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce });
+    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce, history });
     this.#starterDeps = {
       state,
       outbox,
@@ -206,9 +210,19 @@ export class LoadedThread {
       const joined = turn === null ? null : joinCommand(deps, turn, command);
       if (joined !== null) return joined;
       await turn?.finished;
-      const opening: TurnOpening = (ownTurn) => openWithCommand(deps, ownTurn, command);
-      const begun = await this.#starter.begin({ opening });
+      const begun = await this.#starter.begin({ opening: (ownTurn) => openWithCommand(deps, ownTurn, command) });
       return begun.afterAnswer;
+    });
+  }
+
+  /**
+   * Begins the turn that a part wants because a client asked for it. While another turn runs, it begins at that turn's end. Call the
+   * returned function after the request is answered.
+   */
+  beginRequestedTurn(): Promise<() => void> {
+    return this.#beginnings.begin(async () => {
+      const due = this.turn === null ? this.#parts.due() : null;
+      return due === null ? () => {} : (await this.#starter.begin({ due })).afterAnswer;
     });
   }
 
@@ -216,8 +230,7 @@ export class LoadedThread {
   beginDueTurn(): void {
     const isFree = !this.#isClosing && this.turn === null && this.#beginnings.none;
     const due = isFree ? this.#parts.due() : null;
-    if (due === null) return;
-    void this.#beginnings.begin(() => this.#starter.beginDue(due));
+    if (due !== null) void this.#beginnings.begin(() => this.#starter.beginDue(due));
   }
 
   /** Adds input to the running turn, which must be the expected one. `onJoining` is called when it is certain that the turn takes it. */
@@ -259,10 +272,8 @@ export class LoadedThread {
   }
 
   /** Asks the model one question behind the history. Null: the history is too large. Rejects with the store's error. */
-  async sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
-    const history = await this.#runner.history();
-    const either = AbortSignal.any([signal, this.#closed.signal]);
-    return history === null ? null : sampleThread({ state: this.#state, history }, request, either);
+  sample(request: SampleRequest, signal: AbortSignal): Promise<AsideAnswer | null> {
+    return sampleThread({ state: this.#state, history: this.#history }, request, AbortSignal.any([signal, this.#closed.signal]));
   }
 
   /** Resolves when a turn that is being begun has begun. */
@@ -284,12 +295,9 @@ export class LoadedThread {
       await this.#outbox.commit({});
       const whole = { ...patch, updatedAtMs: this.#agent.clock.now(), ...revertedPatch(this.#agent.partKinds, this.record) };
       await this.#agent.store.revertThread(this.id, beforeTurnId, whole);
-      this.#runner.forgetHistory();
-      if (this.#state.status !== 'idle') {
-        // The status is that of the last turn, which failed and is now removed.
-        const { announce } = this.#state.statusStep('idle', this.#agent.clock.now());
-        await this.#outbox.announce(announce);
-      }
+      this.#history.forget();
+      // Another status is that of the last turn, which failed and is now removed.
+      if (this.#state.status !== 'idle') await this.#outbox.announce(this.#state.statusStep('idle', this.#agent.clock.now()).announce);
       this.#state.keep(whole);
     };
     return this.#stopFor(change, 'user');
@@ -311,7 +319,7 @@ export class LoadedThread {
     await this.#stopFor(async () => {
       await this.#parts.endWork();
       await this.#outbox.settle();
-      this.#runner.close();
+      this.#history.drop();
       await this.#writer.close();
     }, cause);
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
+import { contextWindow } from '../config/providers/context-window.ts';
 import { readGitInfo } from '../git/read-git-info.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
@@ -81,6 +82,9 @@ export async function configureThread(
   const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
   const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
+  const configured = config.get('model_context_window');
+  const isLocal = provider.localServer !== null;
+  let listed: ReadonlyMap<string, number> = new Map();
   return {
     settings,
     configuration: {
@@ -96,7 +100,12 @@ export async function configureThread(
       viewImage: config.get('tools.view_image') && config.get('features.view_image_tool'),
       shownReasoning: shownReasoning(config),
       verbosity: config.get('model_verbosity'),
-      contextWindow: config.get('model_context_window'),
+      contextWindow: (model) => contextWindow(model, { configured, isLocal, listed }),
+      learnContextWindows: async () => {
+        if (!modelGiven && provider.wireApi !== 'scripted') listed = await deps.listedWindows(provider);
+      },
+      compactionLimit: config.get('model_auto_compact_token_limit'),
+      compactPrompt: config.get('compact_prompt'),
     },
   };
 }

@@ -108,6 +108,21 @@ export class Outbox {
     });
   }
 
+  /**
+   * Makes a step between two others, and commits it before any other. Returns false if `make` returned null, and there is nothing to do.
+   * Rejects with the store's error.
+   */
+  commitMade(make: () => Step | null): Promise<boolean> {
+    return this.between(async () => {
+      const step = make();
+      if (step === null) return false;
+      await new Promise<void>((resolve, reject) => {
+        void this.#store([{ step, sequence: null, deltas: [], deltaWeight: 0, isAlone: true, done: resolve, failed: reject }]);
+      });
+      return true;
+    });
+  }
+
   /** Announces something that is not stored, after all steps so far. */
   announce(announcements: readonly Announcement[]): Promise<void> {
     return this.between(() => {

@@ -1,9 +1,12 @@
-import type { ThreadActiveFlag, ThreadStatus, TokenUsageBreakdown } from '../protocol/generated/types.ts';
+import type { ThreadActiveFlag, ThreadStatus, ThreadTokenUsage, TokenUsageBreakdown } from '../protocol/generated/types.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import { addUsage } from './prompt/add-usage.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { Step } from './step.ts';
 import type { ActiveTurn } from './turn/active-turn.ts';
+import type { TurnContext } from './turn/turn-part.ts';
+
+type UsageStep = Required<Pick<Step, 'patch' | 'announce'>>;
 
 const NO_USAGE: TokenUsageBreakdown = {
   totalTokens: 0,
@@ -68,10 +71,20 @@ export class ThreadState {
    * Adds to the thread's token usage at once, and returns the step that stores and announces it. `isAside`: the request did not read the
    * thread's history, so the last usage stays that of the thread's own last request.
    */
-  tokensStep(turnId: string, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): Required<Pick<Step, 'patch' | 'announce'>> {
+  tokensStep(turn: TurnContext, used: TokenUsageBreakdown, { isAside }: { isAside: boolean }): UsageStep {
     const before = this.record.tokenUsage?.usage ?? null;
-    const last = isAside ? (before?.last ?? NO_USAGE) : used;
-    const usage = { total: addUsage(before?.total ?? null, used), last, modelContextWindow: this.configuration.contextWindow };
+    const counted = { total: addUsage(before?.total ?? null, used), last: isAside ? (before?.last ?? NO_USAGE) : used };
+    return this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
+  }
+
+  /** Notes at once how long the thread's prompt has become by other means than a response. Returns the step that stores and announces it. */
+  promptStep(turn: TurnContext, totalTokens: number): UsageStep {
+    const counted = { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } };
+    return this.#usageStep(turn.id, counted, turn.settings.model);
+  }
+
+  #usageStep(turnId: string, counted: Pick<ThreadTokenUsage, 'total' | 'last'>, model: string): UsageStep {
+    const usage = { ...counted, modelContextWindow: this.configuration.contextWindow(model).tokens };
     const patch: ThreadPatch = { tokenUsage: { turnId, usage } };
     this.keep(patch);
     return { patch, announce: [{ method: 'thread/tokenUsage/updated', params: { threadId: this.id, turnId, tokenUsage: usage } }] };

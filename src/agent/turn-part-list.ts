@@ -1,4 +1,5 @@
 import { BuiltInTools } from './calls/built-in-tools.ts';
+import { Compaction } from './compaction/compaction.ts';
 import { awaitingUser } from './goal/goal-change.ts';
 import { GoalKeeper } from './goal/goal-keeper.ts';
 import { createGuardian } from './guardian/create-guardian.ts';
@@ -8,5 +9,6 @@ import type { TurnPartKind } from './turn/turn-part.ts';
 export const TURN_PART_LIST: readonly TurnPartKind[] = [
   { create: (deps) => new BuiltInTools(deps) },
   { create: createGuardian },
+  { create: (deps) => new Compaction(deps) },
   { create: (deps) => new GoalKeeper(deps), reverted: ({ goal }) => awaitingUser(goal) },
 ];

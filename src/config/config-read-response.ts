@@ -54,7 +54,7 @@ function effectiveValues(config: Config, experimental: boolean): WireConfig {
     approval_policy: setting('approval_policy'),
     browser_use: table(others.browser_use),
     client_search_provider: null,
-    compact_prompt: text(others.compact_prompt),
+    compact_prompt: setting('compact_prompt'),
     computer_use: table(others.computer_use),
     desktop: table(others.desktop),
     developer_instructions: setting('developer_instructions'),
@@ -62,7 +62,7 @@ function effectiveValues(config: Config, experimental: boolean): WireConfig {
     forced_login_method: oneOf(['chatgpt', 'api'], others.forced_login_method),
     instructions: setting('instructions'),
     model: setting('model'),
-    model_auto_compact_token_limit: integer(others.model_auto_compact_token_limit),
+    model_auto_compact_token_limit: setting('model_auto_compact_token_limit'),
     model_auto_compact_token_limit_scope: oneOf(['total', 'body_after_prefix'], others.model_auto_compact_token_limit_scope),
     model_context_window: setting('model_context_window'),
     model_provider: setting('model_provider'),
@@ -89,10 +89,6 @@ function table(value: Found): JsonObject | null {
 
 function text(value: Found): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-function integer(value: Found): number | null {
-  return typeof value === 'number' && Number.isInteger(value) ? value : null;
 }
 
 function oneOf<T extends string>(words: readonly T[], value: Found): T | null {

@@ -27,6 +27,7 @@ interface SettingTypes {
   'auto_review.policy': string | null;
   'auto_review.timeout_ms': number;
   background_terminal_max_timeout: number;
+  compact_prompt: string | null;
   default_permissions: string | null;
   developer_instructions: string | null;
   'features.default_mode_request_user_input': boolean;
@@ -39,6 +40,7 @@ interface SettingTypes {
   hide_agent_reasoning: boolean;
   instructions: string | null;
   model: string | null;
+  model_auto_compact_token_limit: number | null;
   model_context_window: number | null;
   model_provider: string | null;
   model_reasoning_effort: string | null;
@@ -99,6 +101,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   'auto_review.policy': nullable(text()),
   'auto_review.timeout_ms': { ...wholeNumber(1, TIMER_MS_MAX), absent: REVIEW_MS_DEFAULT },
   background_terminal_max_timeout: { ...wholeNumber(1, BACKGROUND_WAIT_MS_MAX), absent: BACKGROUND_WAIT_MS_DEFAULT },
+  compact_prompt: nullable(name()),
   default_permissions: nullable(name()),
   developer_instructions: nullable(text()),
   'features.default_mode_request_user_input': flag(),
@@ -111,6 +114,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
   hide_agent_reasoning: flag(),
   instructions: nullable(text()),
   model: nullable(name()),
+  model_auto_compact_token_limit: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   model_context_window: nullable(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
   model_provider: nullable(name()),
   model_reasoning_effort: nullable(name()),

@@ -23,6 +23,7 @@ import { reviewMethods } from './review/start.ts';
 import { type DiagnosticsDeps, serverMethods } from './server.ts';
 import { archiveMethods } from './thread/archive.ts';
 import { backgroundTerminalMethods } from './thread/background-terminals.ts';
+import { compactMethods } from './thread/compact/start.ts';
 import { deleteMethods } from './thread/delete.ts';
 import { forkMethods } from './thread/fork.ts';
 import { goalMethods } from './thread/goal.ts';
@@ -94,6 +95,7 @@ export function methodTable(parts: Omit<MethodDeps, 'answers'>): MethodTable {
     ...threadMethods(deps),
     ...sampleMethods(deps),
     ...backgroundTerminalMethods(deps),
+    ...compactMethods(deps),
     ...shellCommandMethods(deps),
     ...prepareApprovedPlanMethods(deps),
     ...collaborationModeMethods(),

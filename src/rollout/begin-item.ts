@@ -1,5 +1,6 @@
 import { isObject } from '../base/json-value.ts';
 import type { MessagePhase, ResponseItem, ThreadItem } from '../protocol/generated/types.ts';
+import { memoryCitation } from './memory-citation.ts';
 
 /** Returns the item that clients see when a model begins this output, or null if it has none. (Tool calls make their own items.) */
 export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
@@ -31,7 +32,8 @@ export function beginItem(source: ResponseItem, id: string): ThreadItem | null {
 /** Returns the item once the model has completed it. The completed text replaces the text of the deltas. */
 export function completeItem(draft: ThreadItem, source: ResponseItem, showRawReasoning: boolean): ThreadItem {
   if (draft.type === 'agentMessage' && source.type === 'message') {
-    return { ...draft, text: messageText(source), phase: shownPhase(source.phase ?? draft.phase) };
+    const { text, citation } = memoryCitation(messageText(source));
+    return { ...draft, text, memoryCitation: citation, phase: shownPhase(source.phase ?? draft.phase) };
   }
   if (draft.type === 'reasoning' && source.type === 'reasoning') {
     const content = showRawReasoning ? (source.content ?? []).map((part) => part.text) : [];

@@ -5,7 +5,7 @@ import { beginItem, completeItem, messageText } from './begin-item.ts';
 
 /** The start of messages that a harness sends in the user's name to describe the environment. They are not the user's messages. */
 const CONTEXT_START =
-  /^\s*(<(environment_context|user_instructions|user_action|user_shell_command|turn_aborted|turn_interrupted|skill|context|subagent_notification|permissions instructions)\b|# AGENTS\.md instructions)/;
+  /^\s*(<(environment_context|user_instructions|user_action|user_shell_command|turn_aborted|turn_interrupted|skill|context|thread_goal|review|conversation_summary|conversation_cut|subagent_notification|permissions instructions)\b|# AGENTS\.md instructions)/;
 
 /**
  * Makes the log of a thread that begins with a given history: every item for the model, and the items that clients see. A

@@ -4,7 +4,7 @@ import type { LogEntry } from '../store/thread-store.ts';
 import { isUserMessage, shownItem } from './history-entries.ts';
 
 /** A part of the log while the rollout is read. */
-type Draft = LogEntry | { kind: 'compacted'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
+type Draft = LogEntry | { kind: 'summarized'; turnId: string | null; replacement: ResponseItem[] | null; summary: string };
 
 interface UnendedTurn {
   id: string;
@@ -126,7 +126,7 @@ export class RolloutLog {
 
   /** Replaces all that the model has read so far by `replacement`, or by the user's messages and the summary if that is null. */
   compact(replacement: ResponseItem[] | null, summary: string): void {
-    this.#drafts.push({ kind: 'compacted', turnId: this.#turn?.id ?? null, replacement, summary });
+    this.#drafts.push({ kind: 'summarized', turnId: this.#turn?.id ?? null, replacement, summary });
   }
 
   /** Removes the last turns. */
@@ -142,15 +142,16 @@ export class RolloutLog {
   entries(): LogEntry[] {
     this.#close(this.#nowMs);
     const recordsItems = this.#drafts.some((draft) => draft.kind === 'item');
-    let entries: LogEntry[] = [];
+    const entries: LogEntry[] = [];
+    let read: ResponseItem[] = [];
     for (const draft of this.#drafts) {
-      if (draft.kind === 'compacted') {
-        const read = entries.flatMap((entry) => (entry.kind === 'model' ? [entry.item] : []));
-        entries = entries.filter((entry) => entry.kind !== 'model');
-        const kept = draft.replacement ?? summarized(read, draft.summary);
-        for (const item of kept) entries.push({ kind: 'model', turnId: draft.turnId, item });
+      if (draft.kind === 'summarized') {
+        const items = draft.replacement ?? summarized(read, draft.summary);
+        entries.push({ kind: 'compacted', turnId: draft.turnId, items });
+        read = [...items];
         continue;
       }
+      if (draft.kind === 'model') read.push(draft.item);
       if (!recordsItems && draft.kind === 'model') entries.push(...this.#shown(draft));
       entries.push(draft);
     }

@@ -1,23 +1,40 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import type { HistoryEntry } from './history-entry.ts';
 
+/** An item that the model reads, and the turn that it came in; null: none. */
+export interface ReadItem {
+  item: ResponseItem;
+  turnId: string | null;
+}
+
+interface ModelItemsOptions {
+  /** Gets the items in order, each as soon as its place is known. */
+  take(read: ReadItem): void;
+  /** From here on, the model reads these items in place of all that came before. */
+  restart(items: readonly ResponseItem[]): void;
+}
+
 /** Brings the items that the model reads into their order, from the entries of a history as they come. */
 export class ModelItems {
-  readonly #take: (item: ResponseItem) => void;
+  readonly #options: ModelItemsOptions;
   #deferred: { turnId: string | null; items: ResponseItem[] } = { turnId: null, items: [] };
 
-  /** `take` gets the items in order, each as soon as its place is known. */
-  constructor(take: (item: ResponseItem) => void) {
-    this.#take = take;
+  constructor(options: ModelItemsOptions) {
+    this.#options = options;
   }
 
   /** Adds the next entry. Ignores entries that are not for the model. */
   add(entry: HistoryEntry): void {
+    if (entry.kind === 'compacted') {
+      this.#deferred = { turnId: null, items: [] };
+      this.#options.restart(entry.items);
+      return;
+    }
     if (entry.kind !== 'model' && entry.kind !== 'deferredRead') return;
     if (entry.kind === 'deferredRead' || entry.turnId !== this.#deferred.turnId) this.#release(entry.turnId);
     if (entry.kind !== 'model') return;
     if (entry.deferred) this.#deferred.items.push(entry.item);
-    else this.#take(entry.item);
+    else this.#options.take({ item: entry.item, turnId: entry.turnId });
   }
 
   /** The deferred items so far. At the end of a history they come last. */
@@ -26,7 +43,7 @@ export class ModelItems {
   }
 
   #release(turnId: string | null): void {
-    for (const item of this.#deferred.items) this.#take(item);
+    for (const item of this.#deferred.items) this.#options.take({ item, turnId: this.#deferred.turnId });
     this.#deferred = { turnId, items: [] };
   }
 }

@@ -1,7 +1,8 @@
 import type { ItemApprovalReview, ThreadItem } from '../protocol/generated/types.ts';
 
-/** Whether an unfinished item has nothing to show yet: it consists of text only, and the text is empty. */
+/** Whether an unfinished item has nothing to show: it consists of text only, and the text is empty, or it says that something is done. */
 export function isBlank(item: ThreadItem): boolean {
+  if (item.type === 'contextCompaction') return true;
   return (item.type === 'agentMessage' || item.type === 'plan') && item.text === '';
 }
 

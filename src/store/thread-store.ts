@@ -129,6 +129,8 @@ export type ThreadChange = ThreadPatch & { gitFields?: Partial<GitInfo> };
  *   after its turn, and a later `lateItem` has its end: readers show that at the position of the first.
  * - `model` is an item that the model reads. The prompt is made of these, in their order. A `deferred` one came while the
  *   model was responding. The model reads it at the next `deferredRead`, or else after all other items of its turn.
+ * - `compacted` replaces all entries before it that are for the model, deferred ones too: from then on it reads `items` instead. What
+ *   clients see of the history stays.
  */
 export type LogEntry =
   | { kind: 'turnStarted'; turnId: string; startedAtMs: number; isReview?: true }
@@ -145,7 +147,8 @@ export type LogEntry =
   | { kind: 'item'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number; partial?: boolean; running?: boolean }
   | { kind: 'lateItem'; turnId: string; item: ThreadItem; startedAtMs: number; completedAtMs: number }
   | { kind: 'model'; turnId: string | null; item: ResponseItem; deferred?: boolean }
-  | { kind: 'deferredRead'; turnId: string };
+  | { kind: 'deferredRead'; turnId: string }
+  | { kind: 'compacted'; turnId: string | null; items: ResponseItem[] };
 
 export interface StoredItem {
   turnId: string;
@@ -169,7 +172,7 @@ export interface StoredTurn {
 }
 
 /** An entry that changes what the model reads. */
-export type ModelEntry = Extract<LogEntry, { kind: 'model' | 'deferredRead' }>;
+export type ModelEntry = Extract<LogEntry, { kind: 'model' | 'deferredRead' | 'compacted' }>;
 
 /** A part of the entries for the model, oldest first. */
 export interface ModelSlice {
@@ -293,7 +296,7 @@ export interface ThreadStore {
     threadId: string,
     range: { turnId?: string | null; cursor?: string | null },
   ): Promise<{ bytes: number; nextCursor: string | null }>;
-  /** Reads a part of the model's context. Rejects with `invalid_cursor`. */
+  /** Reads a part of the model's context. Begins with the last `compacted` entry if there is one. Rejects with `invalid_cursor`. */
   readModelEntries(threadId: string, query: { cursor: string | null; bytesMax?: number }): Promise<ModelSlice>;
   /** Closes every writer and the store itself. */
   close(): Promise<void>;

@@ -42,7 +42,7 @@ test('all messages of a plain turn, from its request to its end', async () => {
     completed(agentItem('Hello', { id: answer ?? '' })),
     {
       method: 'thread/tokenUsage/updated',
-      params: { ...ids, tokenUsage: { total: USAGE, last: USAGE, modelContextWindow: null } },
+      params: { ...ids, tokenUsage: { total: USAGE, last: USAGE, modelContextWindow: 258_400 } },
     },
     { method: 'thread/status/changed', params: { threadId: idOf(1), status: { type: 'idle' } } },
     {

@@ -6,6 +6,7 @@ import type { ResponseItem, ThreadItem } from '../../src/protocol/generated/type
 import { RpcError } from '../../src/protocol/rpc-error.ts';
 import { FILE_BYTES_MAX } from '../../src/rollout/read-lines.ts';
 import { type Rollout, readRollout } from '../../src/rollout/read-rollout.ts';
+import { ModelItems } from '../../src/store/model-items.ts';
 import type { LogEntry } from '../../src/store/thread-store.ts';
 import { tempFolder, writeFiles } from '../config/temp-folder.ts';
 import { CountingIds, idOf } from '../support/counting-ids.ts';
@@ -41,7 +42,13 @@ function brief(entries: readonly LogEntry[]): { turns: string[]; model: string[]
     else if (entry.kind === 'item') turns.push(`${turns.pop()}${shown(entry.item)}, `);
     else if (entry.kind === 'turnEnded') turns.push(`${turns.pop()}${entry.status}`);
   }
-  return { turns, model: entries.flatMap((entry) => (entry.kind === 'model' ? [said(entry.item)] : [])) };
+  const model: string[] = [];
+  const items = new ModelItems({
+    take: ({ item }) => model.push(said(item)),
+    restart: (kept) => model.splice(0, model.length, ...kept.map(said)),
+  });
+  for (const entry of entries) items.add(entry);
+  return { turns, model };
 }
 
 function shown(item: ThreadItem): string {
@@ -296,7 +303,8 @@ describe('an older rollout, which records neither turns nor items', () => {
   });
 
   test('gives them times and ids, and joins the parts of one reasoning', async () => {
-    const { entries } = await read(join(FIXTURES, 'older.jsonl'));
+    const { entries: all } = await read(join(FIXTURES, 'older.jsonl'));
+    const entries = all.filter(({ kind }) => kind !== 'model');
     expect(entries.slice(0, 4)).toEqual([
       { kind: 'turnStarted', turnId: idOf(1), startedAtMs: at(1) },
       {

@@ -8,7 +8,10 @@ const turn = idOf(1);
 
 function read(...entries: LogEntry[]): string[] {
   const order: ResponseItem[] = [];
-  const items = new ModelItems((item) => order.push(item));
+  const items = new ModelItems({
+    take: ({ item }) => order.push(item),
+    restart: (kept) => order.splice(0, order.length, ...kept),
+  });
   for (const entry of entries) items.add(entry);
   return [...order, ...items.deferred].flatMap((item) =>
     item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')) : [],

@@ -152,7 +152,7 @@ export async function itemsOf(store: ThreadStore, threadId: string): Promise<Sto
 /** The items that the model reads, from parts of at most so many bytes. */
 export async function modelItems(store: ThreadStore, threadId: string, bytesMax?: number): Promise<ResponseItem[]> {
   const read: ResponseItem[] = [];
-  const items = new ModelItems((item) => read.push(item));
+  const items = new ModelItems({ take: ({ item }) => read.push(item), restart: (kept) => read.splice(0, read.length, ...kept) });
   let slice: ModelSlice = { entries: [], cursor: null, more: true };
   while (slice.more) {
     slice = await store.readModelEntries(threadId, { cursor: slice.cursor, ...(bytesMax === undefined ? {} : { bytesMax }) });

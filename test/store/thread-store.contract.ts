@@ -441,6 +441,32 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         expect(await textsForModel(reader, idOf(1))).toEqual([`${t(1)} question`, `${t(1)} answer`]);
       });
 
+      test('a compaction replaces what the model has read before it, deferred items too, and the turns stay', async () => {
+        const writer = await threadWithTurns(store, 1, [t(1), t(2)]);
+        const { cursor } = await store.readModelEntries(idOf(1), { cursor: null, bytesMax: 1 });
+        const deferred: LogEntry = { kind: 'model', turnId: t(3), item: modelMessage('deferred'), deferred: true };
+        const compacted: LogEntry = {
+          kind: 'compacted',
+          turnId: t(3),
+          items: [modelMessage('in short'), modelMessage('x'.repeat(20_000))],
+        };
+        await writer.append([turnStarted(t(3)), deferred, compacted, turnEnded(t(3)), ...turnEntries(t(4))]);
+        const reader = harness.open();
+        const texts = ['in short', 'x'.repeat(20_000), `${t(4)} question`, `${t(4)} answer`];
+        expect(await textsForModel(reader, idOf(1))).toEqual(texts);
+        expect((await modelItems(reader, idOf(1), 1)).length).toBe(4);
+        expect((await reader.readModelEntries(idOf(1), { cursor: null })).entries[0]).toEqual(compacted);
+        // A reader that had begun before it goes on as usual.
+        expect((await reader.readModelEntries(idOf(1), { cursor })).entries).toContainEqual(compacted);
+        expect((await turnsInShort(reader, idOf(1))).slice(0, 2)).toEqual([wholeTurn(t(1)), wholeTurn(t(2))]);
+        await store.forkThread(idOf(1), { beforeTurnId: t(3) }, threadRecord(2));
+        await store.forkThread(idOf(1), { afterTurnId: t(3) }, threadRecord(3));
+        expect(await textsForModel(store, idOf(2))).toEqual([t(1), t(2)].flatMap((id) => [`${id} question`, `${id} answer`]));
+        expect(await textsForModel(store, idOf(3))).toEqual(texts.slice(0, 2));
+        await store.revertThread(idOf(1), t(3), {});
+        expect((await textsForModel(store, idOf(1))).length).toBe(4);
+      });
+
       test('an imported history is stored with the thread', async () => {
         await store.createThread(threadRecord(1), [{ kind: 'model', turnId: null, item: modelMessage('context') }, ...turnEntries(t(1))]);
         expect(await turnsInShort(store, idOf(1))).toEqual([wholeTurn(t(1))]);

@@ -1,5 +1,5 @@
 import { contextMessage } from '../../instructions/context-message.ts';
-import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadState } from '../thread-state.ts';
 import { type AsideAnswer, askAside } from './ask-aside.ts';
 
@@ -11,17 +11,22 @@ export interface SampleRequest {
   clientMetadata: Readonly<Record<string, string>>;
 }
 
-/** Asks the model of a thread one question behind its history, without tools. The thread stays as it is. Never rejects. */
-export function sampleThread(
-  { state, history }: { state: ThreadState; history: readonly ResponseItem[] },
+/**
+ * Asks the model of a thread one question behind its history, without tools. The thread stays as it is. Null: the history is too large.
+ * Rejects with the store's error.
+ */
+export async function sampleThread(
+  { state, history }: { state: ThreadState; history: PromptHistory },
   { prompt, effort, clientMetadata }: SampleRequest,
   signal: AbortSignal,
-): Promise<AsideAnswer> {
+): Promise<AsideAnswer | null> {
+  const read = await history.prompt();
+  if (read === null) return null;
   const { id, settings, configuration } = state;
   const request = {
     model: settings.model,
     instructions: configuration.instructions.base(settings),
-    input: [...history, contextMessage('user', [prompt])],
+    input: [...read.items, contextMessage('user', [prompt])],
     tools: [],
     effort: effort ?? settings.effort,
     summary: null,

@@ -149,14 +149,20 @@ export class GoalKeeper implements GoalAccess, TurnPart {
     return { tell: relevant.map((kind) => (kind === 'edited' ? goalEditedMessage(goal) : goalBudgetMessage(goal))) };
   }
 
-  turnEnded({ id }: TurnContext, { status, error, cause, acted }: TurnOutcome): StepAddition {
+  /** The message that began a turn for the goal. */
+  compacted({ kind }: TurnContext): ResponseItem[] {
+    const goal = kind === 'goal' ? this.current() : null;
+    return goal?.status === 'active' ? [goalTurnMessage(goal, { idle: false })] : [];
+  }
+
+  turnEnded({ id, kind }: TurnContext, { status, error, cause, acted }: TurnOutcome): StepAddition {
     const before = this.current();
     let goal = this.#charged();
     const isUnprompted = this.#turn?.isUnprompted === true;
     this.#turn = null;
     if (goal?.status !== 'active') return this.#step(before, { goal, turnId: id });
     let warning: string | null = null;
-    if (status === 'failed') {
+    if (status === 'failed' && kind !== 'compact') {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.

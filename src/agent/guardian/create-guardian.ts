@@ -13,7 +13,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,
     modelFor,
-    history: () => deps.history(),
+    history: async () => (await deps.history.prompt())?.items ?? null,
   });
   return new Guardian({ threadId, clock, ids, outbox, judge });
 }

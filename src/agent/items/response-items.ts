@@ -1,8 +1,10 @@
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
+import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
 import type { LogEntry, StoredItem } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
 import type { StepSequence } from '../step.ts';
@@ -10,6 +12,7 @@ import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
 import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
+import type { ShownPart, StreamedItem } from './streamed-item.ts';
 
 /** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
 const REASONING_PARTS_MAX = 1000;
@@ -34,32 +37,11 @@ interface ResponseItemsOptions {
   onMessage: (item: ThreadItem) => void;
 }
 
-interface StreamedItem {
-  item: ThreadItem;
-  startedAtMs: number;
-  unsaved: boolean;
-  splitter: PlanSplitter | null;
-  /**
-   * False for a message in plan mode without text so far: it may consist of the plan only, and is then never shown. False also while
-   * it is not certain whether the message continues the one in `repeats`.
-   */
-  announced: boolean;
-  /** A message of an earlier attempt that was shown in part: this one may be the same. */
-  repeats: ShownPart | null;
-}
-
 /** A step that completes items. */
 interface CompletingStep {
   entries: LogEntry[];
   announce: Announcement[];
   items: StreamedItem[];
-}
-
-/** A message that clients have seen in part before the model was asked again. */
-interface ShownPart {
-  id: string;
-  startedAtMs: number;
-  text: string;
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
@@ -144,6 +126,7 @@ export class ResponseItems {
       startedAtMs: clock.now(),
       unsaved: false,
       splitter: planMode && item.type === 'agentMessage' ? new PlanSplitter() : null,
+      citations: item.type === 'agentMessage' ? citationSplitter() : null,
       announced: false,
       repeats: null,
     };
@@ -173,7 +156,13 @@ export class ResponseItems {
 
   #text(sourceId: string, delta: string): void {
     const open = this.#open.get(sourceId);
-    if (open?.item.type !== 'agentMessage' || delta === '') return;
+    if (open?.item.type === 'agentMessage') this.#shownText(open, open.citations?.push(delta) ?? []);
+  }
+
+  /** Shows the text of a message outside of its citations. */
+  #shownText(open: StreamedItem, spans: readonly TagSpan[]): void {
+    const delta = spans.map(({ isInside, text }) => (isInside ? '' : text)).join('');
+    if (open.item.type !== 'agentMessage' || delta === '') return;
     if (open.splitter !== null) this.#planText(open, open.splitter.push(delta));
     else if (open.repeats !== null) this.#repeatedText(open, open.repeats, delta);
     else this.#grow(open, open.item, 'item/agentMessage/delta', delta);
@@ -254,12 +243,13 @@ export class ResponseItems {
   /** Completes the items that clients see of what the model has completed. */
   #completeShown(open: StreamedItem, source: ResponseItem, step: CompletingStep): void {
     const { onMessage, shownReasoning } = this.#options;
+    this.#shownText(open, open.citations?.end() ?? []);
     if (open.splitter !== null) this.#planText(open, open.splitter.end());
     if (source.type === 'message') {
-      if (open.repeats !== null) this.#beginRepeated(open, open.repeats, messageText(source));
+      if (open.repeats !== null) this.#beginRepeated(open, open.repeats, memoryCitation(messageText(source)).text);
       this.#completePlan(source, step);
     }
-    const item = completeItem(open.item, this.#withoutPlan(source), shownReasoning === 'all');
+    const item = this.#withoutPlan(completeItem(open.item, source, shownReasoning === 'all'));
     if (!this.#isShown(open, item)) return;
     this.#announceBegun(open);
     this.#finish(open, item, step);
@@ -274,9 +264,9 @@ export class ResponseItems {
   }
 
   /** In plan mode, a message without the plan in it. */
-  #withoutPlan(source: ResponseItem): ResponseItem {
-    if (!this.#options.planMode || source.type !== 'message') return source;
-    return { ...source, content: [{ type: 'output_text', text: splitPlan(messageText(source)).message }] };
+  #withoutPlan(item: ThreadItem): ThreadItem {
+    if (!this.#options.planMode || item.type !== 'agentMessage') return item;
+    return { ...item, text: splitPlan(item.text).message };
   }
 
   /** False for a message that consists of a plan only: clients see just the plan. */
@@ -287,7 +277,15 @@ export class ResponseItems {
   #beginPlan(): StreamedItem {
     if (this.#plan === null) {
       const item: ThreadItem = { type: 'plan', id: this.#options.newId(), text: '' };
-      this.#plan = { item, startedAtMs: this.#options.clock.now(), unsaved: false, splitter: null, announced: false, repeats: null };
+      this.#plan = {
+        item,
+        startedAtMs: this.#options.clock.now(),
+        unsaved: false,
+        splitter: null,
+        citations: null,
+        announced: false,
+        repeats: null,
+      };
       this.#announceBegun(this.#plan);
     }
     return this.#plan;
@@ -295,7 +293,7 @@ export class ResponseItems {
 
   /** Completes the plan from the whole message. A plan that only the deltas contained completes as it was streamed. */
   #completePlan(message: Extract<ResponseItem, { type: 'message' }>, step: CompletingStep): void {
-    const { plan } = this.#options.planMode ? splitPlan(messageText(message)) : { plan: null };
+    const { plan } = this.#options.planMode ? splitPlan(memoryCitation(messageText(message)).text) : { plan: null };
     if (plan === null && this.#plan === null) return;
     const open = this.#beginPlan();
     this.#finish(open, plan === null ? open.item : { type: 'plan', id: open.item.id, text: plan }, step);

@@ -1,10 +1,10 @@
+import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
-import type { Prompt } from './prompt-history.ts';
+import type { Prompt } from './ordered-prompt.ts';
 
 interface Window {
   model: string;
-  /** In tokens; null: unknown. */
-  contextWindow: number | null;
+  contextWindow: ContextWindow;
   /** The tokens that the provider counted for the thread's last response; null: unknown. */
   last: TokenUsageBreakdown | null;
 }
@@ -12,12 +12,11 @@ interface Window {
 const ADVICE =
   'Go back to an earlier turn with thread/revert, fork the thread at one with thread/fork and lastTurnId, or start a new thread.';
 
-/** Returns the error if the prompt does not fit into the model's context window, else null. */
+/** Returns the error if the prompt does not fit into the model's context window, else null. A window that is a guess fits all. */
 export function checkWindow(prompt: Prompt, { model, contextWindow, last }: Window): TurnError | null {
-  if (contextWindow === null) return null;
   const tokens = estimatedTokens(prompt, last);
-  if (tokens <= contextWindow) return null;
-  return exceeded(`the prompt has about ${tokens} tokens, and the context window of ${model} has ${contextWindow}`);
+  if (!contextWindow.isKnown || tokens <= contextWindow.tokens) return null;
+  return exceeded(`the prompt has about ${tokens} tokens, and the context window of ${model} has ${contextWindow.tokens}`);
 }
 
 /** The error for a prompt that is larger than any that is sent. */
@@ -26,10 +25,10 @@ export function promptTooLarge(bytesMax: number): TurnError {
 }
 
 /**
- * The last usage counts what the model had read and written by its last item, with the instructions and tools. Only what came
+ * The approximate length of the next request. The last usage counts what the model had read and written by its last item, with the instructions and tools. Only what came
  * after that is estimated.
  */
-function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: TokenUsageBreakdown | null): number {
+export function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: TokenUsageBreakdown | null): number {
   if (last === null || tokensOfModel === 0) return tokens;
   return last.inputTokens + last.outputTokens - last.reasoningOutputTokens + tokens - tokensOfModel;
 }

@@ -1,18 +1,28 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { ModelItems } from '../../store/model-items.ts';
+import type { ReadItem } from '../../store/model-items.ts';
 import type { LogEntry, ModelSlice } from '../../store/thread-store.ts';
 import type { Outbox } from '../outbox.ts';
+import { OrderedPrompt, type Prompt } from './ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';
-import { PromptItems } from './prompt-items.ts';
 
-/** A prompt, and its approximate size. */
-export interface Prompt {
-  items: ResponseItem[];
-  bytes: number;
-  tokens: number;
-  /** The tokens up to the last item that the model made. */
-  tokensOfModel: number;
+/** The items of a prompt as they are stored, at one moment. */
+export interface PromptState {
+  prompt: Prompt;
+  /** What the model reads, without items that are still deferred. */
+  read: readonly ReadItem[];
+  /** How many of them were put in the place of an earlier part of the history. */
+  replaced: number;
+  /** Whether older items are missing, because the history was too large. */
+  isCut: boolean;
+  /**
+   * The items that were added to the history since, with the deferred ones; null if it was cut or read again since. Call it between two
+   * steps of the outbox.
+   */
+  addedSince(): ResponseItem[] | null;
 }
+
+/** A history that is too large is shrunk to this part of the largest prompt. */
+const SHRUNK_SHARE = 0.25;
 
 interface PromptHistoryDeps {
   /** Reads the entries after the cursor. */
@@ -28,7 +38,7 @@ interface PromptHistoryDeps {
 export class PromptHistory implements KeptPrompt {
   readonly #deps: PromptHistoryDeps;
   #kept: OrderedPrompt | null = null;
-  /** Whether the history is known to be larger than any prompt can be. */
+  /** Whether the history is known to be larger than any prompt can be. It is then read without images and huge outputs. */
   #isTooLarge = false;
   /** How many times entries were stored. Shows whether some were stored during a read. */
   #appends = 0;
@@ -47,6 +57,7 @@ export class PromptHistory implements KeptPrompt {
   /** Adds stored entries. */
   add(entries: readonly LogEntry[]): void {
     this.#appends++;
+    if (entries.some(({ kind }) => kind === 'compacted')) this.#isTooLarge = false;
     if (this.#kept !== null) for (const entry of entries) this.#kept.order.add(entry);
   }
 
@@ -63,33 +74,64 @@ export class PromptHistory implements KeptPrompt {
     this.#deps.budget.remove(this);
   }
 
-  /** The prompt of the whole history; null if it is larger than the budget allows. */
+  /**
+   * The prompt of the history. If that is larger than the budget allows, it is without images and huge outputs, except in the last turn's
+   * input, and if need be without its oldest items. Null if that input alone is too large.
+   */
   async prompt(): Promise<Prompt | null> {
-    const kept = this.#isTooLarge ? null : (this.#kept ?? (await this.#deps.budget.reading(() => this.#load())));
-    if (kept === null || kept.items.bytes > this.#deps.budget.promptBytesMax) {
-      this.drop();
-      this.#isTooLarge = true;
-      return null;
-    }
-    this.#deps.budget.used(this);
-    return kept.listed();
+    return (await this.#read())?.listed() ?? null;
   }
 
-  /** Reads the history. Reads on if entries were stored meanwhile, because they may or may not be in the last slice. */
-  async #load(): Promise<OrderedPrompt | null> {
+  /** The prompt with its items as they are stored; null as for `prompt`. */
+  async state(): Promise<PromptState | null> {
+    const kept = await this.#read();
+    if (kept === null) return null;
+    const { restarts } = kept;
+    const read = kept.read.slice();
+    const isSame = () => this.#kept === kept && kept.restarts === restarts;
+    return {
+      prompt: kept.listed(),
+      read,
+      replaced: kept.replaced,
+      isCut: kept.isCut,
+      addedSince: () => (isSame() ? [...kept.read.slice(read.length).map(({ item }) => item), ...kept.order.deferred] : null),
+    };
+  }
+
+  async #read(): Promise<OrderedPrompt | null> {
+    const { budget } = this.#deps;
+    const fits = (prompt: OrderedPrompt | null) => prompt !== null && prompt.items.bytes <= budget.promptBytesMax;
+    if (!fits(this.#kept)) this.drop();
+    let kept = this.#kept ?? (this.#isTooLarge ? null : await budget.reading(() => this.#load(null)));
+    if (kept === null) {
+      this.#isTooLarge = true;
+      kept = await budget.reading(() => this.#load(Math.floor(budget.promptBytesMax * SHRUNK_SHARE)));
+    }
+    if (kept === null) return null;
+    budget.used(this);
+    return kept;
+  }
+
+  /**
+   * Reads the history. Reads on if entries were stored meanwhile, because they may or may not be in the last slice. Null if it is larger
+   * than the budget allows, even shrunk to so many bytes.
+   */
+  async #load(shrunkBytes: number | null): Promise<OrderedPrompt | null> {
     const { read, outbox, budget } = this.#deps;
-    let loading = new OrderedPrompt();
+    let loading = new OrderedPrompt(shrunkBytes);
     let cuts = this.#cuts;
     for (let cursor: string | null = null; ; ) {
       const appends = this.#appends;
       const slice: ModelSlice = await read(cursor);
       if (cuts !== this.#cuts) {
-        [loading, cuts, cursor] = [new OrderedPrompt(), this.#cuts, null];
+        [loading, cuts, cursor] = [new OrderedPrompt(shrunkBytes), this.#cuts, null];
         continue;
       }
       cursor = slice.cursor;
       for (const entry of slice.entries) loading.order.add(entry);
-      if (loading.items.bytes > budget.promptBytesMax) return null;
+      // A shrunk prompt can be too large as long as a large input is the last.
+      const isTooLarge = loading.items.bytes > budget.promptBytesMax;
+      if (isTooLarge && (shrunkBytes === null || !slice.more)) return null;
       if (slice.more) continue;
       const isWhole = await outbox.between(() => {
         const isCurrent = this.#appends === appends && this.#cuts === cuts;
@@ -98,19 +140,5 @@ export class PromptHistory implements KeptPrompt {
       });
       if (isWhole) return loading;
     }
-  }
-}
-
-/** The items of a prompt, as entries bring them. */
-export class OrderedPrompt {
-  readonly items = new PromptItems();
-  readonly order = new ModelItems((item) => this.items.add(item));
-
-  /** The prompt so far, with the deferred items at its end. */
-  listed(): Prompt {
-    const { deferred } = this.order;
-    const all = deferred.length === 0 ? this.items : this.items.copy();
-    for (const item of deferred) all.add(item);
-    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel };
   }
 }

@@ -39,6 +39,12 @@ export class PromptItems {
     return this.#tokensOfModel;
   }
 
+  /** Adds items that stand for an earlier part of the history, which the model did not make as they are. Call it first. */
+  begin(items: readonly ResponseItem[]): void {
+    for (const item of items) this.add(item);
+    this.#tokensOfModel = 0;
+  }
+
   /** Adds the next item of the history. */
   add(item: ResponseItem): void {
     if (isNotForModels(item)) return;

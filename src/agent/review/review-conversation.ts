@@ -6,8 +6,8 @@ import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
 import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
 import { modelRequest } from '../prompt/model-request.ts';
+import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from '../prompt/prompt-budget.ts';
-import { OrderedPrompt } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { Conversation, Ending, PreparedRequest } from '../turn/conversation.ts';
@@ -43,7 +43,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   readonly showsMessages = false;
   readonly #deps: ReviewConversationDeps;
   readonly #options: ReviewConversationOptions;
-  readonly #prompt = new OrderedPrompt();
+  readonly #prompt = new OrderedPrompt(null);
   #answer = '';
 
   constructor(deps: ReviewConversationDeps, options: ReviewConversationOptions) {
@@ -68,11 +68,16 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return [];
   }
 
+  requestFailed(): boolean {
+    return false;
+  }
+
   async request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
     const { threadId, configuration, promptBudget } = this.#deps;
     const prompt = this.#prompt.listed();
     if (prompt.bytes > promptBudget.promptBytesMax) return promptTooLarge(promptBudget.promptBytesMax);
-    const error = checkWindow(prompt, { model: turn.settings.model, contextWindow: configuration.contextWindow, last: null });
+    const { model } = turn.settings;
+    const error = checkWindow(prompt, { model, contextWindow: configuration.contextWindow(model), last: null });
     if (error !== null) return error;
     const end = await promptBudget.requesting(this, turn.signal);
     const request = modelRequest(turn, { threadId, configuration, input: prompt.items, tools });

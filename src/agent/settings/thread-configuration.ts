@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { Model } from '../../model/model.ts';
 import type { CommandSettings } from '../../tools/command/command-settings.ts';
 import type { ShownReasoning } from '../items/shown-reasoning.ts';
@@ -25,6 +26,12 @@ export interface ThreadConfiguration {
   viewImage: boolean;
   shownReasoning: ShownReasoning;
   verbosity: string | null;
-  /** In tokens; null: unknown. */
-  contextWindow: number | null;
+  /** The context window of this model. */
+  contextWindow(model: string): ContextWindow;
+  /** Asks the provider for context windows. Never rejects, and takes a second at most. */
+  learnContextWindows(): Promise<void>;
+  /** The length of a prompt, in tokens, from which the thread is compacted; null: a part of the context window. */
+  compactionLimit: number | null;
+  /** The user's own prompt for summaries; null: the server's. */
+  compactPrompt: string | null;
 }

@@ -36,8 +36,8 @@ export class ActiveTurn implements TurnContext {
   /** The settings of its next model request. Changes of the thread's settings count from the next turn on. */
   settings: ThreadSettings;
   readonly outputSchema: JsonValue;
-  /** The kind that refuses to be steered; null: none. A review takes no other input either. */
-  readonly steerRefusal: NonSteerableTurnKind | null;
+  /** A review takes no other input either. A compaction only refuses to be steered, and only until it has ended. */
+  steerRefusal: NonSteerableTurnKind | null;
   /** Resolves when the turn's end has been announced. */
   readonly finished: Promise<void>;
   readonly markFinished: () => void;
@@ -60,7 +60,7 @@ export class ActiveTurn implements TurnContext {
     this.startedMs = options.startedMs;
     this.settings = options.settings;
     this.outputSchema = options.outputSchema;
-    this.steerRefusal = options.kind === 'review' ? 'review' : null;
+    this.steerRefusal = options.kind === 'review' || options.kind === 'compact' ? options.kind : null;
     let markFinished = () => {};
     this.finished = new Promise((resolve) => {
       markFinished = resolve;

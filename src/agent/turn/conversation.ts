@@ -23,6 +23,8 @@ export interface Conversation {
   beforeRequest(turn: ActiveTurn): Promise<readonly ResponseItem[]>;
   /** Builds the next request with these tools. Returns the error if it is too large. */
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
+  /** A request has failed for good. Returns whether the model is asked again. */
+  requestFailed(error: TurnError, turn: ActiveTurn): boolean;
   /** Takes what belongs to this conversation only out of entries that are about to be stored, and returns the rest. */
   withoutOwn(entries: LogEntry[]): LogEntry[];
   /** Whether clients see the model's messages. */
@@ -37,6 +39,7 @@ export function threadConversation({ parts, request }: { parts: TurnParts; reque
     tools: ({ signal }) => parts.tools(signal),
     beforeRequest: (turn) => parts.beforeRequest(turn),
     request,
+    requestFailed: (error, turn) => parts.requestFailed(error, turn),
     withoutOwn: (entries) => entries,
     showsMessages: true,
     result: () => null,

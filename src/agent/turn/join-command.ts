@@ -13,9 +13,10 @@ interface JoinCommandDeps {
 }
 
 /** Runs a user command in a turn of its own, and stores the message about it for the model. */
-export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<void> {
+export async function openWithCommand({ calls, outbox }: JoinCommandDeps, turn: ActiveTurn, command: UserCommand): Promise<null> {
   const report = await calls.runUserCommand(turn, command);
   await outbox.commit({ entries: modelEntries(turn.id, [report]) });
+  return null;
 }
 
 /**

@@ -54,10 +54,16 @@ async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<v
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
-/** Runs the opening, and asks the model only if input has arrived meanwhile. */
+/** Runs the opening, and asks the model only if input has arrived meanwhile. If the opening failed, the turn fails unless there is input. */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
-  await opening(run.turn);
-  return (await ended(run)) ?? converse(run);
+  const error = await opening(run.turn);
+  const ending = await ended(run);
+  if (error === null || ending?.status === 'interrupted') return ending ?? converse(run);
+  if (ending !== null) return { status: 'failed', error };
+  // The input that has arrived is answered, whatever became of the opening.
+  const { threadId } = run.deps;
+  await run.deps.outbox.announce([{ method: 'error', params: { error, willRetry: true, threadId, turnId: run.turn.id } }]);
+  return converse(run);
 }
 
 /** Returns how a turn with nothing left to do ends, or null if input has arrived. */
@@ -86,9 +92,9 @@ async function step(run: RunningTurn): Promise<Ending | null> {
   const tools = await conversation.tools(turn);
   if (turn.signal.aborted) return { status: 'interrupted' };
   const response = await askModel(run, tools);
-  if (response.ended === 'failed') return { status: 'failed', error: response.error };
+  if (response.ended === 'failed' && !conversation.requestFailed(response.error, turn)) return { status: 'failed', error: response.error };
   if (turn.signal.aborted) return { status: 'interrupted' };
-  if (response.ended === 'stopped') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
+  if (response.ended !== 'completed') await deps.outbox.commit({ dropped: run.response?.drop() ?? [] });
   else if (response.calls.length === 0) {
     const ending = await ended(run);
     if (ending !== null) return ending;

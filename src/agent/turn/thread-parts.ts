@@ -1,27 +1,35 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
+import type { Grants } from '../../policy/permissions/grants.ts';
+import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { ThreadPatch } from '../../store/thread-store.ts';
 import type { AgentDeps } from '../agent-deps.ts';
 import type { Outbox } from '../outbox.ts';
+import type { PromptHistory } from '../prompt/prompt-history.ts';
+import { mergedSteps } from '../step.ts';
 import type { ThreadState } from '../thread-state.ts';
+import type { TurnContext, TurnPartDeps } from './turn-part.ts';
 import { TurnParts } from './turn-parts.ts';
 
 interface ThreadPartsDeps {
   state: ThreadState;
   outbox: Outbox;
   agent: AgentDeps;
+  history: PromptHistory;
+  grants: Grants;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
-  history(): Promise<readonly ResponseItem[] | null>;
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, turnBegun, history }: ThreadPartsDeps): TurnParts {
-  const { clock, ids, log, processes, sandbox, home, env, partKinds, modelFor } = agent;
-  const deps = {
+export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
+  const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor } = agent;
+  const deps: TurnPartDeps = {
     threadId: state.id,
     clock,
     ids,
     outbox,
+    log,
+    history,
+    promptBudget,
     processes,
     sandbox,
     home,
@@ -29,12 +37,21 @@ export function threadParts({ state, outbox, agent, turnBegun, history }: Thread
     record: () => state.record,
     configuration: () => state.configuration,
     keep: (patch: ThreadPatch) => state.keep(patch),
+    granted: () => grants.permissions,
+    tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
+      mergedSteps([state.tokensStep(turn, usage, { isAside: false }), parts.tokensUsed(turn, usage)]),
+    promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
+    compacted: (turn: TurnContext) => parts.compacted(turn),
+    lastTurnError: async () => {
+      const { data } = await store.listTurns(state.id, { direction: 'desc', limit: 2, view: 'notLoaded' });
+      return data.find(({ status }) => status !== 'inProgress')?.error ?? null;
+    },
     turnBegun,
-    history,
     modelFor,
   };
-  return new TurnParts(
+  const parts: TurnParts = new TurnParts(
     partKinds.map((kind) => kind.create(deps)),
     { threadId: state.id, log },
   );
+  return parts;
 }

@@ -38,8 +38,8 @@ export interface TurnDeps {
   endGrants(): void;
 }
 
-/** Work of a turn before the model is asked. Rejects only with the store's error. */
-export type TurnOpening = (turn: ActiveTurn) => Promise<void>;
+/** Work of a turn before the model is asked. Returns the error that fails the turn; null: none. Rejects only with the store's error. */
+export type TurnOpening = (turn: ActiveTurn) => Promise<TurnError | null>;
 
 /** A running turn, with the facts that its end needs. */
 export interface RunningTurn {

@@ -1,10 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
+import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { Model } from '../../model/model.ts';
+import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
+import type { NonSteerableTurnKind, ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Processes } from '../../sandbox/processes/processes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import type { ThreadPatch, ThreadRecord, ThreadSettings } from '../../store/thread-store.ts';
@@ -12,20 +14,27 @@ import type { Action } from '../../tools/action.ts';
 import type { InterruptCause } from '../../tools/denial.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Outbox } from '../outbox.ts';
+import type { PromptBudget } from '../prompt/prompt-budget.ts';
+import type { PromptHistory } from '../prompt/prompt-history.ts';
 import type { ThreadConfiguration } from '../settings/thread-configuration.ts';
 import type { StepAddition } from '../step.ts';
 
-/** The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, or a review, which takes no input. */
-export type TurnKind = 'user' | 'shell' | 'goal' | 'review';
+/**
+ * The kind of a turn, by what began it: input of a client, a user command, the goal of the thread, a review, which takes no input, or a
+ * request to compact the thread.
+ */
+export type TurnKind = 'user' | 'shell' | 'goal' | 'review' | 'compact';
 
 /** A running turn, as its parts see it. */
 export interface TurnContext {
   readonly id: string;
   readonly kind: TurnKind;
   /** The settings of its next model request. */
-  readonly settings: ThreadSettings;
+  settings: ThreadSettings;
   /** Aborts when the turn is interrupted. */
   readonly signal: AbortSignal;
+  /** Why the turn takes no steering now: work of this kind runs in it. Null: it takes it. */
+  steerRefusal: NonSteerableTurnKind | null;
 }
 
 /** How a turn ended. */
@@ -44,6 +53,11 @@ export interface DueTurn {
   kind: TurnKind;
   /** The messages for the model that begin the turn. */
   tell: ResponseItem[];
+  /**
+   * Work before the model is asked; without it, the model is asked at once. Returns the error that fails the turn; null: none. Rejects only
+   * with the store's error.
+   */
+  readonly opening?: (turn: TurnContext) => Promise<TurnError | null>;
 }
 
 /** The result of a part, at once or later. An interrupt of the turn ends the wait. */
@@ -74,6 +88,10 @@ export interface TurnPart {
 
   /** Before each model request. `tell`: messages that the model reads with it. */
   beforeRequest?(turn: TurnContext): Awaitable<{ tell?: ResponseItem[] }>;
+  /** A model request has failed for good. `again`: the part has an answer to the failure, and the model is asked again. */
+  requestFailed?(error: TurnError, turn: TurnContext): { again?: boolean };
+  /** The model forgets what it has read so far. Returns what it must read again for this turn. */
+  compacted?(turn: TurnContext): ResponseItem[];
   /**
    * Before policy judges an action that earlier parts let pass. `refuse`: why the part refuses it, for the model. User commands
    * do not come here, nor does an action that asks for more while it is performed.
@@ -92,6 +110,9 @@ export interface TurnPartDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly outbox: Outbox;
+  readonly log: Log;
+  readonly history: PromptHistory;
+  readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
   /** Absolute: heddle's home. */
@@ -100,11 +121,19 @@ export interface TurnPartDeps {
   readonly env: Env;
   record(): ThreadRecord;
   configuration(): ThreadConfiguration;
-  /** The thread's history as its model reads it. Null: it is larger than a prompt can be. Rejects with the store's error. */
-  history(): Promise<readonly ResponseItem[] | null>;
   modelFor(provider: ProviderConfig): Promise<Model>;
   /** Changes the record in memory at once. The caller stores the change, through the outbox. */
   keep(patch: ThreadPatch): void;
+  /** The permissions that users have granted for the session. */
+  granted(): readonly GrantedPermissions[];
+  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
+  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
+  promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
+  /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
+  compacted(turn: TurnContext): ResponseItem[];
+  /** The error of the thread's last turn that has ended; null: there is none. Reads the store. */
+  lastTurnError(): Promise<TurnError | null>;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
 }

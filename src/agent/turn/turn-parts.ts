@@ -1,7 +1,7 @@
 import type { Log } from '../../base/log.ts';
 import { orAborted } from '../../base/or-aborted.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
+import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { Action } from '../../tools/action.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { mergedSteps, type StepAddition } from '../step.ts';
@@ -84,6 +84,19 @@ export class TurnParts {
       messages.push(...(told?.tell ?? []));
     }
     return messages;
+  }
+
+  /** Whether a part has an answer to the failure of a model request, so that the model is asked again. */
+  requestFailed(error: TurnError, turn: TurnContext): boolean {
+    const answers = this.#parts.map((part) =>
+      this.#attempt(() => part.requestFailed?.(error, turn) ?? {}, {}, 'a part failed to judge the failure of a model request'),
+    );
+    return answers.some(({ again }) => again === true);
+  }
+
+  /** What the model must read again in this turn, because it has forgotten what it read. */
+  compacted(turn: TurnContext): ResponseItem[] {
+    return this.#parts.flatMap((part) => this.#attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'));
   }
 
   /** The reason why a part refuses an action, for the model; null: none does. Never rejects. */

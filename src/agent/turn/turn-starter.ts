@@ -43,7 +43,7 @@ interface NewTurn {
   settings?: ThreadSettings;
   /** For a turn that a part wants; null: a client asked for it. */
   due?: DueTurn | null;
-  /** Work before the model is asked. */
+  /** Work before the model is asked, for a user command. */
   opening?: TurnOpening | null;
 }
 
@@ -93,7 +93,7 @@ export class TurnStarter {
     const step = parts.turnBegan(turn);
     const afterAnswer = () => {
       this.#announce(change.announcements);
-      this.#deps.run(turn, { opening, step });
+      this.#deps.run(turn, { opening: due?.opening ?? opening, step });
     };
     return { turn: turnView({ id: turnId, status: 'inProgress', startedAtMs: null }), afterAnswer };
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { isObject, parsedJson } from '../../base/json-value.ts';
+import { isObject, type JsonObject, parsedJson } from '../../base/json-value.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import { redact } from '../../secrets/redact.ts';
@@ -30,6 +30,33 @@ export type InstalledModels = string[] | { problem: string };
 
 /** Asks a provider which models it has, and leaves out embedding models. Never rejects. */
 export async function installedModels(provider: ProviderConfig, deps: ListingDeps): Promise<InstalledModels> {
+  const listing = await askListing(provider, deps);
+  if ('problem' in listing) return listing;
+  const { endpoint, body } = listing;
+  const ids = modelIds(body);
+  if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
+  const told = wholeFailure(endpoint, { body, model: 'NAME' });
+  return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
+}
+
+/** Asks a provider for the context windows of its models, in tokens, by their ids. Not every provider lists them. Never rejects. */
+export async function listedWindows(provider: ProviderConfig, deps: ListingDeps): Promise<ReadonlyMap<string, number>> {
+  const listing = await askListing(provider, deps);
+  const entries = 'problem' in listing ? null : listedModels(listing.body);
+  return new Map(
+    (entries ?? []).flatMap((entry): [string, number][] => {
+      const tokens = WINDOW_FIELDS.map((field) => entry[field]).find((value) => Number.isSafeInteger(value) && Number(value) > 0);
+      return tokens === undefined ? [] : [[entry.id, Number(tokens)]];
+    }),
+  );
+}
+
+/** The fields in which providers list context windows. */
+const WINDOW_FIELDS = ['context_length', 'max_model_len', 'context_window', 'max_context_length'] as const;
+
+type Listing = { endpoint: Endpoint; body: string } | { problem: string };
+
+async function askListing(provider: ProviderConfig, deps: ListingDeps): Promise<Listing> {
   const endpoint = resolveEndpoint(provider, 'models', deps);
   if ('message' in endpoint) return { problem: endpoint.message };
   const { url, headers } = endpoint;
@@ -51,15 +78,12 @@ export async function installedModels(provider: ProviderConfig, deps: ListingDep
   }
 }
 
-async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: number): Promise<InstalledModels> {
+async function readListing(endpoint: Endpoint, exchange: HttpExchange, now: number): Promise<Listing> {
   const head = await exchange.head();
   if ('broken' in head) return { problem: unansweredText(endpoint, head) };
   const body = await wholeBody(exchange);
   if (head.status !== SUCCESS) return { problem: httpFailure(endpoint, { ...head, body, model: 'NAME', now }).error.message };
-  const ids = modelIds(body);
-  if (ids !== null) return ids.map((id) => redact(id, endpoint.secrets));
-  const told = wholeFailure(endpoint, { body, model: 'NAME' });
-  return { problem: told?.error.message ?? `${endpoint.label} did not answer with a list of models. Check base_url of the provider.` };
+  return { endpoint, body };
 }
 
 function unansweredText(endpoint: Endpoint, why: Break): string {
@@ -79,11 +103,19 @@ async function wholeBody(exchange: HttpExchange): Promise<string> {
   return '';
 }
 
-/** The ids in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
+/** The ids of a listing, null if it has another form. */
 function modelIds(text: string): string[] | null {
+  const entries = listedModels(text);
+  if (entries === null) return null;
+  return [...new Set(entries.map(({ id }) => id))].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
+}
+
+/** The models in `{data: [{id}]}`, null if the body has another form. A server without models may send null as `data`. */
+function listedModels(text: string): (JsonObject & { id: string })[] | null {
   const listing = parsedJson(text);
   if (!isObject(listing) || listing.data === undefined) return null;
   const entries: unknown[] = Array.isArray(listing.data) ? listing.data : [];
-  const ids = entries.flatMap((entry) => (isObject(entry) && typeof entry.id === 'string' && entry.id !== '' ? [entry.id] : []));
-  return [...new Set(ids)].filter((id) => !EMBEDS.test(id)).slice(0, MODELS_MAX);
+  return entries.filter(
+    (entry): entry is JsonObject & { id: string } => isObject(entry) && typeof entry.id === 'string' && entry.id !== '',
+  );
 }

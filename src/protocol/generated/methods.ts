@@ -139,7 +139,7 @@ export const methods: Readonly<Record<string, MethodInfo>> = {
   'thread/backgroundTerminals/clean': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/backgroundTerminals/list': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/backgroundTerminals/terminate': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
-  'thread/compact/start': { served: false, stability: 'stable', params: 'object', experimentalFields: [] },
+  'thread/compact/start': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/decrement_elicitation': { served: true, stability: 'experimental', params: 'object', experimentalFields: [] },
   'thread/delete': { served: true, stability: 'stable', params: 'object', experimentalFields: [] },
   'thread/fork': { served: true, stability: 'stable', params: 'object', experimentalFields: [

@@ -1006,6 +1006,10 @@ export type ThreadSampleCancelResponse = Record<string, never>;
  */
 export type ThreadShellCommandResponse = Record<string, never>;
 export type ThreadBackgroundTerminalsCleanResponse = Record<string, never>;
+/**
+ * Sent before the compaction starts.
+ */
+export type ThreadCompactStartResponse = Record<string, never>;
 export type SortDirection = 'asc' | 'desc';
 export type ThreadSortKey = 'created_at' | 'updated_at' | 'recency_at' | 'section_position';
 export type ThreadListCwdFilter = string | string[];
@@ -3043,6 +3047,19 @@ export interface ThreadBackgroundTerminalsCleanParams {
   threadId: string;
 }
 /**
+ * Compacts a thread in a turn of its own, which begins at once, or after the running turn. The turn has a contextCompaction item. It cannot be steered; input of turn/start is answered in it after the compaction.
+ */
+export interface ThreadCompactStartParams {
+  threadId: string;
+}
+/**
+ * A thread was compacted. The contextCompaction item of the turn says the same.
+ */
+export interface ContextCompactedNotification {
+  threadId: string;
+  turnId: string;
+}
+/**
  * Reads a thread without loading it.
  */
 export interface ThreadReadParams {
@@ -3938,6 +3955,7 @@ export interface ClientRequests {
   'thread/backgroundTerminals/clean': { params: ThreadBackgroundTerminalsCleanParams; result: ThreadBackgroundTerminalsCleanResponse };
   'thread/backgroundTerminals/list': { params: ThreadBackgroundTerminalsListParams; result: ThreadBackgroundTerminalsListResponse };
   'thread/backgroundTerminals/terminate': { params: ThreadBackgroundTerminalsTerminateParams; result: ThreadBackgroundTerminalsTerminateResponse };
+  'thread/compact/start': { params: ThreadCompactStartParams; result: ThreadCompactStartResponse };
   'thread/decrement_elicitation': { params: ThreadDecrementElicitationParams; result: ThreadDecrementElicitationResponse };
   'thread/delete': { params: ThreadDeleteParams; result: ThreadDeleteResponse };
   'thread/fork': { params: ThreadForkParams; result: ThreadForkResponse };
@@ -4011,6 +4029,7 @@ export interface ServerNotifications {
   'serverRequest/resolved': ServerRequestResolvedNotification;
   'thread/archived': ThreadArchivedNotification;
   'thread/closed': ThreadClosedNotification;
+  'thread/compacted': ContextCompactedNotification;
   'thread/deleted': ThreadDeletedNotification;
   'thread/goal/cleared': ThreadGoalClearedNotification;
   'thread/goal/updated': ThreadGoalUpdatedNotification;

@@ -90,7 +90,7 @@ test('returns a loaded thread with its turns, then announces its token usage, an
   expect(server.client.messages.slice(before + 1)).toEqual([
     {
       method: 'thread/tokenUsage/updated',
-      params: { threadId: idOf(1), turnId: server.turns[1]?.id, tokenUsage: { total, last: USAGE, modelContextWindow: null } },
+      params: { threadId: idOf(1), turnId: server.turns[1]?.id, tokenUsage: { total, last: USAGE, modelContextWindow: 258_400 } },
     },
     { method: 'thread/goal/cleared', params: { threadId: idOf(1) } },
   ]);

@@ -273,6 +273,8 @@ function isIn(selection: Selection): (row: LogRow) => boolean {
       return ({ type }) => type === 'agentMessage';
     case 'turnMarks':
       return ({ kind }) => kind !== 'item';
+    case 'compactions':
+      return ({ kind }) => kind === 'compacted';
     default:
       return () => true;
   }

@@ -51,7 +51,8 @@ const SELECTIONS = {
   items: "kind = 'item'",
   userMessages: "kind = 'item' AND type = 'userMessage'",
   agentMessages: "kind = 'item' AND type = 'agentMessage'",
-  model: "kind IN ('model', 'deferredRead')",
+  model: "kind IN ('model', 'deferredRead', 'compacted')",
+  compactions: "kind = 'compacted'",
   lateItems: "kind = 'lateItem'",
 };
 export type Selection = keyof typeof SELECTIONS;
@@ -269,6 +270,7 @@ export class LogRows {
 /** For a kind that this version does not know, only checks that it is a string. */
 function isEntry(value: unknown): value is HistoryEntry {
   if (!isObject(value)) return false;
-  const { kind, item } = value;
+  const { kind, item, items } = value;
+  if (kind === 'compacted') return Array.isArray(items) && items.every(isObject);
   return kind === 'item' || kind === 'lateItem' || kind === 'model' ? isObject(item) : typeof kind === 'string';
 }

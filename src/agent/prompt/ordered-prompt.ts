@@ -1,0 +1,85 @@
+import type { ResponseItem } from '../../protocol/generated/types.ts';
+import { ModelItems, type ReadItem } from '../../store/model-items.ts';
+import { itemSize } from './item-size.ts';
+import { PromptItems } from './prompt-items.ts';
+import { withoutBulk } from './without-bulk.ts';
+
+/** A prompt, and its approximate size. */
+export interface Prompt {
+  items: ResponseItem[];
+  bytes: number;
+  tokens: number;
+  /** The tokens up to the last item that the model made. */
+  tokensOfModel: number;
+  /** Whether the history was too large, and is here without its images and huge outputs. */
+  isShrunk: boolean;
+}
+
+/** The items of a prompt, as entries bring them. */
+export class OrderedPrompt {
+  /** The items as they are stored. */
+  read: ReadItem[] = [];
+  /** How many of them stand for an earlier part of the history. */
+  replaced = 0;
+  /** How many times the items were replaced. */
+  restarts = 0;
+  /** Whether older items are missing, because they were too large. */
+  isCut = false;
+  items = new PromptItems();
+  readonly order = new ModelItems({ take: (read) => this.#take(read), restart: (items) => this.#restart(items) });
+  readonly #shrunkBytes: number | null;
+  #shrinkAt: number;
+
+  /** With `shrunkBytes`, the items are shrunk to about so many bytes whenever they take twice as many. Null: they stay as they are. */
+  constructor(shrunkBytes: number | null) {
+    this.#shrunkBytes = shrunkBytes;
+    this.#shrinkAt = shrunkBytes === null ? Number.POSITIVE_INFINITY : 2 * shrunkBytes;
+  }
+
+  /** The prompt so far, with the deferred items at its end. */
+  listed(): Prompt {
+    const { deferred } = this.order;
+    const all = deferred.length === 0 ? this.items : this.items.copy();
+    for (const item of deferred) all.add(item);
+    const isShrunk = this.#shrunkBytes !== null;
+    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk };
+  }
+
+  #take(read: ReadItem): void {
+    const isNewTurn = read.turnId !== this.read.at(-1)?.turnId;
+    this.read.push(read);
+    this.items.add(read.item);
+    if (this.#shrunkBytes === null) return;
+    if (isNewTurn) this.#shrinkAt = 2 * this.#shrunkBytes;
+    if (this.items.bytes > this.#shrinkAt) this.#shrink(this.#shrunkBytes);
+  }
+
+  #restart(items: readonly ResponseItem[]): void {
+    this.restarts++;
+    this.isCut = false;
+    this.read = items.map((item) => ({ item, turnId: null }));
+    this.replaced = items.length;
+    this.items = new PromptItems();
+    this.items.begin(items);
+  }
+
+  /** Takes images and huge outputs away, and the oldest items if that is not enough. The input of the last turn stays as it is. */
+  #shrink(bytesMax: number): void {
+    const lastTurnId = this.read.at(-1)?.turnId ?? null;
+    const shrunk: ReadItem[] = [];
+    let bytes = 0;
+    for (const { item, turnId } of this.read.toReversed()) {
+      const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
+      const kept = isInput ? item : withoutBulk(item);
+      if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
+      this.isCut ||= bytes > bytesMax;
+      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, turnId });
+    }
+    this.restarts++;
+    this.read = shrunk.reverse();
+    this.replaced = 0;
+    this.items = new PromptItems();
+    for (const { item } of this.read) this.items.add(item);
+    this.#shrinkAt = Math.max(this.#shrinkAt, 2 * this.items.bytes);
+  }
+}

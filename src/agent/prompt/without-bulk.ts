@@ -1,0 +1,47 @@
+import { cutText } from '../../base/text/cut-text.ts';
+import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
+
+/** The most characters that a call, or the output of one, keeps. */
+const PART_CHARS_MAX = 8_000;
+const IMAGE_NOTE = '[An image was here.]';
+const AUDIO_NOTE = '[A recording was here.]';
+
+/** Returns an item without images, recordings and huge texts; null if nothing is left that is of use later, as of reasoning. */
+export function withoutBulk(item: ResponseItem): ResponseItem | null {
+  switch (item.type) {
+    case 'message':
+      return { ...item, content: item.content.map(textOf) };
+    case 'function_call':
+      return item.arguments.length <= PART_CHARS_MAX ? item : { ...item, arguments: JSON.stringify({ cut: cutMiddle(item.arguments) }) };
+    case 'custom_tool_call':
+      return { ...item, input: cutMiddle(item.input) };
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { ...item, output: cutMiddle(outputText(item.output)) };
+    case 'local_shell_call':
+      return item;
+    default:
+      return null;
+  }
+}
+
+/** The text of a tool's output, with a note in the place of each image. */
+export function outputText(output: Extract<ResponseItem, { type: 'function_call_output' }>['output']): string {
+  if (typeof output === 'string') return output;
+  if (!Array.isArray(output)) return outputText(output.body);
+  return output.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : IMAGE_NOTE)).join('\n');
+}
+
+/** Cuts the middle out of a text that is longer than `charsMax`. */
+export function cutMiddle(text: string, charsMax = PART_CHARS_MAX): string {
+  if (text.length <= charsMax) return text;
+  const half = Math.floor(charsMax / 2);
+  const end = text.slice(text.length - half).replace(/^[\uDC00-\uDFFF]/, '');
+  return `${cutText(text, half)}\n[… ${text.length - 2 * half} characters were cut …]\n${end}`;
+}
+
+function textOf(part: ContentItem): ContentItem {
+  if (part.type === 'input_image') return { type: 'input_text', text: IMAGE_NOTE };
+  if (part.type === 'input_audio') return { type: 'input_text', text: AUDIO_NOTE };
+  return part;
+}

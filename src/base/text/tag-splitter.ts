@@ -1,0 +1,59 @@
+/** A piece of a text: outside of the tags, or between an opening and a closing one. */
+export interface TagSpan {
+  isInside: boolean;
+  text: string;
+}
+
+interface Tags {
+  open: string;
+  close: string;
+}
+
+/** Splits a text that comes in pieces at its tags, which may be split between pieces. Text without tags is all outside. */
+export class TagSplitter {
+  readonly #tags: Tags;
+  #rest = '';
+  #isInside = false;
+
+  constructor(tags: Tags) {
+    this.#tags = tags;
+  }
+
+  push(piece: string): TagSpan[] {
+    this.#rest += piece;
+    const spans: TagSpan[] = [];
+    for (;;) {
+      const tag = this.#isInside ? this.#tags.close : this.#tags.open;
+      const at = this.#rest.indexOf(tag);
+      if (at === -1) {
+        const keep = longestTagStart(this.#rest, tag);
+        this.#emit(spans, this.#rest.slice(0, this.#rest.length - keep));
+        this.#rest = this.#rest.slice(this.#rest.length - keep);
+        return spans;
+      }
+      this.#emit(spans, this.#rest.slice(0, at));
+      this.#rest = this.#rest.slice(at + tag.length);
+      this.#isInside = !this.#isInside;
+    }
+  }
+
+  /** Ends the text. Returns what was held back because it could have been the start of a tag. */
+  end(): TagSpan[] {
+    const spans: TagSpan[] = [];
+    this.#emit(spans, this.#rest);
+    this.#rest = '';
+    return spans;
+  }
+
+  #emit(spans: TagSpan[], text: string): void {
+    if (text !== '') spans.push({ isInside: this.#isInside, text });
+  }
+}
+
+/** The length of the longest suffix of `text` that is a prefix of `tag`. */
+function longestTagStart(text: string, tag: string): number {
+  for (let length = Math.min(text.length, tag.length - 1); length > 0; length--) {
+    if (tag.startsWith(text.slice(-length))) return length;
+  }
+  return 0;
+}

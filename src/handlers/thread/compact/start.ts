@@ -1,0 +1,17 @@
+import { Compaction } from '../../../agent/compaction/compaction.ts';
+import { type MethodTable, perThread } from '../../method.ts';
+import type { ThreadDeps } from '../../thread-deps.ts';
+
+export function compactMethods({ threads }: ThreadDeps) {
+  return {
+    'thread/compact/start': {
+      queue: perThread,
+      async handle({ threadId }, { after }) {
+        const thread = threads.require(threadId);
+        thread.part(Compaction).request();
+        after(await thread.beginRequestedTurn());
+        return {};
+      },
+    },
+  } satisfies Partial<MethodTable>;
+}

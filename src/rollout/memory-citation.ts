@@ -1,0 +1,42 @@
+import { TagSplitter } from '../base/text/tag-splitter.ts';
+import type { MemoryCitation } from '../protocol/generated/types.ts';
+
+/** A line of a citation: `path:first-last|note=[text]`. */
+const ENTRY = /^(.+):(\d+)-(\d+)\|note=\[(.*)\]$/;
+const LINE_MAX = 2 ** 32 - 1;
+
+/** Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. */
+export function citationSplitter(): TagSplitter {
+  return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>' });
+}
+
+/** A whole message without its citations, and what they cite; null: nothing. Lines that are no entries are left out. */
+export function memoryCitation(message: string): { text: string; citation: MemoryCitation | null } {
+  const splitter = citationSplitter();
+  const spans = [...splitter.push(message), ...splitter.end()];
+  const joined = (isInside: boolean) =>
+    spans
+      .filter((span) => span.isInside === isInside)
+      .map((span) => span.text)
+      .join('');
+  const cited = joined(true);
+  const entries = linesIn(cited, ['citation_entries']).flatMap(readEntry);
+  const threadIds = [...new Set(linesIn(cited, ['rollout_ids', 'thread_ids']))];
+  return { text: joined(false), citation: entries.length + threadIds.length === 0 ? null : { entries, threadIds } };
+}
+
+/** The lines between tags of these names that are not blank. */
+function linesIn(text: string, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const splitter = new TagSplitter({ open: `<${name}>`, close: `</${name}>` });
+    const closed = text.slice(0, text.lastIndexOf(`</${name}>`) + `</${name}>`.length);
+    const lines = splitter.push(closed).flatMap((span) => (span.isInside ? span.text.split('\n') : []));
+    return lines.map((line) => line.trim()).filter((line) => line !== '');
+  });
+}
+
+function readEntry(line: string): MemoryCitation['entries'] {
+  const [, path = '', first, last, note = ''] = ENTRY.exec(line) ?? [];
+  const [lineStart, lineEnd] = [Number(first), Number(last)];
+  return lineStart <= LINE_MAX && lineEnd <= LINE_MAX ? [{ path, lineStart, lineEnd, note }] : [];
+}

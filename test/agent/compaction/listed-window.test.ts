@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { completed, created, message, ProviderServer, refusing, streaming } from '../../model/provider-server.ts';
+import { idOf } from '../../support/counting-ids.ts';
+import { startServer } from '../../support/test-server.ts';
+
+const usage = { input_tokens: 9_500, input_tokens_details: null, output_tokens: 5, output_tokens_details: null, total_tokens: 9_505 };
+const long = streaming(created, ...message('an answer'), { ...completed, response: { id: 'resp_1', usage } });
+
+test.each([
+  ['lists it', refusing(200, { data: [{ id: 'm', context_length: 10_000 }] }), 10_000],
+  ['has no list', refusing(404), 258_400],
+  ['lists nonsense', refusing(200, { data: [{ id: 'm', context_length: 'many' }, null, 5] }), 258_400],
+])('the context window of an unknown model is asked for once the thread has grown, from a provider that %s', async (_how, list, window) => {
+  const provider = await ProviderServer.start((res, req, body) => (req.method === 'GET' ? list : long)(res, req, body));
+  const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nrequest_max_retries = 0\nstream_max_retries = 0\n`;
+  const server = await startServer({ config, model: null });
+  await server.client.request('thread/start', {});
+  for (const question of ['one', 'two', 'three']) await server.client.turn(idOf(1), question);
+  expect(provider.requests.filter(({ url }) => url.includes('models'))).toHaveLength(1);
+  const windows = server.client.notifications('thread/tokenUsage/updated').map(({ tokenUsage }) => tokenUsage.modelContextWindow);
+  expect(windows[0]).toBe(258_400);
+  expect(windows.at(-1)).toBe(window);
+  // 9,500 tokens are more than nine tenths of the listed window.
+  const compactions = server.client.notifications('thread/compacted').length;
+  expect(compactions).toBe(window === 10_000 ? 2 : 0);
+  await provider[Symbol.asyncDispose]();
+});

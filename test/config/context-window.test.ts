@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { contextWindow } from '../../src/config/providers/context-window.ts';
+
+const sources = { configured: null, isLocal: false, listed: new Map([['listed', 64_000]]) };
+
+test.each([
+  ['gpt-5.1-codex', 272_000],
+  ['openai/gpt-4.1-mini', 1_047_576],
+  ['gpt-4o', 128_000],
+  ['o3', 200_000],
+  ['anthropic/claude-sonnet-4', 200_000],
+  ['google/gemini-2.5-pro', 1_048_576],
+  ['Qwen/Qwen3-Coder-480B-A35B-Instruct', 262_144],
+  ['gpt-oss-120b', 131_072],
+])('the context window of %s is known', (model, tokens) => {
+  expect(contextWindow(model, sources)).toEqual({ tokens, isKnown: true });
+});
+
+test('the configured context window counts before a known one; of other models it is a guess', () => {
+  expect(contextWindow('gpt-5', { ...sources, configured: 1_000 })).toEqual({ tokens: 1_000, isKnown: true });
+  expect(contextWindow('listed', sources)).toEqual({ tokens: 64_000, isKnown: true });
+  expect(contextWindow('no-such-model', sources)).toEqual({ tokens: 258_400, isKnown: false });
+});
+
+test("a program on the user's machine may run a known model with a shorter context", () => {
+  expect(contextWindow('gpt-oss-120b', { ...sources, isLocal: true }).isKnown).toBe(false);
+});
