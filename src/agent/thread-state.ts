@@ -77,7 +77,7 @@ export class ThreadState {
     return this.#usageStep(turn.id, counted, isAside ? this.settings.model : turn.settings.model);
   }
 
-  /** Notes at once how long the thread's prompt has become by other means than a response. Returns the step that stores and announces it. */
+  /** Notes at once how long the thread's prompt has become without a response. Returns the step that stores and announces it. */
   promptStep(turn: TurnContext, totalTokens: number): UsageStep {
     const counted = { total: this.record.tokenUsage?.usage.total ?? NO_USAGE, last: { ...NO_USAGE, totalTokens } };
     return this.#usageStep(turn.id, counted, turn.settings.model);

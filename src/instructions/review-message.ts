@@ -1,12 +1,20 @@
 import type { ResponseItem } from '../protocol/generated/types.ts';
 import { contextMessage, escapeTags } from './context-message.ts';
 
+const OPEN = '<review>';
+
 /** Tells the model of a thread how a review of its user ended. `hint` names the target of the review. */
 export function reviewMessage(hint: string, ended: { report: string } | 'interrupted' | 'failed'): ResponseItem {
   const begin = `The user started a review of: ${escapeTags(hint)}.`;
   if (typeof ended === 'string')
-    return contextMessage('user', [`<review>\n${begin} It has no result, because it ${WHY[ended]}.\n</review>`]);
-  return contextMessage('user', [`<review>\n${begin} The reviewer reported:\n\n${escapeTags(ended.report)}\n</review>`]);
+    return contextMessage('user', [`${OPEN}\n${begin} It has no result, because it ${WHY[ended]}.\n</review>`]);
+  return contextMessage('user', [`${OPEN}\n${begin} The reviewer reported:\n\n${escapeTags(ended.report)}\n</review>`]);
+}
+
+/** Whether this is such a message. */
+export function isReviewMessage(item: ResponseItem): boolean {
+  const [part] = item.type === 'message' && item.role === 'user' ? item.content : [];
+  return part !== undefined && 'text' in part && part.text.startsWith(OPEN);
 }
 
 const WHY = { interrupted: 'was interrupted', failed: 'failed' };

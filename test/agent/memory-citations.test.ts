@@ -49,6 +49,18 @@ test('in plan mode, citations are neither in the message nor in the plan', async
   });
 });
 
+test('in plan mode, a citation does not hide the tag of a plan that follows it on its line', async () => {
+  const server = await startServer();
+  await server.client.request('thread/start', {});
+  const said = `Look:\n${block('a:1-2|note=[x]', 't1')}<proposed_plan>\n1. Act\n</proposed_plan>`;
+  server.model.push(response(message(said, { deltas: said.match(/[\s\S]{1,5}/g) ?? [] })));
+  const settings = { model: 'test-model', reasoning_effort: null, developer_instructions: null };
+  await server.client.turn(idOf(1), 'plan', { collaborationMode: { mode: 'plan', settings } });
+  const items = server.client.notifications('item/completed').map(({ item }) => item);
+  expect(items.find(({ type }) => type === 'plan')).toMatchObject({ text: '1. Act\n' });
+  expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({ text: 'Look:\n', memoryCitation: { threadIds: ['t1'] } });
+});
+
 const one = { path: 'a', lineStart: 1, lineEnd: 2, note: 'x' };
 
 test.each([

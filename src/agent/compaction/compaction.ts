@@ -1,4 +1,5 @@
 import { orAborted } from '../../base/or-aborted.ts';
+import { isReviewMessage } from '../../instructions/review-message.ts';
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
@@ -139,10 +140,14 @@ export class Compaction implements TurnPart {
     await orAborted(configuration.learnContextWindows(), signal);
   }
 
-  /** Whether the turn before this one, which another process may have run, failed because its prompt was too long. */
+  /**
+   * Whether the turn before this one, which another process may have run, failed because its prompt was too long. The prompt of a review is
+   * not the thread's.
+   */
   async #wasExceeded(turn: TurnContext): Promise<boolean> {
     const state = await this.#deps.history.state();
-    if (!state?.read.some(({ turnId }) => turnId !== turn.id)) return false;
+    const before = state?.read.findLast(({ turnId }) => turnId !== turn.id);
+    if (before === undefined || isReviewMessage(before.item)) return false;
     return (await this.#deps.lastTurnError())?.codexErrorInfo === 'contextWindowExceeded';
   }
 

@@ -1,3 +1,4 @@
+import { isReviewMessage } from '../../instructions/review-message.ts';
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
 import { isUserMessage } from '../../rollout/history-entries.ts';
@@ -25,5 +26,5 @@ function isInput(read: ReadItem | undefined, turnId: string): boolean {
 /** Whether an item is a part of the conversation, or stands for one. Other items are context, which the model is told again. */
 export function isConversation(item: ResponseItem): boolean {
   if (item.type !== 'message' || item.role === 'assistant' || isUserMessage(item)) return true;
-  return item.role === 'user' && /^<(conversation_|review>)/.test(messageText(item));
+  return isReviewMessage(item) || (item.role === 'user' && messageText(item).startsWith('<conversation_'));
 }

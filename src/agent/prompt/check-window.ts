@@ -25,8 +25,8 @@ export function promptTooLarge(bytesMax: number): TurnError {
 }
 
 /**
- * The approximate length of the next request. The last usage counts what the model had read and written by its last item, with the instructions and tools. Only what came
- * after that is estimated.
+ * The approximate length of the next request. The last usage counts what the model had read and written by its last item, with the
+ * instructions and tools. Only what came after that is estimated.
  */
 export function estimatedTokens({ tokens, tokensOfModel }: Prompt, last: TokenUsageBreakdown | null): number {
   if (last === null || tokensOfModel === 0) return tokens;

@@ -92,9 +92,9 @@ export class ActiveTurn implements TurnContext {
   }
 
   /**
-   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the current response, which would otherwise be
-   * stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits for its
-   * end.
+   * Reserves the turn for more input; null if the turn is closed to input or takes none. Stops the current response, which would
+   * otherwise be stored after input that the model had not read. With `isDeferred`, the response continues, because the input waits
+   * for its end.
    */
   reserveInput({ isDeferred = false } = {}): InputReservation | null {
     if (this.#closed || this.kind === 'review') return null;

@@ -54,7 +54,7 @@ async function begin({ deps, turn }: RunningTurn, step: StepAddition): Promise<v
   await deps.outbox.commit(mergedSteps([{ announce }, step]));
 }
 
-/** Runs the opening, and asks the model only if input has arrived meanwhile. If the opening failed, the turn fails unless there is input. */
+/** Runs the opening, and asks the model only if input has arrived meanwhile. Without input, the turn fails if the opening failed. */
 async function openWith(run: RunningTurn, opening: TurnOpening): Promise<Ending> {
   const error = await opening(run.turn);
   const ending = await ended(run);
