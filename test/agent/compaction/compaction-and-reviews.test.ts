@@ -20,20 +20,23 @@ async function review({ client }: TestServer) {
   return client.turnCompleted(turn.id);
 }
 
-test.each([false, true])('a review that is too long for the model fails, and its thread is not compacted (restart: %s)', async (restarts) => {
-  let server = await oneTurn();
-  server.model.push([failed('too long', 'contextWindowExceeded')]);
-  expect(await review(server)).toMatchObject({ status: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
-  expect(server.model.requests).toHaveLength(3);
-  if (restarts) {
-    server = await server.restart();
-    await server.client.request('thread/resume', { threadId });
-  }
-  server.model.push(response(message('second')));
-  expect(await server.client.turn(threadId, 'two')).toMatchObject(completed);
-  expect(server.model.requests).toHaveLength(4);
-  expect(JSON.stringify(server.model.request(4).input)).toContain('"first"');
-});
+test.each([false, true])(
+  'a review that is too long for the model fails, and its thread is not compacted (restart: %s)',
+  async (restarts) => {
+    let server = await oneTurn();
+    server.model.push([failed('too long', 'contextWindowExceeded')]);
+    expect(await review(server)).toMatchObject({ status: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
+    expect(server.model.requests).toHaveLength(3);
+    if (restarts) {
+      server = await server.restart();
+      await server.client.request('thread/resume', { threadId });
+    }
+    server.model.push(response(message('second')));
+    expect(await server.client.turn(threadId, 'two')).toMatchObject(completed);
+    expect(server.model.requests).toHaveLength(4);
+    expect(JSON.stringify(server.model.request(4).input)).toContain('"first"');
+  },
+);
 
 test('the report of a review is summarized, and does not come back as a message of the user', async () => {
   const server = await oneTurn();
