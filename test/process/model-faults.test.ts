@@ -108,8 +108,13 @@ async function expectGoesOn(heddle: HeddleProcess, threadId: string, failed: Tur
   ]);
 }
 
-async function startWith(port: number, settings: Record<string, number> = {}): Promise<{ heddle: HeddleProcess; threadId: string }> {
-  const toml = providerToml(port, { stream_idle_timeout_ms: IDLE_MS, ...settings });
+/** `top`: further lines of the configuration, before its tables. */
+async function startWith(
+  port: number,
+  settings: Record<string, number> = {},
+  top = '',
+): Promise<{ heddle: HeddleProcess; threadId: string }> {
+  const toml = top + providerToml(port, { stream_idle_timeout_ms: IDLE_MS, ...settings });
   const heddle = await startHeddle(place({ 'config.toml': toml }));
   const { thread } = await heddle.request('thread/start', {});
   return { heddle, threadId: thread.id };
@@ -171,7 +176,8 @@ describe('a provider that goes wrong fails the turn once, and the next one works
   });
 
   test('it never reads the request', async () => {
-    const { heddle } = await startWith(await faulty((socket) => socket.pause()));
+    // The window is so large that the history is sent as it is.
+    const { heddle } = await startWith(await faulty((socket) => socket.pause()), {}, 'model_context_window = 1000000000\n');
     const history = Array.from({ length: 15 }, () => ({
       type: 'message' as const,
       role: 'user',
