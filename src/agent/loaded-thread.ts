@@ -3,14 +3,14 @@ import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ReviewTarget, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
 import { noActiveTurnToInterrupt, noActiveTurnToSteer, turnMismatch, turnNotSteerable } from '../protocol/rpc-error.ts';
-import type { LogEntry, ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
+import type { ThreadPatch, ThreadRecord, ThreadSettings, ThreadWriter } from '../store/thread-store.ts';
 import type { UserCommand } from '../tools/command/user-command.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import type { AsideAnswer } from './aside/ask-aside.ts';
 import { type SampleRequest, sampleThread } from './aside/sample-thread.ts';
 import type { ClientQuestions } from './calls/client-questions.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, type Unstored } from './outbox.ts';
 import { checkInput } from './prompt/check-input.ts';
 import { PromptHistory } from './prompt/prompt-history.ts';
 import { beginReview } from './review/begin-review.ts';
@@ -119,9 +119,9 @@ export class LoadedThread {
     return this.turn !== null || this.#beginnings.isBeginning;
   }
 
-  /** Entries that were announced but could not be stored yet, such as ends of turns. */
-  get owed(): readonly LogEntry[] {
-    return this.#outbox.owed;
+  /** State that clients have seen and that is not in the store: unfinished items, and ends of turns that could not be stored. */
+  get unstored(): Unstored {
+    return this.#outbox;
   }
 
   /** Changes fields of the record, and announces the change. */

@@ -4,6 +4,7 @@ import { jsonWeight } from '../base/json-pieces.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { LogEntry, StoredItem, ThreadPatch, ThreadWriter } from '../store/thread-store.ts';
+import { UnfinishedItems } from './items/unfinished-items.ts';
 import type { Step, StepSequence } from './step.ts';
 
 /** To store entries that are longer, in characters, takes some milliseconds. Other work runs before and after it. */
@@ -29,12 +30,18 @@ interface WaitingStep {
 
 type Waiting = WaitingStep | { work(): Promise<void> };
 
+/** The part of an outbox that shows what clients have seen and the store does not have. */
+export type Unstored = Pick<Outbox, 'owed' | 'unfinished' | 'finishedSteps' | 'between'>;
+
 /**
  * The only way to store and announce something about a thread. Takes one step after another, and stores each before it announces
  * it, so an item that a client has seen completed is on disk. Steps that are made in the same moment, or while the store is busy,
  * are one write of the store.
  */
 export class Outbox {
+  readonly unfinished = new UnfinishedItems((itemId) => this.#waitingDeltas(itemId));
+  /** Grows with each step that is stored and announced. */
+  finishedSteps = 0;
   readonly #writer: ThreadWriter;
   readonly #announce: (announcement: Announcement) => void;
   readonly #onAppended: (entries: readonly LogEntry[]) => void;
@@ -193,6 +200,11 @@ export class Outbox {
     });
   }
 
+  #waitingDeltas(itemId: string): Announcement[] {
+    const deltas = [...this.#storing, ...this.#waiting].flatMap((waiting) => ('step' in waiting ? waiting.deltas : []));
+    return deltas.filter(({ params }) => 'itemId' in params && params.itemId === itemId);
+  }
+
   #owe({ entries = [], patch }: Step): void {
     this.#owed.push(...entries);
     if (patch !== undefined) this.#owedPatch = { ...this.#owedPatch, ...patch };
@@ -296,6 +308,7 @@ export class Outbox {
   }
 
   #finish({ step, deltas, deltaWeight, done }: WaitingStep): void {
+    this.finishedSteps++;
     this.#deltas -= deltaWeight;
     for (const announcement of [...(step.announce ?? []), ...deltas]) this.#announce(announcement);
     done();

@@ -39,16 +39,18 @@ export function threadView(record: ThreadRecord, status: ThreadStatus, turns: Tu
 }
 
 /**
- * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, and the
- * ends of turns and items that could not be stored yet.
+ * Stored turns as clients see them. For a loaded thread, they include state that is not in the store: which turn runs, unfinished
+ * items as clients have seen them, and the ends of turns and items that could not be stored yet.
  */
 export function storedTurnViews(turns: readonly StoredTurn[], loaded: LoadedThread | null): Turn[] {
-  return turns.map((turn) => turnView({ ...turn, ...owedEnd(turn, loaded) }));
+  if (loaded === null) return turns.map(turnView);
+  const { unfinished } = loaded.unstored;
+  return turns.map((turn) => turnView({ ...turn, items: unfinished.allAsSeen(turn.items), ...owedEnd(turn, loaded) }));
 }
 
-function owedEnd(turn: StoredTurn, loaded: LoadedThread | null): Partial<StoredTurn> {
-  if (loaded === null || loaded.owed.length === 0 || turn.status !== 'inProgress' || loaded.turn?.id === turn.id) return {};
-  const owed = loaded.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
+function owedEnd(turn: StoredTurn, { turn: running, unstored }: LoadedThread): Partial<StoredTurn> {
+  if (unstored.owed.length === 0 || turn.status !== 'inProgress' || running?.id === turn.id) return {};
+  const owed = unstored.owed.filter((entry) => 'turnId' in entry && entry.turnId === turn.id);
   const end = owed.find((entry): entry is Extract<LogEntry, { kind: 'turnEnded' }> => entry.kind === 'turnEnded');
   if (end === undefined) return {};
   const ended = new Map(owed.flatMap((entry) => (entry.kind === 'item' || entry.kind === 'lateItem' ? [[entry.item.id, entry.item]] : [])));

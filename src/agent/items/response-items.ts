@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { TagSpan } from '../../base/text/tag-splitter.ts';
 import type { ModelEvent } from '../../model/model.ts';
-import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem } from '../../protocol/generated/types.ts';
 import { beginItem, completeItem, messageText } from '../../rollout/begin-item.ts';
 import { citationSplitter, memoryCitation } from '../../rollout/memory-citation.ts';
@@ -12,7 +11,7 @@ import { growReasoning, type ReasoningEvent } from './grow-reasoning.ts';
 import { type PlanSpan, PlanSplitter, splitPlan } from './plan-splitter.ts';
 import { SAVE_INTERVAL_MS } from './save-interval-ms.ts';
 import type { ShownReasoning } from './shown-reasoning.ts';
-import type { ShownPart, StreamedItem } from './streamed-item.ts';
+import type { CompletingStep, ShownPart, StreamedItem } from './streamed-item.ts';
 
 /** How many parts of one reasoning item are shown while they stream. Further parts show when the item completes. */
 const REASONING_PARTS_MAX = 1000;
@@ -35,13 +34,6 @@ interface ResponseItemsOptions {
   showsMessages: boolean;
   /** Called for each completed agent message. */
   onMessage: (item: ThreadItem) => void;
-}
-
-/** A step that completes items. */
-interface CompletingStep {
-  entries: LogEntry[];
-  announce: Announcement[];
-  items: StreamedItem[];
 }
 
 type ItemEvent = Exclude<ModelEvent, { type: 'started' | 'callDelta' | 'retrying' | 'completed' | 'failed' }>;
@@ -90,16 +82,21 @@ export class ResponseItems {
   drop(): StoredItem[] {
     const open = this.#announced().map((item) => this.#stored(item));
     this.#shownBefore = this.#shownPart() ?? this.#shownBefore;
+    this.end();
     this.#open.clear();
     this.#plan = null;
-    this.stopSaving();
     return open;
   }
 
-  /** Call it when the response has ended. */
-  stopSaving(): void {
+  /** Call it when the response has ended. Items that the model has not completed stay as they are stored. */
+  end(): void {
+    for (const { item } of this.#announced()) this.#options.outbox.unfinished.end(item.id);
     this.#timer?.clear();
     this.#timer = null;
+  }
+
+  #isUnfinished(open: StreamedItem): boolean {
+    return this.#completing.has(open) || this.#announced().includes(open);
   }
 
   #shownPart(): ShownPart | null {
@@ -151,7 +148,10 @@ export class ResponseItems {
       },
       sequence,
     );
-    begun.catch(() => {});
+    const shown = () => {
+      if (this.#isUnfinished(open)) outbox.unfinished.begin(item.id, () => this.#stored(open));
+    };
+    begun.then(shown, () => {});
   }
 
   #text(sourceId: string, delta: string): void {
@@ -193,6 +193,7 @@ export class ResponseItems {
     open.item.id = shown.id;
     open.startedAtMs = shown.startedAtMs;
     open.announced = true;
+    this.#options.outbox.unfinished.begin(shown.id, () => this.#stored(open));
     return shown.text;
   }
 
@@ -258,7 +259,10 @@ export class ResponseItems {
 
   #commit({ items, ...step }: CompletingStep): void {
     const stored = () => {
-      for (const item of items) this.#completing.delete(item);
+      for (const open of items) {
+        this.#completing.delete(open);
+        this.#options.outbox.unfinished.end(open.item.id);
+      }
     };
     this.#options.outbox.commit(step, this.#options.sequence).then(stored, () => {});
   }

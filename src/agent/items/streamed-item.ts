@@ -1,5 +1,7 @@
 import type { TagSplitter } from '../../base/text/tag-splitter.ts';
+import type { Announcement } from '../../protocol/announcement.ts';
 import type { ThreadItem } from '../../protocol/generated/types.ts';
+import type { LogEntry } from '../../store/thread-store.ts';
 import type { PlanSplitter } from './plan-splitter.ts';
 
 /** An item that a model's response has begun. */
@@ -24,4 +26,11 @@ export interface ShownPart {
   id: string;
   startedAtMs: number;
   text: string;
+}
+
+/** A step that completes items. */
+export interface CompletingStep {
+  entries: LogEntry[];
+  announce: Announcement[];
+  items: StreamedItem[];
 }

@@ -47,6 +47,7 @@ export class ThreadItems {
       announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: begun.startedAtMs } }],
     });
     this.#begun.add(begun);
+    outbox.unfinished.begin(item.id, () => stored(begun));
     return this.#handle(begun, startedMs);
   }
 
@@ -92,6 +93,7 @@ export class ThreadItems {
           entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others],
           announce: [{ method: 'item/completed', params: { threadId, turnId, item, completedAtMs } }],
         });
+        outbox.unfinished.end(item.id);
       },
     };
   }

@@ -54,7 +54,7 @@ export async function askModel(run: RunningTurn, tools: readonly Tool[]): Promis
   } finally {
     turn.endRequest();
     prepared.end();
-    items.stopSaving();
+    items.end();
   }
 }
 

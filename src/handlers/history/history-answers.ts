@@ -45,6 +45,11 @@ export class HistoryAnswers {
    * there is none. Throws `answer_too_large` before it reads them.
    */
   async allTurns(threadId: string, context: CallContext, without: string | null): Promise<Turn[]> {
+    return this.views(threadId, await this.allStoredTurns(threadId, context, without));
+  }
+
+  /** Like `allTurns`, as they are stored. */
+  async allStoredTurns(threadId: string, context: CallContext, without: string | null): Promise<StoredTurn[]> {
     const bytes = await this.measure(threadId);
     const advice = without === null ? PAGED : `Set ${without}. ${PAGED}`;
     const tooLarge = (found: number) => historyTooLarge(threadId, { bytes: found, bytesMax: ANSWER_BYTES_MAX, advice });
@@ -52,7 +57,7 @@ export class HistoryAnswers {
     await this.#begin(bytes, context);
     const page = await this.#whole(threadId, { direction: 'asc' }, ANSWER_BYTES_MAX);
     if (page.nextCursor !== null) throw tooLarge(page.bytes);
-    return this.#views(threadId, page.data);
+    return page.data;
   }
 
   /**
@@ -65,25 +70,36 @@ export class HistoryAnswers {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const list = (part: PageQuery) => store.listTurns(threadId, { ...part, view: 'notLoaded' });
-    return this.#views(threadId, (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data);
+    return this.views(threadId, (await combinedPage(list, { direction: 'asc' }, ANSWER_BYTES_MAX)).data);
   }
 
   /** A page of a thread's turns. For a loaded thread, it includes state that is not in the store. */
-  async turns(threadId: string, { view, ...query }: PageQuery & { view: TurnItemsView }, context: CallContext): Promise<Page<Turn>> {
+  async turns(threadId: string, query: PageQuery & { view: TurnItemsView }, context: CallContext): Promise<Page<Turn>> {
+    const page = await this.storedTurns(threadId, query, context);
+    return { ...page, data: this.views(threadId, page.data) };
+  }
+
+  /** Like `turns`, as they are stored. */
+  async storedTurns(
+    threadId: string,
+    { view, ...query }: PageQuery & { view: TurnItemsView },
+    context: CallContext,
+  ): Promise<Page<StoredTurn>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
     const page =
       view === 'full'
         ? await this.#whole(threadId, query, PAGE_BYTES_MAX)
         : await combinedPage((part) => store.listTurns(threadId, { ...part, view }), query, PAGE_BYTES_MAX);
-    return { ...withoutSize(page), data: this.#views(threadId, page.data) };
+    return withoutSize(page);
   }
 
   /** A page of a thread's items. */
   async items(threadId: string, query: ItemQuery, context: CallContext): Promise<Page<StoredItem>> {
     await this.#begin(PAGE_BYTES_MAX, context);
     const { store } = this.#deps;
-    return withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
+    const page = withoutSize(await combinedPage((part) => store.listItems(threadId, part), query, PAGE_BYTES_MAX));
+    return { ...page, data: this.#asSeen(threadId, page.data) };
   }
 
   /** The named items of a turn, in its order. Throws `answer_too_large`. */
@@ -98,7 +114,7 @@ export class HistoryAnswers {
       if (bytes > NAMED_BYTES_MAX && part.rest.length > 0) throw itemsTooLarge(turnId, { bytes, bytesMax: NAMED_BYTES_MAX });
       ids = part.rest;
     }
-    return data;
+    return this.#asSeen(threadId, data);
   }
 
   /** The bytes of a thread's items, or of those of a turn. */
@@ -123,8 +139,14 @@ export class HistoryAnswers {
     }
   }
 
-  #views(threadId: string, turns: readonly StoredTurn[]): Turn[] {
+  /** Stored turns as clients see them now. */
+  views(threadId: string, turns: readonly StoredTurn[]): Turn[] {
     return storedTurnViews(turns, this.#deps.threads.find(threadId));
+  }
+
+  #asSeen(threadId: string, items: StoredItem[]): StoredItem[] {
+    const unfinished = this.#deps.threads.find(threadId)?.unstored.unfinished;
+    return unfinished === undefined ? items : items.map((item) => unfinished.asSeen(item));
   }
 
   /** Waits until so many bytes may be read for an answer. A client that does not read its answers gets no more of them. */

@@ -13,6 +13,9 @@ import { threadAt } from '../thread-loading/thread-at.ts';
 import { threadRequest } from '../thread-loading/thread-request.ts';
 import { warnOfProject } from '../thread-loading/warn-of-project.ts';
 
+/** How often the history is read while the thread's turn goes on. After that, the turn waits for the read. */
+const FREE_READS = 2;
+
 export function resumeMethods(deps: ThreadDeps) {
   const { threads, followers, clients } = deps;
   return {
@@ -21,8 +24,7 @@ export function resumeMethods(deps: ThreadDeps) {
       async handle(params, context) {
         const { caller, after } = context;
         const thread = await resumed(deps, params, caller);
-        const answer = await orAbandon(deps, thread, resumeAnswer(deps, { thread, params, context }));
-        followers.subscribe(thread.id, caller.id);
+        const answer = await orAbandon(deps, thread, followed(deps, { thread, params, context }));
         threads.keepLoaded(thread.id);
         after(() => {
           announceMode(deps, thread, caller);
@@ -58,24 +60,51 @@ async function resumed(deps: ThreadDeps, params: ThreadResumeParams, caller: Cal
   return threads.resume(id, threadRequest(params, caller));
 }
 
-async function resumeAnswer(
-  deps: ThreadDeps,
-  { thread, params, context }: { thread: LoadedThread; params: ThreadResumeParams; context: CallContext },
-): Promise<ThreadResumeResponse> {
-  const { answers } = deps;
+interface Resumed {
+  thread: LoadedThread;
+  params: ThreadResumeParams;
+  context: CallContext;
+}
+
+/**
+ * Makes the client follow the thread, and returns the answer. The answer shows exactly what was announced before: the notifications
+ * that the client gets from then on continue it.
+ */
+async function followed(deps: ThreadDeps, resumed: Resumed): Promise<ThreadResumeResponse> {
+  const { thread, context } = resumed;
+  const follow = async () => {
+    const answer = await readAnswer(deps, resumed);
+    return () => {
+      deps.followers.subscribe(thread.id, context.caller.id);
+      return answer();
+    };
+  };
+  for (let times = 1; times <= FREE_READS; times++) {
+    const before = thread.unstored.finishedSteps;
+    const made = await follow();
+    if (thread.unstored.finishedSteps === before) return made();
+  }
+  return thread.unstored.between(async () => (await follow())());
+}
+
+/** Reads what the answer has. Returns a function that makes the answer, with the state of the thread at that time. */
+async function readAnswer(deps: ThreadDeps, { thread, params, context }: Resumed): Promise<() => ThreadResumeResponse> {
+  const { answers, threads } = deps;
   const { initialTurnsPage: page, excludeTurns } = params;
-  const turns = excludeTurns === true ? [] : await answers.allTurns(thread.id, context, 'excludeTurns to true');
-  return {
-    thread: deps.threads.view(await deps.threads.record(thread.id), turns),
+  const turns = excludeTurns === true ? [] : await answers.allStoredTurns(thread.id, context, 'excludeTurns to true');
+  const firstPage = page
+    ? await answers.storedTurns(
+        thread.id,
+        { limit: pageLimit(page.limit), direction: page.sortDirection ?? 'desc', view: page.itemsView ?? 'summary' },
+        context,
+      )
+    : null;
+  const [record, cursors] = [await threads.record(thread.id), await latestCursors(deps, thread.id)];
+  return () => ({
+    thread: threads.view(record, answers.views(thread.id, turns)),
     ...settingsAnswer(thread),
     collaborationMode: thread.settings.collaborationMode,
-    initialTurnsPage: page
-      ? await answers.turns(
-          thread.id,
-          { limit: pageLimit(page.limit), direction: page.sortDirection ?? 'desc', view: page.itemsView ?? 'summary' },
-          context,
-        )
-      : null,
-    ...(await latestCursors(deps, thread.id)),
-  };
+    initialTurnsPage: firstPage && { ...firstPage, data: answers.views(thread.id, firstPage.data) },
+    ...cursors,
+  });
 }
