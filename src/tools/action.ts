@@ -49,8 +49,8 @@ export interface Ask {
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
   describe(): PlannedAction;
-  /** True: the guardian answers, whoever the thread's reviewer is. */
-  readonly isForGuardian?: true;
+  /** Withdraws the question when it aborts. Absent: only the end of the turn does. */
+  readonly signal?: AbortSignal;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
   /** Stores the permissions that the verdict gives beyond this action. */
@@ -59,12 +59,14 @@ export interface Ask {
 
 /** An action that is planned, for a reviewer that is not a person. */
 export interface PlannedAction {
-  /** The id of the item that shows the action, or the model's id for the call. Null: there is neither yet. */
-  targetItemId: string | null;
+  /** The id of the item that shows the action, or the model's id for the call. */
+  targetItemId: string;
   /** The action as clients see it beside the review. */
   shown: GuardianApprovalReviewAction;
-  /** The whole action for a model. The same action has the same JSON. */
+  /** Everything that will be done, for a model. The same action has the same JSON. */
   planned: JsonObject;
+  /** What the agent and policy say about the action, which may differ each time. */
+  claims?: JsonObject;
   /** The item of a running command that the action concerns, if the action has no item of its own. */
   item?: OpenItem;
 }

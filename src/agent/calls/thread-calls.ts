@@ -57,7 +57,8 @@ export class ThreadCalls {
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });
     this.#actions = {
       parts,
-      reviewers: [parts.get(Guardian), new PersonReviewer(questions)],
+      guardian: parts.get(Guardian),
+      person: new PersonReviewer(questions),
       questions,
       grants,
       items: this.#items,

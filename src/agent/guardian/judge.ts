@@ -187,7 +187,7 @@ function asInput(items: readonly ResponseItem[], calls: readonly FunctionCall[])
   return items.filter((item) => item.type === 'reasoning' || item.type === 'message' || calls.some((call) => call === item));
 }
 
-const ABORTED: Judged = { status: 'aborted', riskLevel: null, userAuthorization: null, rationale: null, hasFailed: true };
+export const ABORTED: Judged = { status: 'aborted', riskLevel: null, userAuthorization: null, rationale: null, hasFailed: true };
 
 function failure(why: string): Judged {
   return { status: 'denied', riskLevel: null, userAuthorization: null, rationale: `The automatic review failed. ${why}`, hasFailed: true };

@@ -121,7 +121,8 @@ export class PatchAction implements Action {
     return {
       targetItemId: itemId,
       shown: { type: 'applyPatch', cwd, files },
-      planned: { tool: 'apply_patch', cwd, reason, files, changes: this.item.changes.map(plannedChange) },
+      planned: { tool: 'apply_patch', cwd, files, changes: this.item.changes.map(plannedChange) },
+      claims: { reason },
     };
   }
 

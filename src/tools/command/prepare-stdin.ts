@@ -79,7 +79,10 @@ function stdinAsk(session: CommandSession, { chars }: StdinRequest, { context, d
     describe: () => ({
       targetItemId: shown.itemId,
       shown: { type: 'command', command: text, cwd, source: 'unifiedExec', stdin: chars },
-      planned: { tool: 'write_stdin', command: text, cwd, input: chars, note: 'The command runs already. Only this input is new.' },
+      planned: {
+        ...{ tool: 'write_stdin', command: text, cwd, item: shown.itemId, input: chars },
+        note: 'The command runs already. Only this input is new.',
+      },
       item: shown.open,
     }),
     async askPerson(ask) {
