@@ -175,7 +175,7 @@ export function createApp(options: AppParts): App {
           keepAlive,
           tap: options.tap ?? null,
           onOverdue: () => {
-            if (!drain) void clientProcesses.kill(connection.id);
+            if (!drain) endWorkOf(connection, clientProcesses);
           },
           onInputEnd: async () => {
             await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), clientProcesses.ended(connection.id)] : [])]);
@@ -200,6 +200,12 @@ export function createApp(options: AppParts): App {
     warn: (message) => clients.publish('everyone', 'warning', { message, threadId: null }),
     close: (reason = 'shutdown') => keepAlive.during(close({ threads, clients, processes, store, models }, reason).finally(releaseStore)),
   };
+}
+
+/** Ends what a client's open requests wait for. */
+function endWorkOf(connection: Connection, processes: ClientProcesses): void {
+  connection.abandon();
+  void processes.kill(connection.id);
 }
 
 /** The models of the providers, created when they are needed, or the one that replaces them. */

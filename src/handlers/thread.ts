@@ -47,15 +47,15 @@ export function threadMethods({ threads, store }: ThreadDeps) {
 
     'thread/increment_elicitation': {
       queue: perThread,
-      handle({ threadId }) {
-        return threads.require(threadId).questions.beginElicitation();
+      handle({ threadId }, { caller }) {
+        return threads.require(threadId).questions.beginElicitation(caller);
       },
     },
 
     'thread/decrement_elicitation': {
       queue: perThread,
-      handle({ threadId }) {
-        const counted = threads.require(threadId).questions.endElicitation();
+      handle({ threadId }, { caller }) {
+        const counted = threads.require(threadId).questions.endElicitation(caller);
         if (counted === null) throw refused('no_elicitation', 'the number of elicitations is already 0');
         return counted;
       },

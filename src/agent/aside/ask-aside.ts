@@ -1,4 +1,4 @@
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelEvent, ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
 
@@ -7,7 +7,7 @@ const ANSWER_CHARS_MAX = 1_000_000;
 
 /** The answer to a request aside. `usage` is null where the provider does not tell it. */
 export type AsideAnswer =
-  | { items: ResponseItem[]; text: string; usage: TokenUsageBreakdown | null }
+  | { items: ResponseItem[]; text: string; usage: TokenUsageBreakdown | null; responseId: string | null }
   /** The model failed, or the signal aborted: `error` is null then. */
   | { error: TurnError | null };
 
@@ -25,9 +25,13 @@ export async function askAside(model: Model, request: ModelRequest, signal: Abor
     if (event.type === 'itemCompleted') items.push(event.item);
     else if (event.type === 'retrying') items.length = 0;
     else if (event.type === 'failed') return { error: event.error };
-    else if (event.type === 'completed') return { items, text: textOf(items), usage: event.usage };
+    else if (event.type === 'completed') return answered(items, event);
   }
   return { error: null };
+}
+
+function answered(items: ResponseItem[], { usage, responseId }: Extract<ModelEvent, { type: 'completed' }>): AsideAnswer {
+  return { items, text: textOf(items), usage, responseId: responseId ?? null };
 }
 
 function tooLong(): TurnError {

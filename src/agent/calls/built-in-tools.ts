@@ -64,10 +64,11 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, processes, home, env } = this.#deps;
+    const { clock, waits, processes, home, env } = this.#deps;
     const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
+      waits,
       processes,
       sessions: this.commands,
       home,

@@ -97,8 +97,8 @@ export class Compaction implements TurnPart {
   }
 
   /** A model that reads so many tokens did not refuse for the length. */
-  tokensUsed({ settings }: TurnContext, { inputTokens }: TokenUsageBreakdown): StepAddition {
-    if (this.#refused?.model === settings.model && inputTokens >= this.#refused.tokens) this.#refused = null;
+  tokensUsed({ settings }: TurnContext, { inputTokens }: TokenUsageBreakdown, { isAside }: { isAside: boolean }): StepAddition {
+    if (!isAside && this.#refused?.model === settings.model && inputTokens >= this.#refused.tokens) this.#refused = null;
     return {};
   }
 

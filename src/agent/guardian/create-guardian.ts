@@ -13,6 +13,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,
     modelFor,
+    onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage, { isAside: true })),
     history: async () => (await deps.history.prompt())?.items ?? null,
   });
   return new Guardian({ threadId, clock, ids, outbox, judge });

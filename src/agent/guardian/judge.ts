@@ -7,7 +7,7 @@ import { ConfigError } from '../../config/config-error.ts';
 import { chooseModel, chooseProvider } from '../../config/providers/choose-provider.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { Model, ModelRequest } from '../../model/model.ts';
-import type { GuardianApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
+import type { GuardianApprovalReview, ResponseItem, TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import { inertRedactor } from '../../secrets/inert-redactor.ts';
 import { jsonRedactor } from '../../secrets/json-redactor.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
@@ -44,6 +44,8 @@ export interface JudgeDeps {
   /** The model of the thread's own provider. */
   ownModel(): Model;
   modelFor(provider: ProviderConfig): Promise<Model>;
+  /** Takes the tokens that a request has used. Rejects with the store's error. */
+  onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly ResponseItem[] | null>;
 }
@@ -98,7 +100,7 @@ export class Judge {
     try {
       let next = request;
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        const { answer, input } = await this.#answer(model, next, { settings: turn.settings, signal });
+        const { answer, input } = await this.#answer(model, next, { turn, signal });
         if (turn.signal.aborted) return ABORTED;
         if (timeout.signal.aborted) return { ...failure(`It did not end within ${timeoutMs / 1000} seconds.`), status: 'timedOut' };
         if (!('text' in answer)) return failure(answer.error?.message ?? 'The model gave no answer.');
@@ -117,15 +119,16 @@ export class Judge {
   async #answer(
     model: Model,
     request: ModelRequest,
-    { settings, signal }: { settings: ThreadSettings; signal: AbortSignal },
+    { turn, signal }: { turn: TurnContext; signal: AbortSignal },
   ): Promise<{ answer: AsideAnswer; input: ResponseItem[] }> {
     let { input } = request;
     for (let readings = 0; ; readings++) {
       const mayRead = readings < READINGS_MAX;
       const answer = await asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, signal);
+      if ('items' in answer && answer.usage !== null) await this.#deps.onUsage(turn, answer.usage);
       const calls = mayRead && 'items' in answer ? readingsOf(answer.items) : [];
       if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
-      input = [...input, ...asInput(answer.items, calls), ...(await this.#outputs(calls, settings))];
+      input = [...input, ...asInput(answer.items, calls), ...(await this.#outputs(calls, turn.settings))];
     }
   }
 

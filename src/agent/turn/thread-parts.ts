@@ -1,3 +1,4 @@
+import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { ThreadPatch } from '../../store/thread-store.ts';
@@ -15,12 +16,13 @@ interface ThreadPartsDeps {
   agent: AgentDeps;
   history: PromptHistory;
   grants: Grants;
+  waits: PausableTimers;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
+export function threadParts({ state, outbox, agent, history, grants, waits, turnBegun }: ThreadPartsDeps): TurnParts {
   const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
@@ -32,14 +34,15 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     promptBudget,
     processes,
     sandbox,
+    waits,
     home,
     env,
     record: () => state.record,
     configuration: () => state.configuration,
     keep: (patch: ThreadPatch) => state.keep(patch),
     granted: () => grants.permissions,
-    tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
-      mergedSteps([state.tokensStep(turn, usage, { isAside: false }), parts.tokensUsed(turn, usage)]),
+    tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown, options = { isAside: false }) =>
+      mergedSteps([state.tokensStep(turn, usage, options), parts.tokensUsed(turn, usage, options)]),
     promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
     compacted: (turn: TurnContext) => parts.compacted(turn),
     lastTurnError: async () => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
+import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -81,8 +82,8 @@ export interface TurnPart {
   inputArrived?(): StepAddition;
   /** The turn's start is stored. The step is committed with `turn/started`. */
   turnBegan?(turn: TurnContext): StepAddition;
-  /** A response has used tokens. */
-  tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /** A response has used tokens. `isAside`: its request did not read the thread's history as its model does. */
+  tokensUsed?(turn: TurnContext, usage: TokenUsageBreakdown, options: { isAside: boolean }): StepAddition;
   /** The turn ends. Called again, with the status `failed`, if the end could not be stored. */
   turnEnded?(turn: TurnContext, outcome: TurnOutcome): StepAddition;
 
@@ -115,6 +116,8 @@ export interface TurnPartDeps {
   readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
+  /** The time of waits for commands. It does not pass while a client asks its user something. */
+  readonly waits: PausableTimers;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */
@@ -126,8 +129,11 @@ export interface TurnPartDeps {
   keep(patch: ThreadPatch): void;
   /** The permissions that users have granted for the session. */
   granted(): readonly GrantedPermissions[];
-  /** Adds to the thread's token usage at once, and returns the step that stores and announces it. */
-  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
+  /**
+   * Adds to the thread's token usage at once, and returns the step that stores and announces it. `isAside`: the request did not read the
+   * thread's history as its model does.
+   */
+  tokensStep(turn: TurnContext, usage: TokenUsageBreakdown, options?: { isAside: boolean }): StepAddition;
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
   promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
   /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */

@@ -68,8 +68,8 @@ export class TurnParts {
     return this.#merged((part) => part.turnBegan?.(turn));
   }
 
-  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition {
-    return this.#merged((part) => part.tokensUsed?.(turn, usage));
+  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown, options: { isAside: boolean }): StepAddition {
+    return this.#merged((part) => part.tokensUsed?.(turn, usage, options));
   }
 
   turnEnded(turn: TurnContext, outcome: TurnOutcome): StepAddition {

@@ -63,8 +63,10 @@ export class TurnRunner {
       drained: () => clients.drained({ threadId: state.id }),
       tokenUsage: () => state.record.tokenUsage?.usage ?? null,
       request: (turn, tools) => this.#request(turn, tools),
-      tokensStep: (turn, usage) =>
-        mergedSteps([state.tokensStep(turn, usage, { isAside: turn.kind === 'review' }), parts.tokensUsed(turn, usage)]),
+      tokensStep: (turn, usage) => {
+        const options = { isAside: turn.kind === 'review' };
+        return mergedSteps([state.tokensStep(turn, usage, options), parts.tokensUsed(turn, usage, options)]);
+      },
       statusStep: (status) => state.statusStep(status, clock.now()),
       endGrants: () => grants.endTurn(),
     };

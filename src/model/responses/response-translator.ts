@@ -5,6 +5,7 @@ import { redact } from '../../secrets/redact.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
+import { responseId } from '../http/response-id.ts';
 import { tokenCount } from '../http/token-count.ts';
 import type { ModelEvent } from '../model.ts';
 import { type ModelFailure, modelFailure } from '../model-failure.ts';
@@ -59,7 +60,7 @@ export class ResponseTranslator implements EventTranslator {
       case 'response.function_call_arguments.delta':
         return this.#callDelta(event);
       case 'response.completed':
-        return { type: 'completed', usage: tokenUsage(event.response) };
+        return { type: 'completed', usage: tokenUsage(event.response), ...(isObject(event.response) && responseId(event.response.id)) };
       case 'response.failed':
         return streamFailure(this.#endpoint, isObject(event.response) ? event.response.error : null);
       case 'response.incomplete':

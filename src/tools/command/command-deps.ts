@@ -11,6 +11,8 @@ import type { CommandSessions } from './sessions/command-sessions.ts';
 /** The collaborators of a thread's commands. */
 export interface CommandDeps {
   clock: Clock;
+  /** The time of waits for commands, which can be paused. */
+  waits: Pick<Clock, 'setTimer'>;
   processes: Processes;
   sessions: CommandSessions;
   /** Heddle's home, an absolute path. */
