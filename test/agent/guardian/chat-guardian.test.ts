@@ -72,7 +72,11 @@ test('every call is answered: a tool that there is not, and more files than are 
     files: { 'work/run.sh': 'touch a\n' },
   });
   await touches(guard.server);
-  const outputs = guard.bodies().at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
+  const outputs =
+    guard
+      .bodies()
+      .at(-1)
+      ?.messages.filter(({ role }) => role === 'tool') ?? [];
   expect(outputs).toHaveLength(10);
   expect(outputs[0]?.content).toBe('There is no tool exec_command. The only one is read_file.');
   expect(outputs.slice(1, 9).every(({ content }) => String(content).includes('touch a'))).toBe(true);
