@@ -48,7 +48,9 @@ test('it cannot read other files, also not through links, and its calls are limi
 test("a relative path is one in the action's working directory, and the guardian reads where the file is", async () => {
   const server = await guarded(
     { turns: [response(runsAs('c1', 'sh run.sh', { workdir: 'sub' })), ends], reviews: [reads('run.sh', 'conf.env'), assesses(ALLOW)] },
-    { files: { 'work/run.sh': 'echo harmless', 'work/sub/run.sh': 'touch ../marker', 'work/sub/conf.env': 'DB_PASSWORD=p$ss(1)\nHOST=a\n' } },
+    {
+      files: { 'work/run.sh': 'echo harmless', 'work/sub/run.sh': 'touch ../marker', 'work/sub/conf.env': 'DB_PASSWORD=p$ss(1)\nHOST=a\n' },
+    },
   );
   await server.client.turn(THREAD, 'go');
   expect(outputs(server)).toEqual([
