@@ -20,7 +20,7 @@ export function threadMethods({ threads, store }: ThreadDeps) {
         if (status !== 'denied' && status !== 'timedOut')
           throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId, status });
         const message = approvalMessage(found);
-        const injected = thread.inject([message]);
+        const injected = thread.inject([message], 'approval');
         effective();
         const afterAnswer = await injected;
         guardian.approve(found, message);

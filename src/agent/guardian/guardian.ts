@@ -1,12 +1,15 @@
 import type { Clock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Ids } from '../../base/ids.ts';
 import { jsonWeight } from '../../base/json-pieces.ts';
 import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
 import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
 import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
 import type { Outbox } from '../outbox.ts';
+import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
 import { ABORTED, type Judge, type Judged } from './judge.ts';
@@ -34,6 +37,7 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
   /** The reviews of this thread since it was loaded. */
   readonly log = new ReviewLog();
   readonly #deps: GuardianDeps;
+  readonly #breaks = new EventLoopYield();
   #denialsInARow = 0;
 
   constructor(deps: GuardianDeps) {
@@ -51,8 +55,8 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
     return {};
   }
 
-  compacted(): ResponseItem[] {
-    return this.log.open;
+  compacted(): AuthoredItem[] {
+    return authored('approval', this.log.open);
   }
 
   async endWork(): Promise<void> {
@@ -66,11 +70,11 @@ export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
 
   async review(question: ActionQuestion, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict> {
     const own = await show();
-    const action = question.describe();
-    const review = new OpenReview(action, { item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
+    const action = await question.describe();
+    const hash = await actionHash(action.planned, this.#breaks);
+    const review = new OpenReview(action, { hash, item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
     await review.begin();
     const signal = question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
-    const { actionHash: hash } = review.stored;
     const approval = signal.aborted ? null : this.log.takeApproval(hash);
     let endsTurn = false;
     let judged: Judged = APPROVED_BY_USER;
@@ -132,7 +136,10 @@ class OpenReview {
   readonly #deps: GuardianDeps;
   stored: ItemApprovalReview;
 
-  constructor(action: PlannedAction, { item, turnId, deps }: { item: OpenItem | null; turnId: string; deps: GuardianDeps }) {
+  constructor(
+    action: PlannedAction,
+    { hash, item, turnId, deps }: { hash: string; item: OpenItem | null; turnId: string; deps: GuardianDeps },
+  ) {
     this.#action = action;
     this.#item = item;
     this.#turnId = turnId;
@@ -144,7 +151,7 @@ class OpenReview {
       completedAtMs: null,
       review: { status: 'inProgress', riskLevel: null, userAuthorization: null, rationale: null },
       action: shownAction(action.shown),
-      actionHash: actionHash(action.planned),
+      actionHash: hash,
     };
   }
 
@@ -199,5 +206,9 @@ function toldOf({ status, rationale, hasFailed }: Judged): string {
   if (hasFailed) {
     return `This action was rejected and not performed, because its automatic review did not succeed. ${rationale ?? ''} This does not mean that the action is dangerous. Do not work around the review: continue without the action, or ask the user.`;
   }
-  return `This action was rejected by the automatic reviewer and not performed. Reason: ${rationale ?? 'none was given'} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+  return `This action was rejected by the automatic reviewer and not performed. Reason: ${sentence(rationale ?? 'none was given')} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]["')\]]?$/.test(text) ? text : `${text}.`;
 }

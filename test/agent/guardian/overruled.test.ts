@@ -4,6 +4,7 @@ import { Guardian } from '../../../src/agent/guardian/guardian.ts';
 import { ABORTED, type Judge } from '../../../src/agent/guardian/judge.ts';
 import type { Outbox } from '../../../src/agent/outbox.ts';
 import type { TurnContext } from '../../../src/agent/turn/turn-part.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
 import { contextMessage } from '../../../src/instructions/context-message.ts';
 import type { ThreadSettings } from '../../../src/store/thread-store.ts';
 import { UNCONFINED } from '../../../src/tools/action.ts';
@@ -140,7 +141,7 @@ test.each([
   const judge = { judge: async () => ABORTED } as unknown as Judge;
   const guardian = new Guardian({ threadId: 't', clock: new FakeClock(), ids: new CountingIds(), outbox, judge });
   const planned = { tool: 'exec_command' };
-  const hash = actionHash(planned);
+  const hash = await actionHash(planned, new EventLoopYield());
   const told = contextMessage('developer', ['approved']);
   guardian.log.approve(hash, told);
   const question = {
