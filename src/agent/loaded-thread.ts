@@ -1,5 +1,4 @@
 import { pathIdentity } from '../base/paths/path-identity.ts';
-import { PausableTimers } from '../base/pausable-timers.ts';
 import { Grants } from '../policy/permissions/grants.ts';
 import type { Announcement } from '../protocol/announcement.ts';
 import type { ResponseItem, ReviewTarget, ThreadStatus, TurnStartParams, TurnSteerParams } from '../protocol/generated/types.ts';
@@ -60,7 +59,6 @@ export class LoadedThread {
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
     const state = new ThreadState(record, configuration);
     const grants = new Grants(pathIdentity);
-    const waits = new PausableTimers(agent.clock);
     const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
     this.id = record.id;
     this.#state = state;
@@ -71,9 +69,9 @@ export class LoadedThread {
     const read = (cursor: string | null) => agent.store.readModelEntries(record.id, { cursor });
     const history = new PromptHistory({ read, outbox, budget: agent.promptBudget });
     this.#history = history;
-    const parts = threadParts({ state, outbox, agent, history, grants, waits, turnBegun: () => this.turnBegun() });
+    const parts = threadParts({ state, outbox, agent, history, grants, turnBegun: () => this.turnBegun() });
     this.#parts = parts;
-    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, waits, announce, history });
+    this.#runner = new TurnRunner({ state, agent, outbox, parts, grants, announce, history });
     this.#starterDeps = {
       state,
       outbox,

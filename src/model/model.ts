@@ -58,7 +58,7 @@ export type ModelEvent =
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
   | { type: 'retrying'; error: TurnError; delayMs: number }
-  /** `responseId`: the provider's id of the response, if it has one. */
+  /** `responseId`: the id of the response at a provider that keeps responses. */
   | { type: 'completed'; usage: TokenUsageBreakdown | null; responseId?: string }
   | { type: 'failed'; error: TurnError };
 

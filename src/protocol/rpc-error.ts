@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '../base/json-value.ts';
+import type { JsonObject } from '../base/json-value.ts';
 import { cutText } from '../base/text/cut-text.ts';
-import type { NonSteerableTurnKind, TurnError } from './generated/types.ts';
+import type { NonSteerableTurnKind } from './generated/types.ts';
 
 /** An error as a client reads it. `data.code` never changes. Clients may also match messages, so avoid changing them. */
 export class RpcError extends Error {
@@ -332,13 +332,8 @@ export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
 }
 
-export function internal(message: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, message, { code: 'internal_error' });
-}
-
-/** A model has failed outside of a turn. */
-export function modelFailed({ message, codexErrorInfo }: TurnError): RpcError {
-  return new RpcError(INTERNAL_ERROR, message, { code: 'model_failed', codexErrorInfo: codexErrorInfo as JsonValue });
+export function internal(message: string, data: RpcError['data'] = { code: 'internal_error' }): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, data);
 }
 
 /** For an error of the store, which gives the code, the message and the details. */

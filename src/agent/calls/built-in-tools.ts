@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { PausableTimers } from '../../base/pausable-timers.ts';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
@@ -20,6 +21,8 @@ import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 export class BuiltInTools implements TurnPart {
   /** The running commands of the thread. */
   readonly commands: CommandSessions;
+  /** The time of waits for commands and of questions. It does not pass while a client asks its user something. */
+  readonly waits: PausableTimers;
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
@@ -28,6 +31,7 @@ export class BuiltInTools implements TurnPart {
   constructor(deps: TurnPartDeps) {
     const { clock, processes, sandbox, home, env } = deps;
     this.#deps = deps;
+    this.waits = new PausableTimers(clock);
     this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
     this.#applyPatch = new ApplyPatch({ clock, sandbox, home, env, unprotected: () => deps.configuration().commands.unprotected });
     this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
@@ -64,11 +68,11 @@ export class BuiltInTools implements TurnPart {
 
   /** The collaborators and limits of the thread's commands, by its current configuration. */
   commandDeps(): CommandDeps {
-    const { clock, waits, processes, home, env } = this.#deps;
+    const { clock, processes, home, env } = this.#deps;
     const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
-      waits,
+      waits: this.waits,
       processes,
       sessions: this.commands,
       home,

@@ -1,4 +1,3 @@
-import type { PausableTimers } from '../../base/pausable-timers.ts';
 import { contextMessage } from '../../instructions/context-message.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
@@ -27,8 +26,6 @@ export interface ThreadCallsDeps {
   parts: TurnParts;
   /** The permissions that users have granted in the thread. */
   grants: Grants;
-  /** The time of questions to the user, and of waits for commands. */
-  waits: PausableTimers;
   /** Announces at once, before steps that wait in the outbox. */
   announce(announcement: Announcement): void;
 }
@@ -51,10 +48,10 @@ export class ThreadCalls {
   #knowsHistory = false;
 
   constructor(deps: ThreadCallsDeps) {
-    const { state, agent, outbox, parts, grants, waits, announce } = deps;
+    const { state, agent, outbox, parts, grants, announce } = deps;
     const { clock, clients } = agent;
     const threadId = state.id;
-    const questions = new ClientQuestions({ state, outbox, clients, waits });
+    const questions = new ClientQuestions({ state, outbox, clients, waits: parts.get(BuiltInTools).waits });
     this.questions = questions;
     this.#deps = deps;
     this.#items = new ThreadItems({ threadId, clock, outbox, announce, drained: () => clients.drained({ threadId }) });

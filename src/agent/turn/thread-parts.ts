@@ -1,4 +1,3 @@
-import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Grants } from '../../policy/permissions/grants.ts';
 import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { ThreadPatch } from '../../store/thread-store.ts';
@@ -16,13 +15,12 @@ interface ThreadPartsDeps {
   agent: AgentDeps;
   history: PromptHistory;
   grants: Grants;
-  waits: PausableTimers;
   /** Resolves when a turn that is being begun has begun. */
   turnBegun(): Promise<void>;
 }
 
 /** Creates one part of each kind for a loaded thread. */
-export function threadParts({ state, outbox, agent, history, grants, waits, turnBegun }: ThreadPartsDeps): TurnParts {
+export function threadParts({ state, outbox, agent, history, grants, turnBegun }: ThreadPartsDeps): TurnParts {
   const { clock, ids, log, processes, sandbox, home, env, partKinds, promptBudget, store, modelFor } = agent;
   const deps: TurnPartDeps = {
     threadId: state.id,
@@ -34,7 +32,6 @@ export function threadParts({ state, outbox, agent, history, grants, waits, turn
     promptBudget,
     processes,
     sandbox,
-    waits,
     home,
     env,
     record: () => state.record,

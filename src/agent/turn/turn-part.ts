@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Env } from '../../base/env.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Log } from '../../base/log.ts';
-import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { ProviderConfig } from '../../config/providers/provider-config.ts';
 import type { Model } from '../../model/model.ts';
 import type { GrantedPermissions } from '../../policy/permissions/sandbox-bounds.ts';
@@ -117,8 +116,6 @@ export interface TurnPartDeps {
   readonly promptBudget: PromptBudget;
   readonly processes: Processes;
   readonly sandbox: Sandbox;
-  /** The time of waits for commands. It does not pass while a client asks its user something. */
-  readonly waits: PausableTimers;
   /** Absolute: heddle's home. */
   readonly home: string;
   /** The server's own environment. */

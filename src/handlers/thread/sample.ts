@@ -1,5 +1,6 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
-import { modelFailed, type RpcError, refused, turnActive, turnMismatch } from '../../protocol/rpc-error.ts';
+import type { JsonValue } from '../../base/json-value.ts';
+import { internal, type RpcError, refused, turnActive, turnMismatch } from '../../protocol/rpc-error.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
@@ -44,7 +45,10 @@ export function sampleMethods({ threads, store, ids }: ThreadDeps) {
           const responseId = answer.responseId ?? ids.next();
           return { responseId, sourceTurnId: expectedTurnId, text: answer.text, inputTokens, cachedInputTokens, outputTokens };
         }
-        if (answer.error !== null) throw modelFailed(answer.error);
+        if (answer.error !== null) {
+          const { message, codexErrorInfo } = answer.error;
+          throw internal(message, { code: 'model_failed', codexErrorInfo: codexErrorInfo as JsonValue });
+        }
         throw signal.aborted ? cancelled() : refused('thread_closed', 'the thread was closed');
       },
     },

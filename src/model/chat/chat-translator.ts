@@ -3,7 +3,6 @@ import type { TokenUsageBreakdown } from '../../protocol/generated/types.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { streamFailure } from '../http/http-failure.ts';
 import type { EventTranslator, ProviderJson, Translation } from '../http/provider-api.ts';
-import { responseId } from '../http/response-id.ts';
 import type { ModelEvent, ModelRequest } from '../model.ts';
 import { modelFailure } from '../model-failure.ts';
 import { ChatToolCalls } from './chat-tool-calls.ts';
@@ -35,7 +34,6 @@ export class ChatTranslator implements EventTranslator {
   #itemsMade = 0;
   #finished = false;
   #usage: TokenUsageBreakdown | null = null;
-  #id: unknown;
 
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
@@ -52,26 +50,21 @@ export class ChatTranslator implements EventTranslator {
     if (isStated(chunk.error)) return [streamFailure(this.#endpoint, chunk.error)];
     const usage = chatUsage(chunk.usage);
     this.#usage = usage ?? this.#usage;
-    this.#id ??= chunk.id;
     const events: Translation[] = [];
     const choice = firstChoice(chunk.choices);
     if (choice !== null && !this.#finished) this.#takeChoice(choice, events);
     // Earlier counts may have been intermediate ones.
-    if (this.#finished && usage !== null) events.push({ type: 'completed', usage, ...responseId(this.#id) });
+    if (this.#finished && usage !== null) events.push({ type: 'completed', usage });
     return events;
   }
 
   /** Some servers send [DONE] without a finish reason. A stream that ends without [DONE] needs one to be complete. */
   end(said: boolean): Translation[] {
-    if (this.#finished) return [this.#completed()];
+    if (this.#finished) return [{ type: 'completed', usage: this.#usage }];
     if (!said || (this.#message === null && !this.#calls.any)) return [];
     const events: Translation[] = [];
     this.#finish(events);
-    return [...events, this.#completed()];
-  }
-
-  #completed(): Translation {
-    return { type: 'completed', usage: this.#usage, ...responseId(this.#id) };
+    return [...events, { type: 'completed', usage: this.#usage }];
   }
 
   #takeChoice(choice: ProviderJson, events: Translation[]): void {

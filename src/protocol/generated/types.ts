@@ -2922,7 +2922,7 @@ export interface ThreadSampleParams {
 }
 export interface ThreadSampleResponse {
   /**
-   * The id that the provider gave, or one of the server if it gave none.
+   * The id that the provider of a Responses API gave, else one of the server.
    */
   responseId: string;
   /**
