@@ -15,6 +15,9 @@ export interface Prompt {
   isShrunk: boolean;
 }
 
+/** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
+const ITEM_SHARE = 0.25;
+
 /** The items of a prompt, as entries bring them. */
 export class OrderedPrompt {
   /** The items as they are stored. */
@@ -70,7 +73,7 @@ export class OrderedPrompt {
     let bytes = 0;
     for (const { item, turnId } of this.read.toReversed()) {
       const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
-      const kept = isInput ? item : withoutBulk(item);
+      const kept = isInput ? item : withoutBulk(item, bytesMax * ITEM_SHARE);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
       if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, turnId });
