@@ -115,7 +115,9 @@ test('every kind of error in place of a summary: the turn is answered, and so is
     // A model that may have refused the items for what they are is asked again, with the conversation as text.
     const refusals = info === 'contextWindowExceeded' ? 5 : info === 'other' || info === 'badRequest' ? 2 : 1;
     const refused: ScriptedResponse[] = Array.from({ length: refusals }, () => [failed('no summary', info)]);
-    server.model.push(longResponse, ...refused, longResponse, response(message('SUMMARY')), response(message('third')));
+    const second = info === 'contextWindowExceeded' ? response(message('an answer')) : longResponse;
+    const third = info === 'contextWindowExceeded' ? [] : [response(message('SUMMARY'))];
+    server.model.push(longResponse, ...refused, second, ...third, response(message('third')));
     await server.client.turn(threadId, 'one');
     for (const question of ['two', 'three'])
       expect({ info, ...(await server.client.turn(threadId, question)) }).toMatchObject({ info, status: 'completed', error: null });
