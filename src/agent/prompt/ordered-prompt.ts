@@ -13,6 +13,8 @@ export interface Prompt {
   tokensOfModel: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
+  /** Whether an earlier part of the history is not here: it was compacted, or was too large. */
+  isPart: boolean;
 }
 
 /** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
@@ -45,7 +47,8 @@ export class OrderedPrompt {
     const all = deferred.length === 0 ? this.items : this.items.copy();
     for (const item of deferred) all.add(item);
     const isShrunk = this.#shrunkBytes !== null;
-    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk };
+    const isPart = this.isCut || this.replaced > 0;
+    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk, isPart };
   }
 
   #take(read: ReadItem): void {

@@ -42,7 +42,7 @@ export class TurnRunner {
     const contextWindow = configuration.contextWindow(model);
     const error = checkWindow(prompt, { model, contextWindow, last });
     if (error !== null) return error;
-    this.calls.know(prompt.items);
+    this.calls.know(prompt);
     const end = await promptBudget.requesting(history, turn.signal);
     return { request: modelRequest(turn, { threadId: id, configuration, input: prompt.items, tools }), end };
   }

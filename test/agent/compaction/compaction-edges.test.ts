@@ -207,3 +207,22 @@ test('a change of the context in the turn that compacts is told once', async () 
   const developer = model.request(3).input.filter((item) => item.type === 'message' && item.role === 'developer');
   expect(developer).toHaveLength(1);
 });
+
+test('after a compaction and a restart, no item gets the id of an earlier one', async () => {
+  const first = await startServer();
+  const start = { sandbox: 'danger-full-access', approvalPolicy: 'never' } as const;
+  await first.client.request('thread/start', start);
+  const call = (cmd: string) => response(functionCall('exec_command', { cmd, login: false }));
+  first.model.push(call('true'), response(message('first')), response(message('SUMMARY')));
+  await first.client.turn(threadId, 'one');
+  const end = first.client.next('the end', () => first.client.notifications('turn/completed').length === 2);
+  await first.client.request('thread/compact/start', { threadId });
+  await end;
+  const server = await first.restart();
+  await server.client.request('thread/resume', { threadId, ...start });
+  server.model.push(call('false'), response(message('second')));
+  await server.client.turn(threadId, 'two');
+  const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
+  const commands = thread.turns.flatMap(({ items }) => items).filter(({ type }) => type === 'commandExecution');
+  expect(new Set(commands.map(({ id }) => id)).size).toBe(2);
+});
