@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { PromptLimit } from '../../../src/agent/compaction/prompt-limit.ts';
 import { transcript } from '../../../src/agent/compaction/transcript.ts';
 import { PromptBudget } from '../../../src/agent/prompt/prompt-budget.ts';
+import type { TurnPartDeps } from '../../../src/agent/turn/turn-part.ts';
 import { StoreError } from '../../../src/store/store-error.ts';
 import type { LogEntry, ThreadStore } from '../../../src/store/thread-store.ts';
 import { idOf } from '../../support/counting-ids.ts';
@@ -225,4 +227,15 @@ test('after a compaction and a restart, no item gets the id of an earlier one', 
   const { thread } = await server.client.request('thread/read', { threadId, includeTurns: true });
   const commands = thread.turns.flatMap(({ items }) => items).filter(({ type }) => type === 'commandExecution');
   expect(new Set(commands.map(({ id }) => id)).size).toBe(2);
+});
+
+test('input that was too large to be sent says nothing about the room of a model', () => {
+  const contextWindow = () => ({ tokens: 100_000, isKnown: true });
+  const limit = new PromptLimit({ configuration: () => ({ contextWindow, compactionLimit: null }) } as unknown as TurnPartDeps);
+  limit.refused('m', 0);
+  expect(limit.room('m')).toBe(100_000);
+  limit.refused('m', 50_000);
+  expect(limit.room('m')).toBe(40_000);
+  limit.read('m', 50_000);
+  expect(limit.room('m')).toBe(100_000);
 });
