@@ -1,4 +1,5 @@
 import { cutMessage, summaryMessage } from '../../instructions/summary-message.ts';
+import type { ToolSpec } from '../../model/model.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
 import type { ResponseItem, ThreadItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import type { ThreadRecord } from '../../store/thread-store.ts';
@@ -18,6 +19,8 @@ import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
 const KEPT_SHARE = 0.25;
 const KEPT_TOKENS_MIN = 1_000;
 const KEPT_TOKENS_MAX = 20_000;
+/** A model with less room is asked for a summary without tools. */
+const TOOLS_ROOM_MIN = 32_000;
 /** How many times in one turn the model is asked again because its context window was exceeded. */
 const RETRIES_MAX = 2;
 
@@ -200,14 +203,13 @@ export class Compaction implements TurnPart {
     return error?.codexErrorInfo === 'contextWindowExceeded' || this.#limit.isTooLong(model, this.#limit.tokens(prompt));
   }
 
-  #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
+  async #summary(turn: TurnContext, { body }: DividedPrompt, cause: Cause): Promise<Summary> {
     const { threadId, clock, outbox } = this.#deps;
     const configuration = this.#deps.configuration();
     const { settings } = turn;
     const request = {
       model: settings.model,
       instructions: configuration.instructions.base(settings),
-      tools: [],
       effort: settings.effort,
       summary: null,
       outputSchema: null,
@@ -219,9 +221,24 @@ export class Compaction implements TurnPart {
     const tokens = tokensOf(body);
     return summarize(
       { model: configuration.model, clock, onUsage: (usage) => outbox.commit(this.#deps.tokensStep(turn, usage)) },
-      { items: body, request, prompt: configuration.compactPrompt, room, tokens, isTooLong: cause === 'exceeded' || tokens > room },
+      {
+        items: body,
+        request,
+        tools: await this.#tools(turn, room),
+        prompt: configuration.compactPrompt,
+        room,
+        tokens,
+        isTooLong: cause === 'exceeded' || tokens > room,
+      },
       turn.signal,
     );
+  }
+
+  /** The specs of the tools of a turn's own request; none where a summary needs their room. */
+  async #tools({ signal }: TurnContext, room: number): Promise<ToolSpec[]> {
+    if (room < TOOLS_ROOM_MIN) return [];
+    const tools = await this.#deps.tools(signal);
+    return tools.filter(({ offered }) => offered !== false).map(({ spec }) => spec);
   }
 
   /** The messages that replace the body in the prompt, without the context. */

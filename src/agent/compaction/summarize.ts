@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { summaryRequest, transcriptMessage } from '../../instructions/summary-message.ts';
-import type { Model, ModelRequest } from '../../model/model.ts';
+import type { Model, ModelRequest, ToolSpec } from '../../model/model.ts';
 import type { ResponseItem, TokenUsageBreakdown, TurnError } from '../../protocol/generated/types.ts';
 import { askAside } from '../aside/ask-aside.ts';
+import { isToolCall } from '../calls/run-tool-calls.ts';
 import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { PromptItems } from '../prompt/prompt-items.ts';
 import { otherError } from '../turn/turn-deps.ts';
@@ -27,8 +28,13 @@ interface SummaryDeps {
 interface SummaryOptions {
   /** The messages to summarize. */
   items: readonly ResponseItem[];
-  /** The request without its input. */
-  request: Omit<ModelRequest, 'input'>;
+  /** The request without its input and tools. */
+  request: Omit<ModelRequest, 'input' | 'tools'>;
+  /**
+   * The tools of the thread's own requests, which come before the input: with them, the provider finds most of the first request in its
+   * cache. A model that calls one has not answered.
+   */
+  tools: ToolSpec[];
   /** The user's own prompt; null: the server's. */
   prompt: string | null;
   /** The approximate length of the items. */
@@ -62,7 +68,7 @@ export async function summarize(deps: SummaryDeps, options: SummaryOptions, sign
 async function attempts(deps: SummaryDeps, options: SummaryOptions, signal: AbortSignal): Promise<Summary> {
   const { items, tokens, room, isTooLong } = options;
   if (isTooLong) return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX }, signal);
-  const summary = await attempt(deps, options, { input: asPrompt(items), isCut: false }, signal);
+  const summary = await attempt(deps, options, { input: asPrompt(items), tools: options.tools, isCut: false }, signal);
   if ('text' in summary) return summary;
   if (isExceeded(summary))
     return ofTranscripts(deps, options, { tokensMax: roomBelow(tokens, room), requestsMax: REQUESTS_MAX - 1 }, signal);
@@ -87,7 +93,7 @@ async function ofTranscripts(
   let summary: Summary = { error: null };
   for (let request = 0; request < requestsMax && !signal.aborted; request++) {
     const charsMax = (tokensMax * TRANSCRIPT_SHARE * CHARS_PER_TOKEN) / 2 ** request;
-    summary = await attempt(deps, options, asText(options.items, charsMax), signal);
+    summary = await attempt(deps, options, { ...asText(options.items, charsMax), tools: [] }, signal);
     if (!isExceeded(summary)) return summary;
   }
   return summary;
@@ -96,13 +102,13 @@ async function ofTranscripts(
 async function attempt(
   deps: SummaryDeps,
   { request, prompt }: SummaryOptions,
-  { input, isCut }: { input: ResponseItem[]; isCut: boolean },
+  { input, tools, isCut }: { input: ResponseItem[]; tools: ToolSpec[]; isCut: boolean },
   signal: AbortSignal,
 ): Promise<Summary> {
-  const answer = await askAside(deps.model, { ...request, input: [...input, summaryRequest(prompt)] }, signal);
+  const answer = await askAside(deps.model, { ...request, tools, input: [...input, summaryRequest(prompt)] }, signal);
   if ('error' in answer) return answer;
   if (answer.usage !== null) await deps.onUsage(answer.usage);
-  const text = answer.text.trim();
+  const text = answer.items.some(isToolCall) ? '' : answer.text.trim();
   return text === '' ? { error: otherError('The model answered without a summary. Compact the thread again.') } : { text, isCut };
 }
 
@@ -122,7 +128,7 @@ function mayBeForItems(error: TurnError | null): boolean {
   return 'httpConnectionFailed' in info && info.httpConnectionFailed.httpStatusCode === UNPROCESSABLE;
 }
 
-/** The items in the form of a prompt. */
+/** The items as they were sent before. */
 function asPrompt(items: readonly ResponseItem[]): ResponseItem[] {
   const prompt = new PromptItems();
   for (const item of items) prompt.add(item);

@@ -45,6 +45,7 @@ export function threadParts({ state, outbox, agent, history, grants, turnBegun }
     tokensStep: (turn: TurnContext, usage: TokenUsageBreakdown) =>
       mergedSteps([state.tokensStep(turn, usage, { isAside: true }), parts.tokensUsed(turn, usage)]),
     promptStep: (turn: TurnContext, tokens: number) => state.promptStep(turn, tokens),
+    tools: (signal: AbortSignal) => parts.tools(signal),
     compacted: (turn: TurnContext) => parts.compacted(turn),
     lastTurnError: async () => {
       const { data } = await store.listTurns(state.id, { direction: 'desc', limit: TURNS_READ_MAX, view: 'notLoaded' });

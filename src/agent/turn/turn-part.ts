@@ -132,6 +132,8 @@ export interface TurnPartDeps {
   tokensStep(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition;
   /** Notes at once how many tokens the thread's prompt has now, and returns the step that stores and announces it. */
   promptStep(turn: TurnContext, tokens: number): Required<Pick<StepAddition, 'patch' | 'announce'>>;
+  /** The tools that all parts offer for the thread's next request. */
+  tools(signal: AbortSignal): Promise<readonly Tool[]>;
   /** The messages that all parts tell the model again in a turn in which it has forgotten what it read. */
   compacted(turn: TurnContext): ResponseItem[];
   /** The error of the thread's last turn that has ended and was not a review; null: there is none. Reads the store. */

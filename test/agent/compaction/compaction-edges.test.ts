@@ -8,7 +8,18 @@ import type { LogEntry, ThreadStore } from '../../../src/store/thread-store.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { gatedStore } from '../../support/gated-store.ts';
-import { asked, failed, functionCall, message, response, type ScriptedResponse, type Step, said, USAGE } from '../../support/test-model.ts';
+import {
+  asked,
+  failed,
+  functionCall,
+  isForSummary,
+  message,
+  response,
+  type ScriptedResponse,
+  type Step,
+  said,
+  USAGE,
+} from '../../support/test-model.ts';
 import { startServer, type TestServer } from '../../support/test-server.ts';
 
 const threadId = idOf(1);
@@ -21,7 +32,7 @@ const counted = (parts: Parameters<typeof response>[0], inputTokens: number): Sc
 ];
 const answered = { status: 'completed', error: null };
 /** The requests that were made, S for those of summaries. */
-const kinds = ({ model }: TestServer) => model.requests.map(({ tools }) => (tools.length === 0 ? 'S' : 'T')).join('');
+const kinds = ({ model }: TestServer) => model.requests.map((request) => (isForSummary(request) ? 'S' : 'T')).join('');
 
 test('an entry of a transcript cannot pose as another, and no item displaces the others', () => {
   const call = { type: 'function_call' as const, call_id: 'c', name: 'exec', arguments: '{}' };
@@ -62,7 +73,7 @@ test('a provider that tells no usage: the thread is compacted all the same, agai
   const silent = (text: string): Step[] => [{ type: 'started' }, ...message(text), { type: 'completed', usage: null }];
   for (let turn = 1; turn <= 16; turn++) {
     server.model.clear();
-    const answer: ScriptedResponse = ({ tools }) => silent(tools.length === 0 ? 'SUMMARY' : words(4_000));
+    const answer: ScriptedResponse = (request) => silent(isForSummary(request) ? 'SUMMARY' : words(4_000));
     server.model.push(answer, answer);
     expect(await server.client.turn(threadId, `question ${turn}`)).toMatchObject(answered);
     expect(JSON.stringify(server.model.requests.at(-1)?.input).length / 4).toBeLessThan(24_000);
@@ -171,8 +182,8 @@ test('a compaction that does not help is told once, and not tried before each re
   const { client, model } = server;
   await client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
   let calls = 0;
-  const answer: ScriptedResponse = ({ tools }) => {
-    if (tools.length === 0) return response(message('SUMMARY'));
+  const answer: ScriptedResponse = (request) => {
+    if (isForSummary(request)) return response(message('SUMMARY'));
     const tokens = 5_000 + 10 * calls;
     if (++calls > 8) return [...message('end'), { type: 'completed', usage: { ...USAGE, inputTokens: tokens } }];
     const call = functionCall('exec_command', { cmd: 'true', login: false }, { callId: `c${calls}` });
@@ -238,4 +249,27 @@ test('input that was too large to be sent says nothing about the room of a model
   expect(limit.room('m')).toBe(40_000);
   limit.read('m', 50_000);
   expect(limit.room('m')).toBe(100_000);
+});
+
+test('a model that calls a tool in place of a summary is asked again, without tools; where room is short, it has none from the start', async () => {
+  const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
+  const { client, model } = server;
+  await client.request('thread/start', {});
+  const call = functionCall('exec_command', { cmd: 'true' });
+  model.push(
+    counted(message('first'), 12_000),
+    response(message('Let me look.'), call),
+    response(message('SUMMARY')),
+    response(message('second')),
+  );
+  await client.turn(threadId, 'one');
+  expect(await client.turn(threadId, 'two')).toMatchObject(answered);
+  expect(kinds(server)).toBe('TSST');
+  expect(model.requests.map(({ tools }) => tools.length > 0)).toEqual([true, true, false, true]);
+  const small = await startServer({ config: config('model_context_window = 20000') });
+  await small.client.request('thread/start', {});
+  small.model.push(counted(message('first'), 19_000), response(message('SUMMARY')), response(message('second')));
+  await small.client.turn(threadId, 'one');
+  await small.client.turn(threadId, 'two');
+  expect(small.model.requests.map(({ tools }) => tools.length > 0)).toEqual([true, false, true]);
 });
