@@ -13,7 +13,7 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,
     modelFor,
-    onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage, { isAside: true })),
+    onUsage: (turn, usage) => outbox.commit(deps.tokensStep(turn, usage)),
     ownWindow: (model) => deps.configuration().contextWindow(model),
     history: async () => {
       const state = await deps.history.state();

@@ -24,7 +24,7 @@ interface GuardianAnswersDeps {
   /** The server's own environment. */
   env: Env;
   mask(): AnswerMasks;
-  /** Takes the tokens that a request has used. Rejects with the store's error. */
+  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   breaks: EventLoopYield;
 }
@@ -65,7 +65,7 @@ export class GuardianAnswers {
     for (let readings = 0; ; readings++) {
       const mayRead = readings < READINGS_MAX && request.tools.length > 0;
       const answer = await this.#asked(model, { ...request, input, tools: mayRead ? request.tools : [] }, reading);
-      await this.#count(answer, reading.turn);
+      await this.#count(answer, request.model, reading.turn);
       const calls = mayRead && 'items' in answer ? answer.items.filter((item) => item.type === 'function_call') : [];
       if (!('items' in answer) || calls.length === 0 || signal.aborted) return { answer, input };
       const outputs = await orAborted(this.#outputs(calls, { ...reading, filesChars }), signal);
@@ -85,8 +85,9 @@ export class GuardianAnswers {
     return second;
   }
 
-  async #count(answer: AsideAnswer, turn: TurnContext): Promise<void> {
-    if ('usage' in answer && answer.usage !== null) await this.#deps.onUsage(turn, answer.usage);
+  async #count(answer: AsideAnswer, model: string, turn: TurnContext): Promise<void> {
+    if (!('usage' in answer) || answer.usage === null) return;
+    await this.#deps.onUsage({ ...turn, settings: { ...turn.settings, model } }, answer.usage);
   }
 
   /** An output for each call: the files that the model wants to read, without secrets, or why it cannot. */

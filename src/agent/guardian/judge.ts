@@ -55,7 +55,7 @@ export interface JudgeDeps {
   /** The context window of a model of that provider. */
   ownWindow(model: string): ContextWindow;
   modelFor(provider: ProviderConfig): Promise<Model>;
-  /** Takes the tokens that a request has used. Rejects with the store's error. */
+  /** Takes the tokens that a request to the model of these settings has used. Rejects with the store's error. */
   onUsage(turn: TurnContext, usage: TokenUsageBreakdown): Promise<void>;
   /** The history of the thread as its model reads it. Null: it is too large. */
   history(): Promise<readonly AuthoredItem[] | null>;

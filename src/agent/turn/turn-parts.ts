@@ -69,8 +69,8 @@ export class TurnParts {
     return this.#merged((part) => part.turnBegan?.(turn));
   }
 
-  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown, options: { isAside: boolean }): StepAddition {
-    return this.#merged((part) => part.tokensUsed?.(turn, usage, options));
+  tokensUsed(turn: TurnContext, usage: TokenUsageBreakdown): StepAddition {
+    return this.#merged((part) => part.tokensUsed?.(turn, usage));
   }
 
   turnEnded(turn: TurnContext, outcome: TurnOutcome): StepAddition {
