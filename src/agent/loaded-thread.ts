@@ -164,9 +164,7 @@ export class LoadedThread {
     return true;
   }
 
-  /**
-   * Stores items for the model. `approval`: they tell what the user has approved. Call the returned function after the request is answered.
-   */
+  /** Stores items for the model, such as what the user has approved. Call the returned function after the request is answered. */
   inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
     return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }

@@ -9,13 +9,16 @@ export function messageText(item: ResponseItem): string {
     .join('\n');
 }
 
-/** The text of an output, which is a string, an array of parts, or an object with one of these as its `body`. */
-export function outputText(output: unknown): string {
+/**
+ * The text of an output, which is a string, an array of parts, or an object with one of these as its `body`. `note`: in the place of parts
+ * that are not text.
+ */
+export function outputText(output: unknown, note = '[not text]'): string {
   if (typeof output === 'string') return output;
-  if (Array.isArray(output)) return output.map(partText).join('\n');
-  return typeof output === 'object' && output !== null && 'body' in output ? outputText(output.body) : '';
+  if (Array.isArray(output)) return output.map((part) => partText(part) ?? note).join('\n');
+  return typeof output === 'object' && output !== null && 'body' in output ? outputText(output.body, note) : '';
 }
 
-function partText(part: unknown): string {
-  return typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : '[not text]';
+function partText(part: unknown): string | null {
+  return typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : null;
 }

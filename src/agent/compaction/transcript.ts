@@ -1,7 +1,7 @@
-import { messageText } from '../../model/message-text.ts';
+import { messageText, outputText } from '../../model/message-text.ts';
 import { authorOf } from '../../rollout/author-of.ts';
 import type { AuthoredItem } from '../../store/model-items.ts';
-import { outputText, withoutBulk } from '../prompt/without-bulk.ts';
+import { withoutBulk } from '../prompt/without-bulk.ts';
 import { isConversation } from './divided-prompt.ts';
 
 /** One item takes at most this part, so that a huge one does not displace all others. */

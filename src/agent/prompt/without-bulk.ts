@@ -1,4 +1,5 @@
 import { cutText } from '../../base/text/cut-text.ts';
+import { outputText } from '../../model/message-text.ts';
 import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 
 type Message = Extract<ResponseItem, { type: 'message' }>;
@@ -23,19 +24,12 @@ export function withoutBulk(item: ResponseItem, charsMax = Number.POSITIVE_INFIN
       return { ...item, input: cutMiddle(item.input, partMax) };
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { ...item, output: cutMiddle(outputText(item.output), partMax) };
+      return { ...item, output: cutMiddle(outputText(item.output, IMAGE_NOTE), partMax) };
     case 'local_shell_call':
       return item;
     default:
       return null;
   }
-}
-
-/** The text of a tool's output, with a note in the place of each image. */
-export function outputText(output: Extract<ResponseItem, { type: 'function_call_output' }>['output']): string {
-  if (typeof output === 'string') return output;
-  if (!Array.isArray(output)) return outputText(output.body);
-  return output.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : IMAGE_NOTE)).join('\n');
 }
 
 /** Cuts the middle out of a text that is longer than `charsMax`. */
