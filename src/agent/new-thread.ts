@@ -36,38 +36,39 @@ export async function newThread(
   request: NewThread,
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
-  const { clock, ids, home } = deps;
   const { settings, configuration } = await configureThread(deps, request, last);
+  return { configuration, record: await newRecord(deps, request, settings) };
+}
+
+/** Makes the record of a new thread with these settings. */
+export async function newRecord({ clock, ids, home }: AgentDeps, request: NewThread, settings: ThreadSettings): Promise<ThreadRecord> {
   const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
   return {
-    configuration,
-    record: {
-      id,
-      sessionId: id,
-      createdAtMs: now,
-      updatedAtMs: now,
-      recencyAtMs: now,
-      listed: false,
-      archivedAtMs: null,
-      ephemeral: request.ephemeral,
-      name: null,
-      preview: '',
-      path: request.ephemeral ? null : rolloutPath(home, id, now),
-      forkedFromId: null,
-      source: 'vscode',
-      threadSource: request.threadSource,
-      originator: request.originator,
-      cliVersion: PROTOCOL_VERSION,
-      gitInfo,
-      settings,
-      tokenUsage: null,
-      told: null,
-      memoryMode: null,
-      daybreakEnabled: request.daybreakEnabled,
-      goal: null,
-    },
+    id,
+    sessionId: id,
+    createdAtMs: now,
+    updatedAtMs: now,
+    recencyAtMs: now,
+    listed: false,
+    archivedAtMs: null,
+    ephemeral: request.ephemeral,
+    name: null,
+    preview: '',
+    path: request.ephemeral ? null : rolloutPath(home, id, now),
+    forkedFromId: null,
+    source: 'vscode',
+    threadSource: request.threadSource,
+    originator: request.originator,
+    cliVersion: PROTOCOL_VERSION,
+    gitInfo,
+    settings,
+    tokenUsage: null,
+    told: null,
+    memoryMode: null,
+    daybreakEnabled: request.daybreakEnabled,
+    goal: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
 
-const BYTES_PER_TOKEN = 4;
+/** A common ratio for text. */
+export const BYTES_PER_TOKEN = 4;
 /** An image takes about as many tokens as its pixels need, whatever the length of its data. */
 const IMAGE_TOKENS = 1_600;
 /** Encrypted content is base64. */

@@ -63,18 +63,23 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   };
 }
 
-/** The settings of the reviewer: it only reads, and asks for no approval. */
+/**
+ * The settings of the reviewer: it only reads, and asks for no approval. A review model other than the thread's has its default effort,
+ * because it may not have that of the thread.
+ */
 async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<ThreadSettings> {
   const { settings, configuration } = state;
   const model = configuration.reviewModel ?? settings.model;
+  const effort = model === settings.model ? settings.effort : null;
   const { permissionProfile: _none, ...others } = settings;
   return {
     ...others,
     model,
+    effort,
     approvalPolicy: 'never',
     sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, agent.sandbox),
     baseInstructions: REVIEW_INSTRUCTIONS,
-    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: settings.effort, developer_instructions: null } },
+    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: effort, developer_instructions: null } },
   };
 }
 
