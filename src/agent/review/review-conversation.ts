@@ -7,7 +7,7 @@ import { messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
-import { BYTES_PER_TOKEN } from '../prompt/item-size.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from '../prompt/prompt-budget.ts';
@@ -94,7 +94,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     const request = modelRequest(turn, { threadId, configuration, input: [], tools });
     await this.#learnWindow(turn);
     const contextWindow = configuration.contextWindow(model);
-    const room = Math.min(contextWindow.tokens - requestTokens(request), promptBudget.promptBytesMax / BYTES_PER_TOKEN);
+    const room = Math.min(contextWindow.tokens - requestTokens(request), promptBudget.promptBytesMax / CHARS_PER_TOKEN);
     if (this.#prompt.items.tokens > room * LONG_SHARE) this.#shorten(room * SHORT_SHARE);
     const { items, tokens, bytes } = this.#prompt.listed();
     const isTooLong = (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
@@ -115,7 +115,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   /** Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the prompt is shorter now. */
   #shorten(tokensMax: number): boolean {
     const before = this.#prompt.items.tokens;
-    this.#prompt.shrink(tokensMax * BYTES_PER_TOKEN);
+    this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);
     if (this.#prompt.items.tokens >= before) return false;
     if (!this.#isShortened) this.withoutOwn(modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])]));
     this.#isShortened = true;
@@ -162,7 +162,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
 
 /** The approximate number of tokens of the instructions and the tools. */
 function requestTokens({ instructions, tools }: ModelRequest): number {
-  return Buffer.byteLength(instructions + JSON.stringify(tools)) / BYTES_PER_TOKEN;
+  return Buffer.byteLength(instructions + JSON.stringify(tools)) / CHARS_PER_TOKEN;
 }
 
 function tooLong(why: string): TurnError {
