@@ -10,7 +10,7 @@ import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
 import { Instructions } from './prompt/instructions.ts';
-import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
+import { copiedSettings, resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
@@ -28,6 +28,13 @@ export interface NewThread extends ThreadRequest {
   daybreakEnabled: boolean | null;
   /** The client's name. */
   originator: string | null;
+  /** The settings and the configuration of the thread. Absent: they are resolved. */
+  resolved?: ResolvedThread;
+}
+
+interface ResolvedThread {
+  settings: ThreadSettings;
+  configuration: ThreadConfiguration;
 }
 
 /** Makes the record and configuration of a new thread. `last`: settings to keep from another thread. */
@@ -36,40 +43,48 @@ export async function newThread(
   request: NewThread,
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
-  const { settings, configuration } = await configureThread(deps, request, last);
-  return { configuration, record: await newRecord(deps, request, settings) };
-}
-
-/** Makes the record of a new thread with these settings. */
-export async function newRecord({ clock, ids, home }: AgentDeps, request: NewThread, settings: ThreadSettings): Promise<ThreadRecord> {
+  const { clock, ids, home } = deps;
+  const { settings, configuration } = request.resolved ?? (await configureThread(deps, request, last));
   const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();
   return {
-    id,
-    sessionId: id,
-    createdAtMs: now,
-    updatedAtMs: now,
-    recencyAtMs: now,
-    listed: false,
-    archivedAtMs: null,
-    ephemeral: request.ephemeral,
-    name: null,
-    preview: '',
-    path: request.ephemeral ? null : rolloutPath(home, id, now),
-    forkedFromId: null,
-    source: 'vscode',
-    threadSource: request.threadSource,
-    originator: request.originator,
-    cliVersion: PROTOCOL_VERSION,
-    gitInfo,
-    settings,
-    tokenUsage: null,
-    told: null,
-    memoryMode: null,
-    daybreakEnabled: request.daybreakEnabled,
-    goal: null,
+    configuration,
+    record: {
+      id,
+      sessionId: id,
+      createdAtMs: now,
+      updatedAtMs: now,
+      recencyAtMs: now,
+      listed: false,
+      archivedAtMs: null,
+      ephemeral: request.ephemeral,
+      name: null,
+      preview: '',
+      path: request.ephemeral ? null : rolloutPath(home, id, now),
+      forkedFromId: null,
+      source: 'vscode',
+      threadSource: request.threadSource,
+      originator: request.originator,
+      cliVersion: PROTOCOL_VERSION,
+      gitInfo,
+      settings,
+      tokenUsage: null,
+      told: null,
+      memoryMode: null,
+      daybreakEnabled: request.daybreakEnabled,
+      goal: null,
+    },
   };
+}
+
+/** What a copy of a thread gets. It reads the instruction files again, since it may move to another folder. */
+export async function copiedThread(
+  { settings: last, configuration }: ResolvedThread,
+  request: { knowsModes: boolean },
+): Promise<ResolvedThread> {
+  const settings = copiedSettings(last, request);
+  return { settings, configuration: { ...configuration, instructions: await Instructions.load(configuration.config, settings.cwd) } };
 }
 
 /** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
@@ -77,7 +92,7 @@ export async function configureThread(
   deps: AgentDeps,
   { overrides, config: requestConfig }: ThreadRequest,
   last: Partial<ThreadSettings>,
-): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
+): Promise<ResolvedThread> {
   const { home, env, modelFor, modelGiven, trustedFiles } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });

@@ -10,11 +10,9 @@ import type { AgentDeps } from './agent-deps.ts';
 import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
-import { configureThread, type NewThread, newRecord, newThread, type ThreadRequest } from './new-thread.ts';
-import { Instructions } from './prompt/instructions.ts';
+import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
-import { copiedSettings, keptSettings } from './settings/resolve-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import { keptSettings } from './settings/resolve-settings.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
@@ -129,22 +127,7 @@ export class Threads {
 
   /** Starts a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    return this.#fork(source, point, await newThread(this.#deps, request, keptSettings(source.settings, request)));
-  }
-
-  /** Starts a thread with the whole history, the settings and the configuration of a loaded one. */
-  async copy({ id, settings: last, configuration }: LoadedThread, request: NewThread): Promise<LoadedThread> {
-    const settings = copiedSettings(last, request);
-    const instructions = await Instructions.load(configuration.config, settings.cwd);
-    const record = await newRecord(this.#deps, request, settings);
-    return this.#fork(await this.record(id), null, { record, configuration: { ...configuration, instructions } });
-  }
-
-  async #fork(
-    source: ThreadRecord,
-    point: ForkPoint,
-    { record, configuration }: { record: ThreadRecord; configuration: ThreadConfiguration },
-  ): Promise<LoadedThread> {
+    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings, request));
     const forked: ThreadRecord = {
       ...record,
       forkedFromId: source.id,

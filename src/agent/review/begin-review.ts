@@ -63,24 +63,28 @@ export async function beginReview(deps: TurnStarterDeps, target: ReviewTarget): 
   };
 }
 
-/**
- * The settings of the reviewer: it only reads, and asks for no approval. A review model other than the thread's has its default effort,
- * because it may not have that of the thread.
- */
+/** The settings of the reviewer: it only reads, and asks for no approval. */
 async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<ThreadSettings> {
   const { settings, configuration } = state;
   const model = configuration.reviewModel ?? settings.model;
-  const effort = model === settings.model ? settings.effort : null;
   const { permissionProfile: _none, ...others } = settings;
   return {
     ...others,
     model,
-    effort,
+    effort: reviewEffort(model, settings),
     approvalPolicy: 'never',
     sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, agent.sandbox),
     baseInstructions: REVIEW_INSTRUCTIONS,
-    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: effort, developer_instructions: null } },
+    collaborationMode: {
+      mode: 'default',
+      settings: { model, reasoning_effort: reviewEffort(model, settings), developer_instructions: null },
+    },
   };
+}
+
+/** A review model other than the thread's has its default effort: it may not have that of the thread. */
+function reviewEffort(model: string, settings: ThreadSettings): string | null {
+  return model === settings.model ? settings.effort : null;
 }
 
 /** Without a sandbox on this machine, full access stays, because the user chose to run commands without one. */

@@ -1,4 +1,5 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { copiedThread } from '../../agent/new-thread.ts';
 import { checkInput } from '../../agent/prompt/check-input.ts';
 import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
@@ -41,7 +42,9 @@ async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun
 /** Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy is deleted: nobody knows of it. */
 async function detached(deps: ThreadDeps, source: LoadedThread, target: ReviewTarget, { caller, after }: CallContext): Promise<Begun> {
   const { threads, store, followers, clients } = deps;
-  const thread = await threads.copy(source, newThreadRequest({ threadId: source.id, ephemeral: source.record.ephemeral }, caller));
+  const request = newThreadRequest({ threadId: source.id, ephemeral: source.record.ephemeral }, caller);
+  const resolved = await copiedThread(source, request);
+  const thread = await threads.fork(await threads.record(source.id), null, { ...request, resolved });
   let begun: Joined;
   try {
     begun = await thread.startReview(target);
