@@ -92,7 +92,7 @@ export async function configureThread(
   deps: AgentDeps,
   { overrides, config: requestConfig }: ThreadRequest,
   last: Partial<ThreadSettings>,
-): Promise<ResolvedThread> {
+): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { home, env, modelFor, modelGiven, trustedFiles } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
   const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
