@@ -10,7 +10,7 @@ import { commandSettings } from '../tools/command/command-settings.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
 import { Instructions } from './prompt/instructions.ts';
-import { copiedSettings, resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
+import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
@@ -32,7 +32,7 @@ export interface NewThread extends ThreadRequest {
   resolved?: ResolvedThread;
 }
 
-interface ResolvedThread {
+export interface ResolvedThread {
   settings: ThreadSettings;
   configuration: ThreadConfiguration;
 }
@@ -76,15 +76,6 @@ export async function newThread(
       goal: null,
     },
   };
-}
-
-/** What a copy of a thread gets. It reads the instruction files again, since it may move to another folder. */
-export async function copiedThread(
-  { settings: last, configuration }: ResolvedThread,
-  request: { knowsModes: boolean },
-): Promise<ResolvedThread> {
-  const settings = copiedSettings(last, request);
-  return { settings, configuration: { ...configuration, instructions: await Instructions.load(configuration.config, settings.cwd) } };
 }
 
 /** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */

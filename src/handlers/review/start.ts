@@ -1,5 +1,5 @@
+import { copiedThread } from '../../agent/copied-thread.ts';
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
-import { copiedThread } from '../../agent/new-thread.ts';
 import { checkInput } from '../../agent/prompt/check-input.ts';
 import type { Joined } from '../../agent/turn/turn-starter.ts';
 import { reviewTask } from '../../instructions/review-instructions.ts';
