@@ -160,6 +160,7 @@ export class LoadedThread {
     const { turn } = this;
     if (turn?.id !== turnId || turn.kind === 'review') return false;
     turn.settings = this.#overridden(turn.settings, overrides);
+    turn.changes.push(overrides);
     return true;
   }
 

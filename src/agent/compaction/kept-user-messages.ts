@@ -1,10 +1,10 @@
-import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { messageText } from '../../rollout/begin-item.ts';
+import type { ContentItem, ResponseItem } from '../../protocol/generated/types.ts';
 import { isUserMessage } from '../../rollout/history-entries.ts';
-import { itemSize } from '../prompt/item-size.ts';
+import { CHARS_PER_TOKEN, itemSize } from '../prompt/item-size.ts';
 import { cutMiddle, withoutBulk } from '../prompt/without-bulk.ts';
 
-const CHARS_PER_TOKEN = 4;
+/** One item takes at most this part, so that a huge one does not displace all others. */
+const ITEM_SHARE = 0.25;
 /** A message of which less would be left is left out. */
 const CUT_CHARS_MIN = 200;
 
@@ -16,7 +16,7 @@ export function keptUserMessages(items: readonly ResponseItem[], tokensMax: numb
     if (!isUserMessage(source)) continue;
     const item = withoutBulk(source);
     if (item?.type !== 'message') continue;
-    const text = messageText(item);
+    const text = item.content.map(textOf).join('\n');
     if (text.length > chars && chars < CUT_CHARS_MIN) break;
     if (text === '') continue;
     kept.push({ type: 'message', role: 'user', content: [{ type: 'input_text', text: cutMiddle(text, Math.floor(chars)) }] });
@@ -26,13 +26,13 @@ export function keptUserMessages(items: readonly ResponseItem[], tokensMax: numb
   return kept.toReversed();
 }
 
-/** The newest items, without images and huge outputs, as many as fit into so many tokens; and how many of `items` are older. */
+/** The newest items, without images and huge texts, as many as fit into so many tokens; and how many of `items` are older. */
 export function recentItems(items: readonly ResponseItem[], tokensMax: number): { recent: ResponseItem[]; older: number } {
   const recent: ResponseItem[] = [];
   let tokens = 0;
   let older = items.length;
   for (const source of items.toReversed()) {
-    const item = withoutBulk(source);
+    const item = withoutBulk(source, tokensMax * CHARS_PER_TOKEN * ITEM_SHARE);
     if (item !== null) {
       tokens += itemSize(item).tokens;
       if (tokens > tokensMax) break;
@@ -41,4 +41,8 @@ export function recentItems(items: readonly ResponseItem[], tokensMax: number): 
     older--;
   }
   return { recent: recent.toReversed(), older };
+}
+
+function textOf(part: ContentItem): string {
+  return 'text' in part && typeof part.text === 'string' ? part.text : '';
 }
