@@ -32,15 +32,21 @@ export function memoryCitation(message: string): { text: string; citation: Memor
 /** The lines between tags of these names that are not blank. */
 function linesIn(text: string, names: readonly string[]): string[] {
   return names.flatMap((name) => {
-    const splitter = new TagSplitter({ open: `<${name}>`, close: `</${name}>` });
-    const closed = text.slice(0, text.lastIndexOf(`</${name}>`) + `</${name}>`.length);
-    const lines = splitter.push(closed).flatMap((span) => (span.isInside ? span.text.split('\n') : []));
+    const close = `</${name}>`;
+    const end = text.lastIndexOf(close);
+    // Without its end, the last line may be cut off.
+    if (end === -1) return [];
+    const lines = new TagSplitter({ open: `<${name}>`, close })
+      .push(text.slice(0, end + close.length))
+      .flatMap((span) => (span.isInside ? span.text.split('\n') : []));
     return lines.map((line) => line.trim()).filter((line) => line !== '');
   });
 }
 
 function readEntry(line: string): MemoryCitation['entries'] {
-  const [, path = '', first, last, note = ''] = ENTRY.exec(line) ?? [];
+  const found = ENTRY.exec(line);
+  if (found === null) return [];
+  const [, path = '', first, last, note = ''] = found;
   const [lineStart, lineEnd] = [Number(first), Number(last)];
   return lineStart <= LINE_MAX && lineEnd <= LINE_MAX ? [{ path, lineStart, lineEnd, note }] : [];
 }

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import { memoryCitation } from '../../src/rollout/memory-citation.ts';
+import { citationSplitter, memoryCitation } from '../../src/rollout/memory-citation.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, userItem } from '../support/expected.ts';
 import { message, response, said } from '../support/test-model.ts';
@@ -77,6 +78,31 @@ test('a message about the tag of citations streams whole, whatever its pieces', 
   }
 });
 
+const PROSE = 'Write `<oai-mem-citation>` and then `</oai-mem-citation>` around it.\nThe end <oai-mem-citation> of <oai-mem-citation>';
+
+const LATE = `x <oai-mem-citation>${' '.repeat(300)}<thread_ids>\nt1\n</thread_ids></oai-mem-citation>`;
+
+test('in whatever pieces a message comes, it is split at the same tags', () => {
+  const texts = [TEXT, PROSE, LATE, `${PROSE}${TEXT}`, 'x <oai-mem-citation>\n</oai-mem-citation> y <oai-mem-citation>\n<thread_'];
+  fc.assert(
+    fc.property(fc.constantFrom(...texts), fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (text, lengths) => {
+      const splitter = citationSplitter();
+      let shown = '';
+      let rest = text;
+      const take = (spans: { isInside: boolean; text: string }[]) => {
+        for (const span of spans) if (!span.isInside) shown += span.text;
+      };
+      for (const length of lengths) {
+        take(splitter.push(rest.slice(0, length)));
+        rest = rest.slice(length);
+      }
+      take([...splitter.push(rest), ...splitter.end()]);
+      expect(shown).toBe(memoryCitation(text).text);
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
 const one = { path: 'a', lineStart: 1, lineEnd: 2, note: 'x' };
 
 test.each([
@@ -96,6 +122,7 @@ test.each([
   ],
   ['that begins and has nothing', 'x <oai-mem-citation>\n', 'x <oai-mem-citation>\n', null],
   ['that never begins', 'x <oai-mem-cit', 'x <oai-mem-cit', null],
+  ['far behind its tag', LATE, LATE, null],
   ['that is empty', 'x <oai-mem-citation></oai-mem-citation>', 'x ', null],
   [
     'without threads',

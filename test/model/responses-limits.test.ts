@@ -120,7 +120,7 @@ test('an answer that comes before the request is out counts', async () => {
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
-  expect(last).toMatchObject({ type: 'failed', error: { codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 413 } } } });
+  expect(last).toMatchObject({ type: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
   expect(clock.timers).toEqual([]);
 });
 

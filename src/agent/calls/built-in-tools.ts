@@ -49,10 +49,14 @@ export class BuiltInTools implements TurnPart {
     ];
   }
 
-  /** The tools with which a model reads files, if the configuration has them: commands and images. */
+  /**
+   * The tools with which a model reads files, if the configuration has them: commands and images. They do not reach the commands of
+   * other turns, which may run outside of any sandbox.
+   */
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#deps.configuration();
-    return [...(commands.enabled ? commandTools(this.commandDeps()) : []), ...(showsImages ? [viewImage(this.#deps)] : [])];
+    const ofCommands = commands.enabled ? commandTools({ ...this.commandDeps(), ownTurnOnly: true }) : [];
+    return [...ofCommands, ...(showsImages ? [viewImage(this.#deps)] : [])];
   }
 
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */

@@ -57,7 +57,7 @@ export class OrderedPrompt {
     this.items.add(read.item);
     if (this.#shrunkBytes === null) return;
     if (isNewTurn) this.#shrinkAt = 2 * this.#shrunkBytes;
-    if (this.items.bytes > this.#shrinkAt) this.#shrink(this.#shrunkBytes);
+    if (this.items.bytes > this.#shrinkAt) this.shrink(this.#shrunkBytes);
   }
 
   #restart(items: readonly AuthoredItem[]): void {
@@ -69,8 +69,11 @@ export class OrderedPrompt {
     this.items.begin(items.map(({ item }) => item));
   }
 
-  /** Takes images and huge outputs away, and the oldest items if that is not enough. The input of the last turn stays as it is. */
-  #shrink(bytesMax: number): void {
+  /**
+   * Takes images and huge outputs away, and the oldest items if the rest has more than about `bytesMax`. The input of the last turn stays
+   * as it is.
+   */
+  shrink(bytesMax: number): void {
     const lastTurnId = this.read.at(-1)?.turnId ?? null;
     const shrunk: ReadItem[] = [];
     let bytes = 0;

@@ -11,6 +11,9 @@ interface Tags {
   before?: readonly string[];
 }
 
+/** How many characters behind an opening tag decide whether it counts. */
+const DECIDING_CHARS = 200;
+
 /** Splits a text that comes in pieces at its tags, which may be split between pieces. Text without tags is all outside. */
 export class TagSplitter {
   readonly #tags: Tags;
@@ -52,10 +55,11 @@ export class TagSplitter {
   #counts(end: number): boolean | null {
     const { before, close } = this.#tags;
     if (this.#isInside || before === undefined) return true;
-    const next = this.#rest.slice(end).trimStart();
+    const text = this.#rest.slice(end, end + DECIDING_CHARS);
+    const next = text.trimStart();
     const allowed = [...before, close];
-    if (allowed.some((text) => next.startsWith(text))) return true;
-    return allowed.some((text) => text.startsWith(next)) ? null : false;
+    if (allowed.some((start) => next.startsWith(start))) return true;
+    return text.length < DECIDING_CHARS && allowed.some((start) => start.startsWith(next)) ? null : false;
   }
 
   #emit(spans: TagSpan[], text: string): void {

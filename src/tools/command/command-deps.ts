@@ -15,6 +15,8 @@ export interface CommandDeps {
   waits: Pick<Clock, 'setTimer'>;
   processes: Processes;
   sessions: CommandSessions;
+  /** True: a call reaches only the running commands of its own turn. Absent: those of the whole thread. */
+  ownTurnOnly?: true;
   /** Heddle's home, an absolute path. */
   home: string;
   /** The server's own environment. */

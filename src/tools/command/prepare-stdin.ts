@@ -27,7 +27,8 @@ export async function prepareStdin(args: JsonValue, context: CallContext, deps: 
     throw error;
   }
   const session = deps.sessions.find(request.number);
-  if (session === null) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
+  const isReached = session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
+  if (!isReached) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
   const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
   return {
     kind: 'stdin',

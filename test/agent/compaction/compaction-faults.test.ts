@@ -180,3 +180,25 @@ test('an interrupt at any write of a compaction: the next turn is answered', asy
     expect(thread.turns.flatMap(({ items }) => items).filter(({ type }) => type === 'contextCompaction')).toHaveLength(shown);
   }
 });
+
+test('a provider that refuses long prompts in words alone: the thread goes on after each refusal', async () => {
+  const text = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.";
+  const answer = streaming(created, ...wireMessage('abc '.repeat(1_500)), completed);
+  const provider = await ProviderServer.start((res, req, body) => {
+    const isLong = isObject(body) && JSON.stringify(body.input).length > 30_000;
+    const refusal = refusing(400, { message: text, type: 'BadRequestError', param: null, code: 400 });
+    return (req.method === 'GET' ? refusing(404) : isLong ? refusal : answer)(res, req, body);
+  });
+  const config = `model = "m"\nmodel_provider = "p"\n[model_providers.p]\nbase_url = "http://127.0.0.1:${provider.port}/v1"\nrequest_max_retries = 0\nstream_max_retries = 0\n`;
+  const server = await startServer({ config, model: null });
+  await server.client.request('thread/start', {});
+  const ends: string[] = [];
+  for (let turn = 1; turn <= 16; turn++) {
+    const { status, error } = await server.client.turn(threadId, `question ${turn}`);
+    ends.push(status === 'failed' ? String(error?.codexErrorInfo) : status);
+  }
+  expect(new Set(ends)).toEqual(new Set(['completed', 'contextWindowExceeded']));
+  // Once a length is known to be refused, the thread is compacted before it.
+  expect(ends.filter((end) => end !== 'completed').length).toBeLessThanOrEqual(2);
+  await provider[Symbol.asyncDispose]();
+});
