@@ -175,7 +175,7 @@ export function createApp(options: AppParts): App {
           keepAlive,
           tap: options.tap ?? null,
           onOverdue: () => {
-            if (!drain) void clientProcesses.kill(connection.id);
+            if (!drain) endWorkOf(connection, clientProcesses);
           },
           onInputEnd: async () => {
             await Promise.all([threads.closing, ...(drain ? [lastTurns(threads, clients), clientProcesses.ended(connection.id)] : [])]);
@@ -202,6 +202,12 @@ export function createApp(options: AppParts): App {
   };
 }
 
+/** Ends what a client's open requests wait for. */
+function endWorkOf(connection: Connection, processes: ClientProcesses): void {
+  connection.abandon();
+  void processes.kill(connection.id);
+}
+
 /** The models of the providers, created when they are needed, or the one that replaces them. */
 function createModels(given: Model | null, deps: ProviderModelDeps) {
   const models = new ModelPool(given, async (provider) => {
@@ -215,7 +221,13 @@ function createModels(given: Model | null, deps: ProviderModelDeps) {
   const windows = new Map<string, Promise<ReadonlyMap<string, number>>>();
   const listedWindows = (provider: ProviderConfig) => {
     const key = JSON.stringify([provider.id, provider.baseUrl]);
-    const listed = windows.get(key) ?? import('./model/http/installed-models.ts').then((listing) => listing.listedWindows(provider, deps));
+    const ask = async () => {
+      const { listedWindows: list } = await import('./model/http/installed-models.ts');
+      const listed = await list(provider, deps);
+      if (listed === null) windows.delete(key);
+      return listed ?? new Map<string, number>();
+    };
+    const listed = windows.get(key) ?? ask();
     windows.set(key, listed);
     return listed;
   };

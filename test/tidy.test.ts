@@ -176,6 +176,14 @@ describe('the source', () => {
     expect(deciding).toEqual([]);
   });
 
+  test('stores the author of each message for the model, and judges by the text only what other programs wrote', () => {
+    const isBare = (line: string) => /kind: 'model', (turnId|item)/.test(line) && !/author/.test(line);
+    const bare = source.filter((path) => codeOf(path).split('\n').some(isBare));
+    expect(bare).toEqual(['src/agent/items/response-items.ts']);
+    const judging = source.filter((path) => /\b(isUserMessage|writtenBy)\(/.test(codeOf(path)) && !path.startsWith('src/rollout/'));
+    expect(judging).toEqual(['src/agent/turn/inject-model-items.ts']);
+  });
+
   test('passes everything that a client writes through the one queue: only the reader and the connection know its notifications', () => {
     const knowing = source.filter((path) => /READER_NOTIFICATIONS/.test(codeOf(path)));
     expect(knowing).toEqual(['src/server/connection.ts', 'src/transport/json-reader.ts']);

@@ -160,12 +160,13 @@ export class LoadedThread {
     const { turn } = this;
     if (turn?.id !== turnId || turn.kind === 'review') return false;
     turn.settings = this.#overridden(turn.settings, overrides);
+    turn.changes.push(overrides);
     return true;
   }
 
-  /** Stores items for the model. Call the returned function after the request is answered. */
-  inject(items: ResponseItem[]): Promise<() => void> {
-    return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
+  /** Stores items for the model, such as what the user has approved. Call the returned function after the request is answered. */
+  inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
+    return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }
 
   /**

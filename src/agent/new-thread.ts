@@ -28,6 +28,13 @@ export interface NewThread extends ThreadRequest {
   daybreakEnabled: boolean | null;
   /** The client's name. */
   originator: string | null;
+  /** The settings and the configuration of the thread. Absent: they are resolved. */
+  resolved?: ResolvedThread;
+}
+
+export interface ResolvedThread {
+  settings: ThreadSettings;
+  configuration: ThreadConfiguration;
 }
 
 /** Makes the record and configuration of a new thread. `last`: settings to keep from another thread. */
@@ -37,7 +44,7 @@ export async function newThread(
   last: Partial<ThreadSettings>,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { clock, ids, home } = deps;
-  const { settings, configuration } = await configureThread(deps, request, last);
+  const { settings, configuration } = request.resolved ?? (await configureThread(deps, request, last));
   const gitInfo = await readGitInfo(settings.cwd);
   const id = ids.next();
   const now = clock.now();

@@ -10,7 +10,7 @@ interface Running {
 }
 
 /** Timers that can be paused together. While they are paused, their time does not pass. */
-export class PausableTimers {
+export class PausableTimers implements Pick<Clock, 'setTimer'> {
   readonly #clock: Clock;
   readonly #running = new Set<Running>();
   #isPaused = false;
@@ -19,7 +19,7 @@ export class PausableTimers {
     this.#clock = clock;
   }
 
-  set(callback: () => void, ms: number): Timer {
+  setTimer(callback: () => void, ms: number): Timer {
     const running: Running = { callback, leftMs: ms, sinceMs: 0, timer: null };
     this.#running.add(running);
     if (!this.#isPaused) this.#start(running);

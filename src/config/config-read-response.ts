@@ -32,7 +32,7 @@ function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): R
     for (const [key, value] of Object.entries(table)) {
       if (isTable(value)) visit(value, [...path, key]);
       else {
-        const layer = config.layerOf([...path, key]) ?? config.layerOf(['features', 'guardian_approval']);
+        const layer = originOf(config, [...path, key]);
         const named = layer === null ? undefined : metadata.get(layer);
         if (named !== undefined) origins[[...path, key].join('.')] = named;
       }
@@ -40,6 +40,12 @@ function originsOf(config: Config, metadata: Map<Layer, ConfigLayerMetadata>): R
   };
   visit(config.values, []);
   return origins;
+}
+
+/** The layer of a value. The deprecated flag fills in who reviews approval requests (`config-deprecations.ts`). */
+function originOf(config: Config, keys: string[]): Layer | null {
+  const layer = config.layerOf(keys);
+  return layer === null && keys.join('.') === 'approvals_reviewer' ? config.layerOf(['features', 'guardian_approval']) : layer;
 }
 
 /** Clients validate the settings they know. An invalid value becomes null, so that it does not invalidate the whole response. */

@@ -11,8 +11,10 @@ export interface Caller {
   ready(): Promise<void> | null;
   /** Returns null while the client keeps up with reading, else a promise that resolves when it has caught up. */
   drained(): Promise<void> | null;
-  /** The JSON text of the id of the caller's request with these params. */
-  requestIdOf(params: object): string | null;
+  /** The params of the caller's open requests with this id. */
+  openParams(requestId: string | number): readonly object[];
+  /** Aborts when the client can send nothing more, or does not wait for responses any more. */
+  readonly gone: AbortSignal;
   /** Completes the handshake. Throws if it is already complete. */
   initialize(params: InitializeParams): void;
 }

@@ -1,27 +1,29 @@
 import { approvalMessage } from '../agent/guardian/approval-message.ts';
 import { Guardian } from '../agent/guardian/guardian.ts';
-import { lastReview, namedReview } from '../agent/guardian/named-review.ts';
+import { ITEMS_MAX, lastReview, namedReview } from '../agent/guardian/named-review.ts';
 import { type RpcError, refused } from '../protocol/rpc-error.ts';
 import { type MethodTable, perThread } from './method.ts';
 import type { ThreadDeps } from './thread-deps.ts';
 
-/** The methods of threads that have no file of their own: those about who decides on approval requests. */
+/** The methods of threads that have no file of their own: those about reviews of actions, and about questions that clients ask. */
 export function threadMethods({ threads, store }: ThreadDeps) {
   return {
     'thread/approveGuardianDeniedAction': {
       queue: perThread,
       async handle({ threadId, event }, { after, effective }) {
         const thread = threads.require(threadId);
-        const { log } = thread.part(Guardian);
-        const found = await namedReview(event, { threadId, log, store });
+        const guardian = thread.part(Guardian);
+        const found = await namedReview(event, { threadId, log: guardian.log, store });
         if (found === null) throw noReview('the event names no review of this thread');
-        const { status } = found.review;
+        const { reviewId, review } = found.review;
+        const { status } = review;
         if (status !== 'denied' && status !== 'timedOut')
-          throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId: found.reviewId, status });
-        const injected = thread.inject([approvalMessage(found)]);
+          throw refused('review_not_denied', `the review is not a denial: its status is ${status}`, { reviewId, status });
+        const message = approvalMessage(found);
+        const injected = thread.inject([message], 'approval');
         effective();
         const afterAnswer = await injected;
-        log.approve(found.actionHash);
+        guardian.approve(found, message);
         after(afterAnswer);
         return {};
       },
@@ -33,27 +35,27 @@ export function threadMethods({ threads, store }: ThreadDeps) {
       async handle({ threadId }) {
         await threads.record(threadId);
         const last = threads.part(threadId, Guardian)?.log.last ?? (await lastReview(threadId, store));
-        if (last === null) throw noReview('the thread has no review');
-        const { reviewId, review } = last.review;
+        if (last === null) throw noReview(`none of the thread's last ${ITEMS_MAX} items has a review that has ended`);
+        const { review } = last.review;
         const { status, riskLevel, userAuthorization, rationale } = review;
         const outcome = status === 'approved' ? ('allow' as const) : ('deny' as const);
         const isAssessed = riskLevel !== null && userAuthorization !== null;
         const assessment = isAssessed ? { outcome, riskLevel, userAuthorization, rationale: rationale ?? 'No reason was given.' } : null;
-        return { callId: last.targetItemId ?? reviewId, assessment };
+        return { callId: last.targetItemId, assessment };
       },
     },
 
     'thread/increment_elicitation': {
       queue: perThread,
-      handle({ threadId }) {
-        return threads.require(threadId).questions.beginElicitation();
+      handle({ threadId }, { caller }) {
+        return threads.require(threadId).questions.beginElicitation(caller);
       },
     },
 
     'thread/decrement_elicitation': {
       queue: perThread,
-      handle({ threadId }) {
-        const counted = threads.require(threadId).questions.endElicitation();
+      handle({ threadId }, { caller }) {
+        const counted = threads.require(threadId).questions.endElicitation(caller);
         if (counted === null) throw refused('no_elicitation', 'the number of elicitations is already 0');
         return counted;
       },

@@ -58,7 +58,8 @@ export type ModelEvent =
   | { type: 'callDelta'; callId: string; name: string; custom: boolean; delta: string }
   | { type: 'itemCompleted'; item: ResponseItem }
   | { type: 'retrying'; error: TurnError; delayMs: number }
-  | { type: 'completed'; usage: TokenUsageBreakdown | null }
+  /** `responseId`: the id of the response at a provider that keeps responses. */
+  | { type: 'completed'; usage: TokenUsageBreakdown | null; responseId?: string }
   | { type: 'failed'; error: TurnError };
 
 export interface Model {

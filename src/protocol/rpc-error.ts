@@ -332,8 +332,8 @@ export function overloaded(): RpcError {
   return new RpcError(SERVER_OVERLOADED, 'Server overloaded; retry later.', { code: 'overloaded' });
 }
 
-export function internal(message: string): RpcError {
-  return new RpcError(INTERNAL_ERROR, message, { code: 'internal_error' });
+export function internal(message: string, data: RpcError['data'] = { code: 'internal_error' }): RpcError {
+  return new RpcError(INTERNAL_ERROR, message, data);
 }
 
 /** For an error of the store, which gives the code, the message and the details. */

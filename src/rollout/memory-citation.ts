@@ -5,9 +5,13 @@ import type { MemoryCitation } from '../protocol/generated/types.ts';
 const ENTRY = /^(.+):(\d+)-(\d+)\|note=\[(.*)\]$/;
 const LINE_MAX = 2 ** 32 - 1;
 
-/** Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. */
+/**
+ * Splits a message that streams into its text and the citations of memories in it, which clients do not read as text. A message may also
+ * speak about the tag: it counts only before the lists of a citation.
+ */
 export function citationSplitter(): TagSplitter {
-  return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>' });
+  const before = ['<citation_entries>', '<rollout_ids>', '<thread_ids>'];
+  return new TagSplitter({ open: '<oai-mem-citation>', close: '</oai-mem-citation>', before });
 }
 
 /** A whole message without its citations, and what they cite; null: nothing. Lines that are no entries are left out. */
@@ -28,15 +32,21 @@ export function memoryCitation(message: string): { text: string; citation: Memor
 /** The lines between tags of these names that are not blank. */
 function linesIn(text: string, names: readonly string[]): string[] {
   return names.flatMap((name) => {
-    const splitter = new TagSplitter({ open: `<${name}>`, close: `</${name}>` });
-    const closed = text.slice(0, text.lastIndexOf(`</${name}>`) + `</${name}>`.length);
-    const lines = splitter.push(closed).flatMap((span) => (span.isInside ? span.text.split('\n') : []));
+    const close = `</${name}>`;
+    const end = text.lastIndexOf(close);
+    // Without its end, the last line may be cut off.
+    if (end === -1) return [];
+    const lines = new TagSplitter({ open: `<${name}>`, close })
+      .push(text.slice(0, end + close.length))
+      .flatMap((span) => (span.isInside ? span.text.split('\n') : []));
     return lines.map((line) => line.trim()).filter((line) => line !== '');
   });
 }
 
 function readEntry(line: string): MemoryCitation['entries'] {
-  const [, path = '', first, last, note = ''] = ENTRY.exec(line) ?? [];
+  const found = ENTRY.exec(line);
+  if (found === null) return [];
+  const [, path = '', first, last, note = ''] = found;
   const [lineStart, lineEnd] = [Number(first), Number(last)];
   return lineStart <= LINE_MAX && lineEnd <= LINE_MAX ? [{ path, lineStart, lineEnd, note }] : [];
 }

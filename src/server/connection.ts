@@ -52,6 +52,7 @@ export class Connection {
   #waiting = 0;
   #muted: ReadonlySet<string> = new Set();
   #inputEnded = false;
+  readonly #gone = new AbortController();
   /** The client's answers that have not taken effect. */
   readonly #answers = new Set<Promise<void>>();
 
@@ -75,7 +76,7 @@ export class Connection {
     this.#rpc.onRequest((method: string, params: unknown) => this.#answer(method, params));
     this.#rpc.onNotification((method: string, params: unknown) => this.#take(method, params));
     this.#rpc.onError(([error]) => log.warn({ err: error }, 'connection error'));
-    this.#rpc.onClose(options.onClosed);
+    this.#rpc.onClose(() => this.#closed());
   }
 
   listen(): void {
@@ -96,9 +97,19 @@ export class Connection {
     return this.#client?.capabilities?.experimentalApi === true;
   }
 
-  /** The JSON text of the id of the request with these params. */
-  requestIdOf(params: object): string | null {
-    return this.#ids.idTextOf(params);
+  /** The params of the open requests with this id. */
+  openParams(requestId: string | number): readonly object[] {
+    return this.#ids.paramsOf(requestId);
+  }
+
+  /** Aborts when the client can send nothing more, or does not wait for responses any more. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** Ends what the open requests wait for. */
+  abandon(): void {
+    this.#gone.abort();
   }
 
   /** Completes the handshake. Throws if it is already complete. */
@@ -127,7 +138,7 @@ export class Connection {
   async close(): Promise<void> {
     await this.#atMost(LAST_BYTES_MS_MAX, this.#writer.flushed());
     this.#rpc.dispose();
-    this.#options.onClosed();
+    this.#closed();
   }
 
   /**
@@ -191,8 +202,14 @@ export class Connection {
     // One turn of the event loop later, the effects of the last requests have begun.
     await new Promise((resolve) => setImmediate(resolve));
     this.#inputEnded = true;
+    this.#gone.abort();
     await this.#options.onInputEnd();
     await this.#atMost(LAST_ANSWERS_MS_MAX, this.#writer.flushed());
+    this.#closed();
+  }
+
+  #closed(): void {
+    this.#gone.abort();
     this.#options.onClosed();
   }
 

@@ -26,7 +26,9 @@ export function settleItem(item: ThreadItem): ThreadItem {
   }
 }
 
-/** The reviews of an item that has ended. One that had not ended counts as aborted. */
-export function settledReviews(reviews: readonly ItemApprovalReview[]): ItemApprovalReview[] {
-  return reviews.map((each) => (each.review.status === 'inProgress' ? { ...each, review: { ...each.review, status: 'aborted' } } : each));
+/** The reviews of an item that has ended. One that had not ended counts as aborted at this time. Null: the time is not known. */
+export function settledReviews(reviews: readonly ItemApprovalReview[], completedAtMs: number | null = null): ItemApprovalReview[] {
+  return reviews.map((each) =>
+    each.review.status === 'inProgress' ? { ...each, completedAtMs, review: { ...each.review, status: 'aborted' } } : each,
+  );
 }

@@ -31,7 +31,7 @@ export interface Action {
    * Describes the action for a review that policy does not ask for, before it is performed with this permit. Absent: it is never
    * reviewed without a question of policy.
    */
-  describe?(permit: Permit): PlannedAction;
+  describe?(permit: Permit): PlannedAction | Promise<PlannedAction>;
   /** Performs the action within the permit. `shown` is its item, which has begun. Null: the action has no item. */
   perform(permit: Permit, shown: OpenItem | null, host: ActionHost): Promise<ActionOutcome>;
   /** Returns the outcome if the action is not performed. The outcome's `item` is used only if the item has begun. */
@@ -48,9 +48,9 @@ export interface Ask {
   /** The permit if everything that was asked for is allowed. */
   readonly permit: Permit;
   /** Describes the action for a reviewer that is not a person. */
-  describe(): PlannedAction;
-  /** True: the guardian answers, whoever the thread's reviewer is. */
-  readonly isForGuardian?: true;
+  describe(): PlannedAction | Promise<PlannedAction>;
+  /** Withdraws the question when it aborts. Absent: only the end of the turn does. */
+  readonly signal?: AbortSignal;
   /** Sends the question to the clients of the thread, and returns the verdict of their answer. */
   askPerson(ask: AskClients): Promise<Verdict>;
   /** Stores the permissions that the verdict gives beyond this action. */
@@ -59,12 +59,14 @@ export interface Ask {
 
 /** An action that is planned, for a reviewer that is not a person. */
 export interface PlannedAction {
-  /** The id of the item that shows the action, or the model's id for the call. Null: there is neither yet. */
-  targetItemId: string | null;
+  /** The id of the item that shows the action, or the model's id for the call. */
+  targetItemId: string;
   /** The action as clients see it beside the review. */
   shown: GuardianApprovalReviewAction;
-  /** The whole action for a model. The same action has the same JSON. */
+  /** Everything that will be done, for a model. The same action has the same JSON. */
   planned: JsonObject;
+  /** What the agent and policy say about the action, which may differ each time. */
+  claims?: JsonObject;
   /** The item of a running command that the action concerns, if the action has no item of its own. */
   item?: OpenItem;
 }
@@ -86,6 +88,8 @@ export interface ActionOutcome {
   /** The output for the model. */
   output: FunctionCallOutputBody;
   success: boolean;
+  /** The user's own words are the output. */
+  author?: 'user';
   /** The item as it completes. `runsOn`: the action completes its item itself, later. Absent if the action has no item. */
   item?: ThreadItem | 'runsOn';
   /** Notifications for clients after the completed item. */

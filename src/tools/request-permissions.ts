@@ -76,7 +76,8 @@ function permissionsAsk({ asked, reason }: PermissionsRequest, context: CallCont
       return {
         targetItemId: callId,
         shown: { type: 'requestPermissions', reason, permissions },
-        planned: { tool: 'request_permissions', cwd, reason, validFor: 'the later commands of this turn', ...planned },
+        planned: { tool: 'request_permissions', cwd, validFor: 'the later commands of this turn', ...planned },
+        claims: { reason },
       };
     },
     async askPerson(ask) {

@@ -4,9 +4,7 @@
  * the requests, and the writer puts the JSON text of the client's id back.
  */
 export class RequestIds {
-  readonly #open = new Map<number, { idText: string; length: number }>();
-  /** The JSON texts of the ids of requests, by the params of the requests. */
-  readonly #named = new WeakMap<object, string>();
+  readonly #open = new Map<number, { idText: string; length: number; params: unknown }>();
   #next = 1;
   #length = 0;
   #waiting: { lengthMax: number; resolve: () => void }[] = [];
@@ -25,16 +23,19 @@ export class RequestIds {
    * Opens a request, given the JSON text of its id, the length of its line and its params. Returns the number that stands for it.
    */
   open(idText: string, length: number, params?: unknown): number {
-    if (typeof params === 'object' && params !== null) this.#named.set(params, idText);
     const id = this.#next++;
-    this.#open.set(id, { idText, length });
+    this.#open.set(id, { idText, length, params });
     this.#length += length;
     return id;
   }
 
-  /** The JSON text of the id of the request with these params; null: no request has them. */
-  idTextOf(params: object): string | null {
-    return this.#named.get(params) ?? null;
+  /** The params of the open requests with this id. Integers beyond 2^53 that are read as the same number are the same id. */
+  paramsOf(id: string | number): object[] {
+    const idText = JSON.stringify(id);
+    return [...this.#open.values()].flatMap((request) => {
+      const { params } = request;
+      return typeof params === 'object' && params !== null && sameId(request.idText) === idText ? [params] : [];
+    });
   }
 
   /** Closes a request. Returns the JSON text of its id, or undefined if it was closed before. */
@@ -59,4 +60,9 @@ export class RequestIds {
   empty(): Promise<void> {
     return this.below(0);
   }
+}
+
+/** The JSON text of an id as it is once a message has been parsed. */
+function sameId(idText: string): string {
+  return JSON.stringify(JSON.parse(idText));
 }

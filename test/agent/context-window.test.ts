@@ -23,7 +23,7 @@ test('a prompt beyond the context window is not sent: the turn fails and says wh
   const failed = await server.client.turn(idOf(1), words(21_000));
   expect(failed).toMatchObject({ status: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
   expect(failed.error?.message).toMatch(
-    /about 2\d\d\d\d tokens, and the context window of m has 20000\. Go back to an earlier turn with thread\/revert/,
+    /about 2\d\d\d\d tokens, and the context window of m has 20000\. Send a shorter input, or choose a model with a larger context window/,
   );
   expect(server.model.requests).toHaveLength(1);
   await server.client.request('thread/revert', { threadId: idOf(1), beforeTurnId: failed.id });

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ThreadItem } from '../../src/protocol/generated/types.ts';
-import { memoryCitation } from '../../src/rollout/memory-citation.ts';
+import { citationSplitter, memoryCitation } from '../../src/rollout/memory-citation.ts';
 import { idOf } from '../support/counting-ids.ts';
 import { agentItem, userItem } from '../support/expected.ts';
 import { message, response, said } from '../support/test-model.ts';
@@ -61,6 +62,47 @@ test('in plan mode, a citation does not hide the tag of a plan that follows it o
   expect(items.find(({ type }) => type === 'agentMessage')).toMatchObject({ text: 'Look:\n', memoryCitation: { threadIds: ['t1'] } });
 });
 
+test('a message about the tag of citations streams whole, whatever its pieces', async () => {
+  const server = await startServer();
+  await server.client.request('thread/start', {});
+  const source = 'Write <oai-mem-citation> <b> and <oai-mem-citation>\n <cit, or `<oai-mem-citation>`: <oai-mem-citation>';
+  const cited = `${source}\n${block('a:1-2|note=[x]', 't1')}.`;
+  for (const size of [1, 5, 1_000]) {
+    server.model.push(response(message(cited, { deltas: cited.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? [] })));
+    await server.client.turn(idOf(1), 'hi');
+    const { item } = server.client.notifications('item/completed').at(-1) ?? {};
+    expect(item).toMatchObject({ text: `${source}\n.`, memoryCitation: { threadIds: ['t1'] } });
+    const { itemId } = server.client.notifications('item/agentMessage/delta').at(-1) ?? {};
+    const shown = server.client.notifications('item/agentMessage/delta').filter((each) => each.itemId === itemId);
+    expect(shown.map(({ delta }) => delta).join('')).toBe(`${source}\n.`);
+  }
+});
+
+const PROSE = 'Write `<oai-mem-citation>` and then `</oai-mem-citation>` around it.\nThe end <oai-mem-citation> of <oai-mem-citation>';
+
+const LATE = `x <oai-mem-citation>${' '.repeat(300)}<thread_ids>\nt1\n</thread_ids></oai-mem-citation>`;
+
+test('in whatever pieces a message comes, it is split at the same tags', () => {
+  const texts = [TEXT, PROSE, LATE, `${PROSE}${TEXT}`, 'x <oai-mem-citation>\n</oai-mem-citation> y <oai-mem-citation>\n<thread_'];
+  fc.assert(
+    fc.property(fc.constantFrom(...texts), fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (text, lengths) => {
+      const splitter = citationSplitter();
+      let shown = '';
+      let rest = text;
+      const take = (spans: { isInside: boolean; text: string }[]) => {
+        for (const span of spans) if (!span.isInside) shown += span.text;
+      };
+      for (const length of lengths) {
+        take(splitter.push(rest.slice(0, length)));
+        rest = rest.slice(length);
+      }
+      take([...splitter.push(rest), ...splitter.end()]);
+      expect(shown).toBe(memoryCitation(text).text);
+    }),
+    { seed: 7, numRuns: 300 },
+  );
+});
+
 const one = { path: 'a', lineStart: 1, lineEnd: 2, note: 'x' };
 
 test.each([
@@ -72,7 +114,15 @@ test.each([
     { entries: [one, one], threadIds: ['t1', 't2'] },
   ],
   ['without an end', `x ${block('a:1-2|note=[x]', 't1').slice(0, 80)}`, 'x ', { entries: [one], threadIds: [] }],
+  [
+    'that the message only speaks about',
+    'Use `<oai-mem-citation>` around `<citation_entries>`, then `</oai-mem-citation>`. <oai-mem-citation> x',
+    'Use `<oai-mem-citation>` around `<citation_entries>`, then `</oai-mem-citation>`. <oai-mem-citation> x',
+    null,
+  ],
+  ['that begins and has nothing', 'x <oai-mem-citation>\n', 'x <oai-mem-citation>\n', null],
   ['that never begins', 'x <oai-mem-cit', 'x <oai-mem-cit', null],
+  ['far behind its tag', LATE, LATE, null],
   ['that is empty', 'x <oai-mem-citation></oai-mem-citation>', 'x ', null],
   [
     'without threads',

@@ -27,17 +27,24 @@ const writer: ThreadWriter = {
 async function performed({
   judged = { run: UNCONFINED },
   perform,
-  reviewers = [],
+  person = { review: broken },
   announced = [],
 }: {
   judged?: Judgement;
   perform: (shown: OpenItem | null) => ActionOutcome;
-  reviewers?: Reviewer[];
+  person?: Reviewer;
   announced?: Announcement[];
 }) {
   const clock = new FakeClock();
   const outbox = new Outbox({ writer, announce: (announcement) => announced.push(announcement), onAppended: () => {} });
-  const turn = new ActiveTurn({ id: 'u', kind: 'user', startedAtMs: 0, startedMs: 0, settings: {} as ThreadSettings, outputSchema: null });
+  const turn = new ActiveTurn({
+    id: 'u',
+    kind: 'user',
+    startedAtMs: 0,
+    startedMs: 0,
+    settings: { approvalsReviewer: 'user' } as ThreadSettings,
+    outputSchema: null,
+  });
   let closed = 0;
   const action: Action = {
     kind: 'other',
@@ -51,7 +58,8 @@ async function performed({
   };
   const deps: ActionDeps = {
     parts: new TurnParts([], { threadId, log: new RecordingLog() }),
-    reviewers,
+    guardian: { review: broken },
+    person,
     questions: { answerMsMax: null } as ClientQuestions,
     grants: new Grants(),
     items: new ThreadItems({ threadId, clock, outbox, announce: (announcement) => announced.push(announcement), drained: () => null }),
@@ -102,13 +110,13 @@ test('the item completes as failed if keeping a verdict fails', async () => {
     },
   };
   const ask = { permit: UNCONFINED, describe: broken, askPerson: broken, keep: async () => broken() };
-  expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual(FAILED);
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual(FAILED);
 });
 
 test('an item that has not begun stays hidden if a reviewer fails', async () => {
   const reviewer: Reviewer = { review: async () => broken() };
   const ask = { permit: UNCONFINED, describe: broken, askPerson: broken };
-  expect(await performed({ judged: { ask }, perform: () => COMPLETED, reviewers: [reviewer] })).toEqual({ error: 'broken', shown: [] });
+  expect(await performed({ judged: { ask }, perform: () => COMPLETED, person: reviewer })).toEqual({ error: 'broken', shown: [] });
 });
 
 test('an item completes once', async () => {

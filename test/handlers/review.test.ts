@@ -297,7 +297,7 @@ test('a review that a kill cuts off reads as interrupted and left, and stays so 
   expect(conversation(next.model.request(1))).toEqual([expect.objectContaining({ role: 'user' }), asked('next')]);
 });
 
-test('review_model reviews, and the settings of the thread stay', async () => {
+test('review_model reviews with its default effort, and the settings of the thread stay', async () => {
   const mode = { mode: 'plan' as const, settings: { model: 'planner', reasoning_effort: 'high', developer_instructions: null } };
   const server = await startServer({
     model: new TestModel(response(message('a')), response(message(VERDICT)), response(message('b'))),
@@ -311,7 +311,7 @@ test('review_model reviews, and the settings of the thread stay', async () => {
   await client.turn(idOf(1), 'next');
   expect(model.requests.map((request) => [request.model, request.effort])).toEqual([
     ['planner', 'high'],
-    ['critic', 'high'],
+    ['critic', null],
     ['planner', 'high'],
   ]);
   expect(JSON.stringify(model.request(2).input)).not.toMatch(/SECRET|Plan mode/);

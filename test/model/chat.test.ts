@@ -152,6 +152,15 @@ describe('calls, as servers give them', () => {
     expect(await completedItems(...chunks, finish('tool_calls'), DONE)).toEqual(expected);
   });
 
+  test('without an id get one that no call in the prompt has', async () => {
+    await using server = await ProviderServer.start(chatStream(one(fn('f', '{}')), finish('tool_calls'), DONE));
+    const { model } = modelAt(server.port, { wireApi: 'chat' });
+    const earlier = { type: 'function_call', call_id: 'call_2_0', name: 'f', arguments: '{}' } as const;
+    const input = [earlier, { type: 'function_call_output', call_id: 'call_2_0', output: '' } as const];
+    const events = await collect(model.stream({ ...request, input }, never));
+    expect(events).toContainEqual({ type: 'itemCompleted', item: calls('call_3_0', 'f', '{}') });
+  });
+
   test.each(['stop', 'function_call', 'end_turn'])('are told whatever the finish reason: %s', async (reason) => {
     expect(await completedItems(one({ index: 0, id: 'a', ...fn('f', '{}') }), finish(reason), DONE)).toEqual([calls('a', 'f', '{}')]);
   });

@@ -109,7 +109,7 @@ export const answeredEvents: ModelEvent[] = [
   { type: 'itemStarted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },
   { type: 'textDelta', itemId: 'msg_1', delta: 'ok' },
   { type: 'itemCompleted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'ok' }] } },
-  { type: 'completed', usage: null },
+  { type: 'completed', usage: null, responseId: 'resp_1' },
 ];
 
 export const request: ModelRequest = {

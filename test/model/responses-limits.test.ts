@@ -105,7 +105,7 @@ test('every piece of a large request that goes out starts the limit anew', async
   const { model, clock } = modelAt(server.port);
   const setTimer = vi.spyOn(clock, 'setTimer');
   const large = { ...request, instructions: 'x'.repeat(32 * 1024 * 1024) };
-  expect((await collect(model.stream(large, never))).at(-1)).toEqual({ type: 'completed', usage: null });
+  expect((await collect(model.stream(large, never))).at(-1)).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
   expect(server.requests[0]?.body).toMatchObject({ instructions: large.instructions });
   expect(setTimer.mock.calls.length).toBeGreaterThan(8);
 });
@@ -120,7 +120,7 @@ test('an answer that comes before the request is out counts', async () => {
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
-  expect(last).toMatchObject({ type: 'failed', error: { codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 413 } } } });
+  expect(last).toMatchObject({ type: 'failed', error: { codexErrorInfo: 'contextWindowExceeded' } });
   expect(clock.timers).toEqual([]);
 });
 
@@ -147,7 +147,7 @@ test('a reader that takes its time is no silence of the provider', async () => {
   await until(events, 'textDelta');
   clock.advance(IDLE_MS * 100);
   (await begun).end(sse(completed));
-  expect((await events.next()).value).toEqual({ type: 'completed', usage: null });
+  expect((await events.next()).value).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
   expect((await events.next()).done).toBe(true);
 });
 
@@ -253,7 +253,7 @@ test('a connection whose answer goes on after its end is given up', async () => 
   const { reply, begun } = hanging(...message('ok'), completed);
   await using server = await ProviderServer.start(reply);
   const { model, clock } = modelAt(server.port);
-  expect((await collect(model.stream(request, never))).at(-1)).toEqual({ type: 'completed', usage: null });
+  expect((await collect(model.stream(request, never))).at(-1)).toEqual({ type: 'completed', usage: null, responseId: 'resp_1' });
   const res = await begun;
   expect(clock.timers).toEqual([1_000]);
   clock.advance(1_000);

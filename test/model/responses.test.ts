@@ -222,7 +222,7 @@ test('an item without an id gets one, the same for its deltas, found by its plac
     { type: 'textDelta', itemId: 'item_0', delta: 'first' },
     { type: 'itemCompleted', item: { ...item('first'), id: 'item_0' } },
     { type: 'itemCompleted', item: { ...item('second'), id: 'item_1' } },
-    { type: 'completed', usage: null },
+    { type: 'completed', usage: null, responseId: 'resp_1' },
   ]);
 });
 
@@ -239,7 +239,11 @@ test('unknown events are skipped, unknown items passed on, what is no item skipp
     completed,
     { type: 'response.failed' },
   ]);
-  expect(events).toEqual([{ type: 'started' }, { type: 'itemCompleted', item: unknown }, { type: 'completed', usage: null }]);
+  expect(events).toEqual([
+    { type: 'started' },
+    { type: 'itemCompleted', item: unknown },
+    { type: 'completed', usage: null, responseId: 'resp_1' },
+  ]);
 });
 
 test('a refusal reads as the text of the message', async () => {

@@ -48,6 +48,7 @@ async function prepared() {
     clock,
     processes,
     sessions: new CommandSessions({ clock, processes, threadId: 'thread' }),
+    waits: clock,
     home,
     env: { TMPDIR: '/var/tmp' },
     environment: () => ({ PATH: '/bin' }),

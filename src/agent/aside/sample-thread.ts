@@ -22,6 +22,7 @@ export async function sampleThread(
 ): Promise<AsideAnswer | null> {
   const read = await history.prompt();
   if (read === null) return null;
+  if (signal.aborted) return { error: null };
   const { id, settings, configuration } = state;
   const request = {
     model: settings.model,

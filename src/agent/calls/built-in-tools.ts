@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { PausableTimers } from '../../base/pausable-timers.ts';
 import type { EnvironmentPolicy } from '../../config/environment-policy.ts';
 import { commandEnvironment } from '../../policy/command/command-environment.ts';
 import type { Action, ActionOutcome } from '../../tools/action.ts';
@@ -20,6 +21,8 @@ import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 export class BuiltInTools implements TurnPart {
   /** The running commands of the thread. */
   readonly commands: CommandSessions;
+  /** The time of waits for commands and of questions. It does not pass while a client asks its user something. */
+  readonly waits: PausableTimers;
   readonly #deps: TurnPartDeps;
   readonly #applyPatch: ApplyPatch;
   readonly #requestPermissions: Tool;
@@ -28,6 +31,7 @@ export class BuiltInTools implements TurnPart {
   constructor(deps: TurnPartDeps) {
     const { clock, processes, sandbox, home, env } = deps;
     this.#deps = deps;
+    this.waits = new PausableTimers(clock);
     this.commands = new CommandSessions({ clock, processes, threadId: deps.threadId });
     this.#applyPatch = new ApplyPatch({ clock, sandbox, home, env, unprotected: () => deps.configuration().commands.unprotected });
     this.#requestPermissions = requestPermissions({ home, userHome: env.HOME ?? null, now: () => clock.now() });
@@ -45,10 +49,14 @@ export class BuiltInTools implements TurnPart {
     ];
   }
 
-  /** The tools with which a model reads files, if the configuration has them: commands and images. */
+  /**
+   * The tools with which a model reads files, if the configuration has them: commands and images. They do not reach the commands of
+   * other turns, which may run outside of any sandbox.
+   */
   readingTools(): Tool[] {
     const { commands, viewImage: showsImages } = this.#deps.configuration();
-    return [...(commands.enabled ? commandTools(this.commandDeps()) : []), ...(showsImages ? [viewImage(this.#deps)] : [])];
+    const ofCommands = commands.enabled ? commandTools({ ...this.commandDeps(), ownTurnOnly: true }) : [];
+    return [...ofCommands, ...(showsImages ? [viewImage(this.#deps)] : [])];
   }
 
   /** Forgets the turn's patches. After an interrupt, kills the processes that its finished commands left behind. */
@@ -68,6 +76,7 @@ export class BuiltInTools implements TurnPart {
     const { environment, limits, unixSockets, unprotected } = this.#deps.configuration().commands;
     return {
       clock,
+      waits: this.waits,
       processes,
       sessions: this.commands,
       home,

@@ -1,5 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
-import { PausableTimers } from '../../base/pausable-timers.ts';
+import type { PausableTimers } from '../../base/pausable-timers.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { ServerRequests, ThreadActiveFlag } from '../../protocol/generated/types.ts';
 import type { ClientRequest } from '../../tools/action.ts';
@@ -13,37 +12,75 @@ export interface ElicitationCount {
   paused: boolean;
 }
 
+/** A client that asks its user something. `gone` aborts when it can not say any more that the question has ended. */
+interface AskingClient {
+  /** The number of its connection. */
+  id: number;
+  gone: AbortSignal;
+}
+
+/** The open questions of one client. */
+interface OwnQuestions {
+  count: number;
+  /** To be called when the last of them has ended. */
+  forget(): void;
+}
+
 interface ClientQuestionsDeps {
+  /** Pauses while a client asks its user something. */
+  waits: PausableTimers;
   state: ThreadState;
   outbox: Outbox;
   clients: ClientChannel;
-  clock: Clock;
 }
 
 /** Sends requests to the clients of one thread, and waits for their answers. */
 export class ClientQuestions {
   readonly #deps: ClientQuestionsDeps;
-  readonly #deadlines: PausableTimers;
-  #elicitations = 0;
+  /** The questions that clients ask by themselves, by connection. */
+  readonly #elicitations = new Map<number, OwnQuestions>();
 
   constructor(deps: ClientQuestionsDeps) {
     this.#deps = deps;
-    this.#deadlines = new PausableTimers(deps.clock);
   }
 
-  /** A client asks its user something by itself. While such a question is open, no deadline passes. */
-  beginElicitation(): ElicitationCount {
-    this.#elicitations++;
-    this.#deadlines.pause();
-    return { count: this.#elicitations, paused: true };
+  /**
+   * A client asks its user something by itself. While such a question is open, the time of other questions and of waits for commands does
+   * not pass. The questions of a client end with its connection.
+   */
+  beginElicitation(client: AskingClient): ElicitationCount {
+    const own = this.#elicitations.get(client.id) ?? this.#ownQuestions(client);
+    own.count++;
+    this.#deps.waits.pause();
+    return this.#elicitationCount();
   }
 
-  /** Such a question has ended. Returns null if there was none. */
-  endElicitation(): ElicitationCount | null {
-    if (this.#elicitations === 0) return null;
-    this.#elicitations--;
-    if (this.#elicitations === 0) this.#deadlines.resume();
-    return { count: this.#elicitations, paused: this.#elicitations > 0 };
+  /** Such a question has ended: of this client, if it has one, else of another. Returns null if there is none. */
+  endElicitation({ id }: AskingClient): ElicitationCount | null {
+    const [first] = this.#elicitations.keys();
+    const owner = this.#elicitations.has(id) ? id : first;
+    const own = owner === undefined ? undefined : this.#elicitations.get(owner);
+    if (own === undefined) return null;
+    own.count--;
+    if (own.count === 0) own.forget();
+    return this.#elicitationCount();
+  }
+
+  #ownQuestions({ id, gone }: AskingClient): OwnQuestions {
+    const forget = () => {
+      gone.removeEventListener('abort', forget);
+      this.#elicitations.delete(id);
+      if (this.#elicitations.size === 0) this.#deps.waits.resume();
+    };
+    const own = { count: 0, forget };
+    this.#elicitations.set(id, own);
+    gone.addEventListener('abort', forget);
+    return own;
+  }
+
+  #elicitationCount(): ElicitationCount {
+    const count = [...this.#elicitations.values()].reduce((sum, own) => sum + own.count, 0);
+    return { count, paused: count > 0 };
   }
 
   /** How long clients have to answer, in milliseconds; null: without limit. */
@@ -66,12 +103,12 @@ export class ClientQuestions {
     request: ClientRequest<Method>,
     signal: AbortSignal,
   ): Promise<Answer<ServerRequests[Method]['result']>> {
-    const { state, clients } = this.#deps;
+    const { state, clients, waits } = this.#deps;
     const ms = this.answerMsMax;
     const audience = { threadId: state.id };
     if (ms === null) return clients.ask(audience, request, signal);
     const timeout = new AbortController();
-    const timer = this.#deadlines.set(() => timeout.abort(), ms);
+    const timer = waits.setTimer(() => timeout.abort(), ms);
     try {
       const answer = await clients.ask(audience, request, AbortSignal.any([signal, timeout.signal]));
       return answer.type === 'aborted' && !signal.aborted ? { type: 'timeout', ms } : answer;

@@ -9,14 +9,14 @@ import type { Outbox } from '../outbox.ts';
 import type { ActiveTurn } from '../turn/active-turn.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import type { ClientQuestions } from './client-questions.ts';
-import type { Reviewer } from './reviewer.ts';
+import type { ActionQuestion, Reviewer } from './reviewer.ts';
 import type { CallOutput } from './run-tool-calls.ts';
 
 /** The collaborators that a thread's actions are performed with. */
 export interface ActionDeps {
   parts: TurnParts;
-  /** Asked in this order; the first verdict counts. */
-  reviewers: readonly Reviewer[];
+  guardian: Reviewer<ActionQuestion>;
+  person: Reviewer;
   questions: ClientQuestions;
   grants: Grants;
   items: ThreadItems;
@@ -78,25 +78,20 @@ class ActionRun {
     }
   }
 
-  /** Asks the reviewers, and keeps what their verdict allows beyond this action. */
+  /** Asks the reviewer, and keeps what the verdict allows beyond this action. */
   async review(ask: Ask): Promise<Verdict> {
-    const { signal } = this.#turn;
-    const verdict = await this.#verdict(ask);
-    if (signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
+    const { settings } = this.#turn;
+    const isForGuardian = settings.approvalsReviewer !== 'user' || this.#isReviewedStrictly;
+    const verdict = this.#settled(await (isForGuardian ? this.#askGuardian(ask) : this.#askPerson(ask)));
     if ('allow' in verdict) await ask.keep?.(verdict, this.#host());
-    else {
-      this.#endsTurn ??= endOfTurn(verdict.deny);
-      if (this.#endsTurn !== null) this.#turn.refuseInput();
-    }
     return verdict;
   }
 
   /** Asks the guardian about an action that policy allows, if a client has demanded that for the rest of the turn. */
   async reviewStrictly(permit: Permit): Promise<Verdict> {
     const { describe } = this.#action;
-    if (!this.#deps.grants.reviewsAll || describe === undefined) return { allow: permit, scope: 'once' };
-    const askPerson = async (): Promise<Verdict> => ({ deny: { by: 'unanswered' } });
-    return this.review({ permit, isForGuardian: true, describe: () => describe.call(this.#action, permit), askPerson });
+    if (!this.#isReviewedStrictly || describe === undefined) return { allow: permit, scope: 'once' };
+    return this.#settled(await this.#askGuardian({ permit, describe: () => describe.call(this.#action, permit) }));
   }
 
   async perform(permit: Permit): Promise<ActionOutcome> {
@@ -114,12 +109,27 @@ class ActionRun {
     if (open !== null && !this.#isFinished) await open.complete(settleItem(open.item));
   }
 
-  async #verdict(ask: Ask): Promise<Verdict> {
-    for (const reviewer of this.#deps.reviewers) {
-      const verdict = await reviewer.review(ask, () => this.#show(), this.#turn);
-      if (verdict !== null) return verdict;
+  /** Whether a client has demanded that the guardian reviews this action. Permissions are then still granted by the thread's reviewer. */
+  get #isReviewedStrictly(): boolean {
+    return this.#deps.grants.reviewsAll && this.#action.kind !== 'permissions';
+  }
+
+  #askGuardian(question: ActionQuestion): Promise<Verdict> {
+    return this.#deps.guardian.review(question, () => this.#show(), this.#turn);
+  }
+
+  #askPerson(ask: Ask): Promise<Verdict> {
+    return this.#deps.person.review(ask, () => this.#show(), this.#turn);
+  }
+
+  /** The verdict that counts: after an interrupt, no answer does. */
+  #settled(verdict: Verdict): Verdict {
+    if (this.#turn.signal.aborted) return { deny: { by: 'interrupted', cause: this.#turn.interruptCause ?? 'user' } };
+    if ('deny' in verdict) {
+      this.#endsTurn ??= endOfTurn(verdict.deny);
+      if (this.#endsTurn !== null) this.#turn.refuseInput();
     }
-    return { deny: { by: 'unanswered' } };
+    return verdict;
   }
 
   /** Begins the item, once. */

@@ -1,11 +1,14 @@
 import type { Ask, OpenItem, Verdict } from '../../tools/action.ts';
 import type { TurnContext } from '../turn/turn-part.ts';
 
-/** Answers the questions that policy asks about actions. */
-export interface Reviewer {
+/** The part of a question that a reviewer needs who is not a person. */
+export type ActionQuestion = Pick<Ask, 'permit' | 'describe' | 'signal'>;
+
+/** Answers questions about actions. */
+export interface Reviewer<Question extends ActionQuestion = Ask> {
   /**
-   * Returns a verdict, or null to leave the question to the next reviewer. `show` begins the item that the question is about, unless
-   * it has begun; it resolves with null if there is none. Rejects only with the store's error.
+   * Returns a verdict. `show` begins the item that the question is about, unless it has begun; it resolves with null if there is none.
+   * Rejects only with the store's error.
    */
-  review(ask: Ask, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | null>;
+  review(question: Question, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict>;
 }

@@ -1,17 +1,25 @@
 import type { Clock } from '../../base/clock.ts';
+import { EventLoopYield } from '../../base/event-loop-yield.ts';
 import type { Ids } from '../../base/ids.ts';
+import { jsonWeight } from '../../base/json-pieces.ts';
+import type { JsonObject } from '../../base/json-value.ts';
 import type { Announcement } from '../../protocol/announcement.ts';
-import type { GuardianApprovalReview, ItemApprovalReview } from '../../protocol/generated/types.ts';
-import type { Ask, OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
-import type { Reviewer } from '../calls/reviewer.ts';
+import type { ItemApprovalReview, ResponseItem } from '../../protocol/generated/types.ts';
+import type { AuthoredItem } from '../../store/model-items.ts';
+import type { OpenItem, PlannedAction, Verdict } from '../../tools/action.ts';
+import type { ActionQuestion, Reviewer } from '../calls/reviewer.ts';
 import type { Outbox } from '../outbox.ts';
+import { authored } from '../turn/turn-input.ts';
 import type { TurnContext, TurnPart } from '../turn/turn-part.ts';
 import { actionHash } from './action-hash.ts';
-import type { Judge, Judged } from './judge.ts';
-import { ReviewLog } from './review-log.ts';
+import { ABORTED, type Judge, type Judged } from './judge.ts';
+import { type LoggedReview, ReviewLog } from './review-log.ts';
+import { shownAction } from './shown-action.ts';
 
 /** How many denials in a row interrupt a turn. */
 const DENIALS_MAX = 3;
+/** Longer actions, in characters of their JSON, are not kept after their review. */
+const KEPT_CHARS_MAX = 20_000;
 
 export interface GuardianDeps {
   threadId: string;
@@ -22,43 +30,73 @@ export interface GuardianDeps {
 }
 
 /**
- * Answers approval requests with a model in place of the user, if the turn's `approvalsReviewer` says so. Reviews run side by side.
- * Every answer but a clear approval is a denial. Several denials in a row interrupt the turn.
+ * Answers approval requests with a model in place of the user. Reviews run side by side, except those of patches, which are exclusive
+ * calls. Every answer but a clear approval is a denial. Several denials in a row interrupt the turn.
  */
-export class Guardian implements TurnPart, Reviewer {
+export class Guardian implements TurnPart, Reviewer<ActionQuestion> {
   /** The reviews of this thread since it was loaded. */
   readonly log = new ReviewLog();
   readonly #deps: GuardianDeps;
+  readonly #breaks = new EventLoopYield();
   #denialsInARow = 0;
 
   constructor(deps: GuardianDeps) {
     this.#deps = deps;
   }
 
-  turnBegan(): Record<string, never> {
+  turnBegan({ kind }: TurnContext): Record<string, never> {
     this.#denialsInARow = 0;
+    if (isOfAgent(kind)) this.log.turnBegan();
     return {};
   }
 
-  async review(ask: Ask, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict | null> {
-    if (turn.settings.approvalsReviewer === 'user' && ask.isForGuardian !== true) return null;
+  turnEnded({ kind }: TurnContext): Record<string, never> {
+    if (isOfAgent(kind)) this.log.turnEnded();
+    return {};
+  }
+
+  compacted(): AuthoredItem[] {
+    return authored('approval', this.log.open);
+  }
+
+  async endWork(): Promise<void> {
+    this.log.clear();
+  }
+
+  /** The user overrules a denial: the action passes once without a review. Takes the message that tells the model. */
+  approve({ review: { actionHash: hash } }: LoggedReview, message: ResponseItem): void {
+    this.log.approve(hash, message);
+  }
+
+  async review(question: ActionQuestion, show: () => Promise<OpenItem | null>, turn: TurnContext): Promise<Verdict> {
     const own = await show();
-    const action = ask.describe();
-    const review = new OpenReview(action, { item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
+    const action = await question.describe();
+    const hash = await actionHash(action.planned, this.#breaks);
+    const review = new OpenReview(action, { hash, item: own ?? action.item ?? null, turnId: turn.id, deps: this.#deps });
     await review.begin();
+    const signal = question.signal === undefined ? turn.signal : AbortSignal.any([turn.signal, question.signal]);
+    const approval = signal.aborted ? null : this.log.takeApproval(hash);
     let endsTurn = false;
-    let judged: Judged;
+    let judged: Judged = APPROVED_BY_USER;
     try {
-      judged = this.log.takeApproval(review.stored.actionHash) ? APPROVED_BY_USER : await this.#deps.judge.judge(action.planned, turn);
+      if (approval === null) judged = await this.#judged(action, hash, { ...factsOf(turn), signal });
       endsTurn = this.#count(judged);
       await review.end(judged, endsTurn);
     } catch (error) {
       await review.giveUp();
+      if (approval !== null) this.log.approve(hash, approval);
       throw error;
     }
-    this.log.add(action.targetItemId, review.stored);
-    if (judged.status === 'approved') return { allow: ask.permit, scope: 'once' };
+    this.log.add({ targetItemId: action.targetItemId, planned: keptPlan(action), review: review.stored });
+    // Then the action is not performed.
+    if (approval !== null && signal.aborted) this.log.approve(hash, approval);
+    if (judged.status === 'approved') return { allow: question.permit, scope: 'once' };
     return { deny: { by: 'guardian', reason: toldOf(judged), endsTurn } };
+  }
+
+  async #judged({ planned, claims }: PlannedAction, hash: string, turn: TurnContext): Promise<Judged> {
+    const judged = await this.#deps.judge.judge({ ...planned, ...claims, actionHash: hash }, turn);
+    return turn.signal.aborted ? ABORTED : judged;
   }
 
   /** Counts a review. Returns whether it was the denial that interrupts the turn. */
@@ -67,6 +105,19 @@ export class Guardian implements TurnPart, Reviewer {
     this.#denialsInARow = status === 'approved' ? 0 : this.#denialsInARow + 1;
     return this.#denialsInARow === DENIALS_MAX;
   }
+}
+
+/** Whether the agent acts in turns of this kind, so that it can use an approval. */
+function isOfAgent(kind: TurnContext['kind']): boolean {
+  return kind !== 'shell' && kind !== 'review' && kind !== 'compact';
+}
+
+function factsOf({ id, kind, settings, steerRefusal }: TurnContext): Omit<TurnContext, 'signal'> {
+  return { id, kind, settings, steerRefusal };
+}
+
+function keptPlan({ planned }: PlannedAction): JsonObject | null {
+  return jsonWeight(planned, KEPT_CHARS_MAX) > KEPT_CHARS_MAX ? null : planned;
 }
 
 const APPROVED_BY_USER: Judged = {
@@ -85,7 +136,10 @@ class OpenReview {
   readonly #deps: GuardianDeps;
   stored: ItemApprovalReview;
 
-  constructor(action: PlannedAction, { item, turnId, deps }: { item: OpenItem | null; turnId: string; deps: GuardianDeps }) {
+  constructor(
+    action: PlannedAction,
+    { hash, item, turnId, deps }: { hash: string; item: OpenItem | null; turnId: string; deps: GuardianDeps },
+  ) {
     this.#action = action;
     this.#item = item;
     this.#turnId = turnId;
@@ -96,8 +150,8 @@ class OpenReview {
       startedAtMs: deps.clock.now(),
       completedAtMs: null,
       review: { status: 'inProgress', riskLevel: null, userAuthorization: null, rationale: null },
-      action: action.shown,
-      actionHash: actionHash(action.planned),
+      action: shownAction(action.shown),
+      actionHash: hash,
     };
   }
 
@@ -147,9 +201,14 @@ function warning(judged: Judged): string {
 }
 
 /** The text for the agent about an action that was not approved. */
-function toldOf({ rationale, hasFailed }: GuardianApprovalReview & { hasFailed: boolean }): string {
+function toldOf({ status, rationale, hasFailed }: Judged): string {
+  if (status === 'aborted') return 'This action was not performed: it was no longer possible when its automatic review ended.';
   if (hasFailed) {
     return `This action was rejected and not performed, because its automatic review did not succeed. ${rationale ?? ''} This does not mean that the action is dangerous. Do not work around the review: continue without the action, or ask the user.`;
   }
-  return `This action was rejected by the automatic reviewer and not performed. Reason: ${rationale ?? 'none was given'} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+  return `This action was rejected by the automatic reviewer and not performed. Reason: ${sentence(rationale ?? 'none was given')} Do not try to reach the same result in another way. Choose a safer alternative, or tell the user about the risk and ask for approval.`;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]["')\]]?$/.test(text) ? text : `${text}.`;
 }

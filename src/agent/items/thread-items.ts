@@ -17,13 +17,18 @@ interface ThreadItemsDeps {
   drained(): Promise<void> | null;
 }
 
+/** The most reviews that are kept with an item. A command in a terminal can have one for each input. */
+const REVIEWS_MAX = 50;
+
 /** An item that has begun and not completed. */
 interface BegunItem {
   turnId: string;
   startedAtMs: number;
   /** The item as it is now, or a function that returns it. */
   current: ThreadItem | (() => ThreadItem);
-  reviews: ItemApprovalReview[];
+  reviews: readonly ItemApprovalReview[];
+  /** The saves of reviews that wait. They never reject. */
+  saving: Promise<unknown>;
   /** Whether the end of its turn is stored or about to be. */
   runsOn: boolean;
 }
@@ -41,7 +46,7 @@ export class ThreadItems {
   async begin(turnId: string, item: ThreadItem): Promise<OpenItem> {
     const { threadId, clock, outbox } = this.#deps;
     const startedMs = clock.monotonic();
-    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], runsOn: false };
+    const begun: BegunItem = { turnId, startedAtMs: clock.now(), current: item, reviews: [], saving: Promise.resolve(), runsOn: false };
     await outbox.commit({
       partial: stored(begun),
       announce: [{ method: 'item/started', params: { threadId, turnId, item, startedAtMs: begun.startedAtMs } }],
@@ -77,17 +82,27 @@ export class ThreadItems {
         if (announcement !== undefined) announce(announcement);
       },
       review: async (review, announced) => {
-        // The command that input was reviewed for may have ended meanwhile.
+        // The command that input was reviewed for may have ended meanwhile. The review is then stored as aborted.
         if (!this.#begun.has(begun)) return outbox.announce(announced);
-        begun.reviews = [...begun.reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review];
-        await outbox.commit({ partial: stored(begun), announce: [...announced] });
+        const before = begun.reviews.find(({ reviewId }) => reviewId === review.reviewId);
+        begun.reviews = withReview(begun.reviews, review);
+        const saved = outbox.commit({ partial: stored(begun), announce: [...announced] });
+        begun.saving = Promise.allSettled([begun.saving, saved]);
+        try {
+          await saved;
+        } catch (error) {
+          begun.reviews = before === undefined ? begun.reviews.filter((each) => each !== review) : withReview(begun.reviews, before);
+          throw error;
+        }
       },
       drained,
       complete: async (ended, others = []) => {
+        // A review that could not be saved is not in the item.
+        if (begun.reviews.length > 0) await begun.saving;
         timer?.clear();
         this.#begun.delete(begun);
-        const item = withReviews(ended, settledReviews(begun.reviews));
         const completedAtMs = clock.now();
+        const item = withReviews(ended, settledReviews(begun.reviews, completedAtMs));
         const kind = begun.runsOn ? ('lateItem' as const) : ('item' as const);
         await outbox.commitOrOwe({
           entries: [{ kind, turnId, item, startedAtMs, completedAtMs }, ...others],
@@ -108,7 +123,12 @@ function currentItem({ current, reviews }: BegunItem): ThreadItem {
   return withReviews(typeof current === 'function' ? current() : current, reviews);
 }
 
-function withReviews(item: ThreadItem, approvalReviews: ItemApprovalReview[]): ThreadItem {
+function withReviews(item: ThreadItem, reviews: readonly ItemApprovalReview[]): ThreadItem {
   const canHave = item.type === 'commandExecution' || item.type === 'fileChange';
-  return canHave && approvalReviews.length > 0 ? { ...item, approvalReviews } : item;
+  return canHave && reviews.length > 0 ? { ...item, approvalReviews: [...reviews] } : item;
+}
+
+/** Adds a review, or replaces the one with its id. The oldest are left out if there are too many. */
+function withReview(reviews: readonly ItemApprovalReview[], review: ItemApprovalReview): ItemApprovalReview[] {
+  return [...reviews.filter(({ reviewId }) => reviewId !== review.reviewId), review].slice(-REVIEWS_MAX);
 }

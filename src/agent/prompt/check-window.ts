@@ -10,7 +10,7 @@ interface Window {
 }
 
 const ADVICE =
-  'Go back to an earlier turn with thread/revert, fork the thread at one with thread/fork and lastTurnId, or start a new thread.';
+  'Send a shorter input, or choose a model with a larger context window. To take the input back, call thread/revert with the id of its turn.';
 
 /** Returns the error if the prompt does not fit into the model's context window, else null. A window that is a guess fits all. */
 export function checkWindow(prompt: Prompt, { model, contextWindow, last }: Window): TurnError | null {

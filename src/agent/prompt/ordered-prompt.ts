@@ -1,5 +1,5 @@
 import type { ResponseItem } from '../../protocol/generated/types.ts';
-import { ModelItems, type ReadItem } from '../../store/model-items.ts';
+import { type AuthoredItem, ModelItems, type ReadItem } from '../../store/model-items.ts';
 import { itemSize } from './item-size.ts';
 import { PromptItems } from './prompt-items.ts';
 import { withoutBulk } from './without-bulk.ts';
@@ -13,7 +13,12 @@ export interface Prompt {
   tokensOfModel: number;
   /** Whether the history was too large, and is here without its images and huge outputs. */
   isShrunk: boolean;
+  /** Whether an earlier part of the history is not here: it was compacted, or was too large. */
+  isPart: boolean;
 }
+
+/** An item that is shrunk takes at most about this part, so that one huge item does not displace all others. */
+const ITEM_SHARE = 0.25;
 
 /** The items of a prompt, as entries bring them. */
 export class OrderedPrompt {
@@ -40,9 +45,10 @@ export class OrderedPrompt {
   listed(): Prompt {
     const { deferred } = this.order;
     const all = deferred.length === 0 ? this.items : this.items.copy();
-    for (const item of deferred) all.add(item);
+    for (const { item } of deferred) all.add(item);
     const isShrunk = this.#shrunkBytes !== null;
-    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk };
+    const isPart = this.isCut || this.replaced > 0;
+    return { items: all.list(), bytes: all.bytes, tokens: all.tokens, tokensOfModel: all.tokensOfModel, isShrunk, isPart };
   }
 
   #take(read: ReadItem): void {
@@ -51,29 +57,32 @@ export class OrderedPrompt {
     this.items.add(read.item);
     if (this.#shrunkBytes === null) return;
     if (isNewTurn) this.#shrinkAt = 2 * this.#shrunkBytes;
-    if (this.items.bytes > this.#shrinkAt) this.#shrink(this.#shrunkBytes);
+    if (this.items.bytes > this.#shrinkAt) this.shrink(this.#shrunkBytes);
   }
 
-  #restart(items: readonly ResponseItem[]): void {
+  #restart(items: readonly AuthoredItem[]): void {
     this.restarts++;
     this.isCut = false;
-    this.read = items.map((item) => ({ item, turnId: null }));
+    this.read = items.map((each) => ({ ...each, turnId: null }));
     this.replaced = items.length;
     this.items = new PromptItems();
-    this.items.begin(items);
+    this.items.begin(items.map(({ item }) => item));
   }
 
-  /** Takes images and huge outputs away, and the oldest items if that is not enough. The input of the last turn stays as it is. */
-  #shrink(bytesMax: number): void {
+  /**
+   * Takes images and huge outputs away, and the oldest items if the rest has more than about `bytesMax`. The input of the last turn stays
+   * as it is.
+   */
+  shrink(bytesMax: number): void {
     const lastTurnId = this.read.at(-1)?.turnId ?? null;
     const shrunk: ReadItem[] = [];
     let bytes = 0;
-    for (const { item, turnId } of this.read.toReversed()) {
+    for (const { item, author, turnId } of this.read.toReversed()) {
       const isInput = turnId !== null && turnId === lastTurnId && item.type === 'message' && item.role !== 'assistant';
-      const kept = isInput ? item : withoutBulk(item);
+      const kept = isInput ? item : withoutBulk(item, bytesMax * ITEM_SHARE);
       if (kept !== null && !isInput) bytes += itemSize(kept).bytes;
       this.isCut ||= bytes > bytesMax;
-      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, turnId });
+      if (kept !== null && (isInput || bytes <= bytesMax)) shrunk.push({ item: kept, author, turnId });
     }
     this.restarts++;
     this.read = shrunk.reverse();

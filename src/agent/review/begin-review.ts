@@ -71,11 +71,20 @@ async function reviewSettings({ state, agent }: TurnStarterDeps): Promise<Thread
   return {
     ...others,
     model,
+    effort: reviewEffort(model, settings),
     approvalPolicy: 'never',
     sandboxPolicy: await reviewSandbox(settings.sandboxPolicy, agent.sandbox),
     baseInstructions: REVIEW_INSTRUCTIONS,
-    collaborationMode: { mode: 'default', settings: { model, reasoning_effort: settings.effort, developer_instructions: null } },
+    collaborationMode: {
+      mode: 'default',
+      settings: { model, reasoning_effort: reviewEffort(model, settings), developer_instructions: null },
+    },
   };
+}
+
+/** A review model other than the thread's has its default effort: it may not have that of the thread. */
+function reviewEffort(model: string, settings: ThreadSettings): string | null {
+  return model === settings.model ? settings.effort : null;
 }
 
 /** Without a sandbox on this machine, full access stays, because the user chose to run commands without one. */

@@ -1,10 +1,13 @@
+import { orAborted } from '../../base/or-aborted.ts';
+import { contextMessage } from '../../instructions/context-message.ts';
 import { reviewMessage } from '../../instructions/review-message.ts';
+import type { ModelRequest } from '../../model/model.ts';
 import type { ResponseItem, ThreadItem, TurnError } from '../../protocol/generated/types.ts';
 import { messageText } from '../../rollout/begin-item.ts';
 import type { LogEntry } from '../../store/thread-store.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { BuiltInTools } from '../calls/built-in-tools.ts';
-import { checkWindow, promptTooLarge } from '../prompt/check-window.ts';
+import { CHARS_PER_TOKEN } from '../prompt/item-size.ts';
 import { modelRequest } from '../prompt/model-request.ts';
 import { OrderedPrompt } from '../prompt/ordered-prompt.ts';
 import type { KeptPrompt, PromptBudget } from '../prompt/prompt-budget.ts';
@@ -15,6 +18,16 @@ import { modelEntries } from '../turn/turn-input.ts';
 import type { TurnParts } from '../turn/turn-parts.ts';
 import { readOnlyTool } from './read-only-tool.ts';
 import { readReview } from './read-review.ts';
+
+/** A conversation that takes more than this part of its room is shortened, to the part below. */
+const LONG_SHARE = 0.85;
+const SHORT_SHARE = 0.4;
+/** From this length on, a model's context window has to be known. */
+const UNKNOWN_WINDOW_TOKENS_MAX = 8_000;
+
+const SHORTENED =
+  '<note>\nThe conversation came close to the limit of your context window. So earlier outputs were shortened, and the oldest may be \
+missing. Read again only what you still need, in small parts, and then answer.\n</note>';
 
 interface ReviewConversationDeps {
   threadId: string;
@@ -45,11 +58,13 @@ export class ReviewConversation implements Conversation, KeptPrompt {
   readonly #options: ReviewConversationOptions;
   readonly #prompt = new OrderedPrompt(null);
   #answer = '';
+  #hasAsked = false;
+  #isShortened = false;
 
   constructor(deps: ReviewConversationDeps, options: ReviewConversationOptions) {
     this.#deps = deps;
     this.#options = options;
-    this.withoutOwn(modelEntries(deps.turnId, options.messages));
+    this.withoutOwn(modelEntries(deps.turnId, options.messages, 'context'));
   }
 
   /** The approximate memory that the prompt takes. */
@@ -68,20 +83,43 @@ export class ReviewConversation implements Conversation, KeptPrompt {
     return [];
   }
 
-  requestFailed(): boolean {
-    return false;
+  /** If the provider refused the prompt as too long, the model is asked again with about half of it, as long as it can be shortened. */
+  requestFailed({ codexErrorInfo }: TurnError): boolean {
+    return codexErrorInfo === 'contextWindowExceeded' && this.#shorten(this.#prompt.items.tokens / 2);
   }
 
   async request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError> {
     const { threadId, configuration, promptBudget } = this.#deps;
-    const prompt = this.#prompt.listed();
-    if (prompt.bytes > promptBudget.promptBytesMax) return promptTooLarge(promptBudget.promptBytesMax);
     const { model } = turn.settings;
-    const error = checkWindow(prompt, { model, contextWindow: configuration.contextWindow(model), last: null });
-    if (error !== null) return error;
+    const request = modelRequest(turn, { threadId, configuration, input: [], tools });
+    await this.#learnWindow(turn);
+    const contextWindow = configuration.contextWindow(model);
+    const room = Math.min(contextWindow.tokens - requestTokens(request), promptBudget.promptBytesMax / CHARS_PER_TOKEN);
+    if (this.#prompt.items.tokens > room * LONG_SHARE) this.#shorten(room * SHORT_SHARE);
+    const { items, tokens, bytes } = this.#prompt.listed();
+    const isTooLong = (contextWindow.isKnown && tokens > room) || bytes > promptBudget.promptBytesMax;
+    if (isTooLong) return tooLong(`the context window of ${model} has ${contextWindow.tokens} tokens`);
     const end = await promptBudget.requesting(this, turn.signal);
-    const request = modelRequest(turn, { threadId, configuration, input: prompt.items, tools });
-    return { request: { ...request, schemaIsOptional: true }, end };
+    return { request: { ...request, input: items, schemaIsOptional: true }, end };
+  }
+
+  /** Asks the provider, once, for the context window of a model that nothing is known about, when the conversation has grown. */
+  async #learnWindow({ settings: { model }, signal }: ActiveTurn): Promise<void> {
+    const { configuration } = this.#deps;
+    const isNeeded = !configuration.contextWindow(model).isKnown && this.#prompt.items.tokens > UNKNOWN_WINDOW_TOKENS_MAX;
+    if (this.#hasAsked || !isNeeded) return;
+    this.#hasAsked = true;
+    await orAborted(configuration.learnContextWindows(), signal);
+  }
+
+  /** Shortens older outputs, and leaves the oldest out, and tells the reviewer. Returns whether the prompt is shorter now. */
+  #shorten(tokensMax: number): boolean {
+    const before = this.#prompt.items.tokens;
+    this.#prompt.shrink(tokensMax * CHARS_PER_TOKEN);
+    if (this.#prompt.items.tokens >= before) return false;
+    if (!this.#isShortened) this.withoutOwn(modelEntries(this.#deps.turnId, [contextMessage('user', [SHORTENED])], 'context'));
+    this.#isShortened = true;
+    return true;
   }
 
   withoutOwn = (entries: LogEntry[]): LogEntry[] => {
@@ -111,7 +149,7 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       step: {
         entries: [
           ...items.map((item): LogEntry => ({ kind: 'item', turnId, item, startedAtMs: atMs, completedAtMs: atMs })),
-          ...modelEntries(turnId, [told]),
+          ...modelEntries(turnId, [told], 'server'),
         ],
         announce: items.flatMap((item) => [
           { method: 'item/started', params: { threadId, turnId, item, startedAtMs: atMs } },
@@ -120,6 +158,16 @@ export class ReviewConversation implements Conversation, KeptPrompt {
       },
     };
   }
+}
+
+/** The approximate number of tokens of the instructions and the tools. */
+function requestTokens({ instructions, tools }: ModelRequest): number {
+  return Buffer.byteLength(instructions + JSON.stringify(tools)) / CHARS_PER_TOKEN;
+}
+
+function tooLong(why: string): TurnError {
+  const message = `The review is too long for the model: ${why}. Review fewer changes, or set review_model to a model that can read more.`;
+  return { message, codexErrorInfo: 'contextWindowExceeded', additionalDetails: null };
 }
 
 function reportOf(ending: Ending, answer: string): string {

@@ -44,6 +44,12 @@ export function keptSettings(last: ThreadSettings, { knowsModes }: { knowsModes:
   };
 }
 
+/** The settings of a thread that a copy gets: all of them, except for the mode where `keptSettings` does not keep it either. */
+export function copiedSettings(settings: ThreadSettings, { knowsModes }: { knowsModes: boolean }): ThreadSettings {
+  const { model, effort } = settings;
+  return knowsModes ? settings : { ...settings, collaborationMode: collaboration('default', { model, effort, instructions: null }) };
+}
+
 export interface SettingsSources extends SandboxSources {
   overrides: ThreadOverrides;
   cwd: string;

@@ -25,7 +25,7 @@ export interface Conversation {
   request(turn: ActiveTurn, tools: readonly Tool[]): Promise<PreparedRequest | TurnError>;
   /** A request has failed for good. Returns whether the model is asked again. */
   requestFailed(error: TurnError, turn: ActiveTurn): boolean;
-  /** Takes what belongs to this conversation only out of entries that are about to be stored, and returns the rest. */
+  /** Keeps the entries that belong to this conversation only, and returns the rest, which is stored in the thread's log. */
   withoutOwn(entries: LogEntry[]): LogEntry[];
   /** Whether clients see the model's messages. */
   readonly showsMessages: boolean;

@@ -1,19 +1,26 @@
+import { copiedThread } from '../../agent/copied-thread.ts';
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
+import { checkInput } from '../../agent/prompt/check-input.ts';
+import type { Joined } from '../../agent/turn/turn-starter.ts';
+import { reviewTask } from '../../instructions/review-instructions.ts';
 import type { ReviewTarget } from '../../protocol/generated/types.ts';
-import { emptyField } from '../../protocol/rpc-error.ts';
+import { emptyField, refused } from '../../protocol/rpc-error.ts';
 import { type CallContext, type MethodTable, perThread } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
+import { announceMode } from '../thread-loading/announce-mode.ts';
 import { newThreadRequest } from '../thread-loading/thread-request.ts';
 
 export function reviewMethods(deps: ThreadDeps) {
   return {
     'review/start': {
       queue: perThread,
-      async handle(params, context) {
-        const source = deps.threads.require(params.threadId);
-        checkTarget(params.target);
-        const thread = params.delivery === 'detached' ? await detached(deps, source, context) : source;
-        const { turn, afterAnswer } = await thread.startReview(params.target);
+      async handle({ threadId, target, delivery }, context) {
+        const source = deps.threads.require(threadId);
+        checkTarget(target);
+        if (!source.configuration.commands.enabled) throw refused('reviews_disabled', DISABLED);
+        const { thread, turn, afterAnswer } = await (delivery === 'detached'
+          ? detached(deps, source, target, context)
+          : inline(source, target));
         context.after(afterAnswer);
         return { turn, reviewThreadId: thread.id };
       },
@@ -21,19 +28,42 @@ export function reviewMethods(deps: ThreadDeps) {
   } satisfies Partial<MethodTable>;
 }
 
-/** A fork of the thread, which the caller follows. */
-async function detached({ threads, followers, clients }: ThreadDeps, source: LoadedThread, context: CallContext): Promise<LoadedThread> {
-  const { caller, after } = context;
+const DISABLED = 'a reviewer reads the changes with commands, and features.shell_tool is false: set it to true to review';
+
+interface Begun extends Joined {
+  /** The thread in which the review runs. */
+  thread: LoadedThread;
+}
+
+async function inline(thread: LoadedThread, target: ReviewTarget): Promise<Begun> {
+  return { thread, ...(await thread.startReview(target)) };
+}
+
+/** Begins the review in a copy of the thread, which the caller follows. If it cannot begin, the copy is deleted: nobody knows of it. */
+async function detached(deps: ThreadDeps, source: LoadedThread, target: ReviewTarget, { caller, after }: CallContext): Promise<Begun> {
+  const { threads, store, followers, clients } = deps;
   const request = newThreadRequest({ threadId: source.id, ephemeral: source.record.ephemeral }, caller);
-  const fork = await threads.fork(await threads.record(source.id), null, request);
-  followers.subscribe(fork.id, caller.id);
-  after(() => clients.publish({ threadId: fork.id }, 'thread/started', { thread: threads.view(fork.record) }));
-  return fork;
+  const resolved = await copiedThread(source, request);
+  const thread = await threads.fork(await threads.record(source.id), null, { ...request, resolved });
+  let begun: Joined;
+  try {
+    begun = await thread.startReview(target);
+  } catch (error) {
+    await threads.retire(thread.id, () => store.deleteThread(thread.id));
+    throw error;
+  }
+  followers.subscribe(thread.id, caller.id);
+  after(() => {
+    announceMode(deps, thread, caller);
+    clients.publish({ threadId: thread.id }, 'thread/started', { thread: threads.view(thread.record) });
+  });
+  return { thread, ...begun };
 }
 
 function checkTarget(target: ReviewTarget): void {
   const [field, text] = namedBy(target);
   if (text.trim() === '') throw emptyField('empty_target', field);
+  checkInput([{ type: 'text', text: reviewTask(target), text_elements: [] }], { required: true });
 }
 
 /** The field that a target needs, and its value. */

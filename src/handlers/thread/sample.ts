@@ -1,66 +1,85 @@
 import type { LoadedThread } from '../../agent/loaded-thread.ts';
-import { internal, refused, turnActive, turnMismatch } from '../../protocol/rpc-error.ts';
+import type { JsonValue } from '../../base/json-value.ts';
+import { internal, type RpcError, refused, turnActive, turnMismatch } from '../../protocol/rpc-error.ts';
 import type { ThreadStore } from '../../store/thread-store.ts';
 import type { MethodTable } from '../method.ts';
 import type { ThreadDeps } from '../thread-deps.ts';
 
-/** A request that waits for the model. */
+/** A request of a client, whether it has begun or waits for earlier ones. */
 interface Sampling {
   abort: AbortController;
-  /** Interrupts the turn that runs, if the client has asked for that. */
-  cancelled(): void;
+  /** Interrupts the turn that runs, if the client has asked for that. Does nothing until the request has begun. */
+  interrupt: () => void;
 }
 
 /** Questions to the model of a thread that leave the thread as it is. */
 export function sampleMethods({ threads, store, ids }: ThreadDeps) {
-  /** By connection and id of the request. */
-  const running = new Map<string, Sampling>();
+  /** By the params of the request, so that a cancel can come before the request begins. */
+  const samplings = new WeakMap<object, Sampling>();
+  const samplingOf = (params: object): Sampling => {
+    const sampling = samplings.get(params) ?? { abort: new AbortController(), interrupt: () => {} };
+    samplings.set(params, sampling);
+    return sampling;
+  };
   return {
     // No queue: it waits for the model.
     'thread/sample': {
       queue: null,
       async handle(params, { caller }) {
         const { threadId, expectedTurnId, prompt, effort = null, responsesapiClientMetadata } = params;
+        const sampling = samplingOf(params);
         const thread = threads.require(threadId);
-        await checkTurn(thread, { expectedTurnId, allowed: params.allowInProgressTurn === true, store });
-        const key = `${caller.id} ${caller.requestIdOf(params)}`;
-        const abort = new AbortController();
-        const cancelled = () => {
+        sampling.interrupt = () => {
           if (params.interruptOnCancel === true && thread.turn?.id === expectedTurnId) thread.interrupt(expectedTurnId)();
         };
-        running.set(key, { abort, cancelled });
-        try {
-          const answer = await thread.sample({ prompt, effort, clientMetadata: responsesapiClientMetadata ?? {} }, abort.signal);
-          if (answer === null) throw refused('prompt_too_large', 'the history is too large for a prompt');
-          if (!('text' in answer)) {
-            throw answer.error === null ? refused('sample_cancelled', 'the request was cancelled') : internal(answer.error.message);
-          }
-          const { inputTokens = null, cachedInputTokens = null, outputTokens = null } = answer.usage ?? {};
-          return { responseId: ids.next(), sourceTurnId: expectedTurnId, text: answer.text, inputTokens, cachedInputTokens, outputTokens };
-        } finally {
-          running.delete(key);
+        const signal = AbortSignal.any([sampling.abort.signal, caller.gone]);
+        if (signal.aborted) {
+          sampling.interrupt();
+          throw cancelled();
         }
+        await checkTurn(thread, { expectedTurnId, allowed: params.allowInProgressTurn === true, store });
+        const answer = await thread.sample({ prompt, effort, clientMetadata: responsesapiClientMetadata ?? {} }, signal);
+        if (answer === null) throw refused('prompt_too_large', 'the history is too large for a prompt');
+        if ('text' in answer) {
+          const { inputTokens = null, cachedInputTokens = null, outputTokens = null } = answer.usage ?? {};
+          const responseId = answer.responseId ?? ids.next();
+          return { responseId, sourceTurnId: expectedTurnId, text: answer.text, inputTokens, cachedInputTokens, outputTokens };
+        }
+        if (answer.error !== null) {
+          const { message, codexErrorInfo } = answer.error;
+          throw internal(message, { code: 'model_failed', codexErrorInfo: codexErrorInfo as JsonValue });
+        }
+        throw signal.aborted ? cancelled() : refused('thread_closed', 'the thread was closed');
       },
     },
 
     'thread/sample/cancel': {
       queue: null,
       handle({ requestId }, { caller }) {
-        const sampling = running.get(`${caller.id} ${JSON.stringify(requestId)}`);
-        sampling?.cancelled();
-        sampling?.abort.abort();
+        for (const params of caller.openParams(requestId)) {
+          const { abort, interrupt } = samplingOf(params);
+          interrupt();
+          abort.abort();
+        }
         return {};
       },
     },
   } satisfies Partial<MethodTable>;
 }
 
+function cancelled(): RpcError {
+  return refused('sample_cancelled', 'the request was cancelled');
+}
+
 /** Throws unless this is the last turn of the thread, and has ended or may still run. */
 async function checkTurn(
-  { id, turn }: LoadedThread,
+  thread: LoadedThread,
   { expectedTurnId, allowed, store }: { expectedTurnId: string; allowed: boolean; store: ThreadStore },
 ): Promise<void> {
-  const last = turn?.id ?? (await store.listTurns(id, { direction: 'desc', limit: 1, view: 'notLoaded' })).data[0]?.id;
+  const stored = thread.turn === null ? await store.listTurns(thread.id, { direction: 'desc', limit: 1, view: 'notLoaded' }) : null;
+  // A turn may have begun while the store was read.
+  const { turn } = thread;
+  const last = turn?.id ?? stored?.data[0]?.id;
   if (last === undefined) throw refused('turn_not_found', 'the thread has no turn');
   if (last !== expectedTurnId) throw turnMismatch(expectedTurnId, last);
   if (turn !== null && !allowed) throw turnActive(turn.id, 'take a sample');

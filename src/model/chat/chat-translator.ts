@@ -38,8 +38,7 @@ export class ChatTranslator implements EventTranslator {
   constructor(endpoint: Endpoint, request: ModelRequest) {
     this.#endpoint = endpoint;
     const customNames = new Set(request.tools.filter(({ type }) => type === 'custom').map(({ name }) => name));
-    // A thread's input grows with every response, so no id is made twice.
-    this.#calls = new ChatToolCalls({ customNames, makeId: (number) => `call_${request.input.length}_${number}` });
+    this.#calls = new ChatToolCalls({ customNames, makeId: (number) => newCallId(request, number) });
   }
 
   get finished(): boolean {
@@ -151,6 +150,12 @@ export class ChatTranslator implements EventTranslator {
   #garbage(problem: string): Translation {
     return modelFailure(`${this.#endpoint.label} ${problem}.`, 'other', 'stream');
   }
+}
+
+/** An id for a call without one. A prompt gets shorter when it is compacted, so its length alone could name an earlier call. */
+function newCallId({ input }: ModelRequest, number: number): string {
+  const taken = new Set(input.map((item) => ('call_id' in item ? item.call_id : null)));
+  for (let length = input.length; ; length++) if (!taken.has(`call_${length}_${number}`)) return `call_${length}_${number}`;
 }
 
 function firstChoice(choices: unknown): ProviderJson | null {

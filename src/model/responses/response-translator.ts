@@ -11,6 +11,7 @@ import { type ModelFailure, modelFailure } from '../model-failure.ts';
 import { readResponseItem } from './read-response-item.ts';
 
 const REASON_CHARS_MAX = 100;
+const ID_CHARS_MAX = 200;
 
 /** Translates the events of one response. It keeps the open items, since a delta may name its item only by index. */
 export class ResponseTranslator implements EventTranslator {
@@ -59,7 +60,7 @@ export class ResponseTranslator implements EventTranslator {
       case 'response.function_call_arguments.delta':
         return this.#callDelta(event);
       case 'response.completed':
-        return { type: 'completed', usage: tokenUsage(event.response) };
+        return { type: 'completed', usage: tokenUsage(event.response), ...responseId(event.response) };
       case 'response.failed':
         return streamFailure(this.#endpoint, isObject(event.response) ? event.response.error : null);
       case 'response.incomplete':
@@ -171,4 +172,10 @@ function tokenUsage(response: unknown): TokenUsageBreakdown | null {
     reasoningOutputTokens: tokenCount(output.reasoning_tokens) ?? 0,
     totalTokens: tokenCount(usage.total_tokens) ?? inputTokens + outputTokens,
   };
+}
+
+/** The provider's id of a response, if it has one. */
+function responseId(response: unknown): { responseId?: string } {
+  const id = isObject(response) ? response.id : null;
+  return typeof id === 'string' && id !== '' ? { responseId: cutText(id, ID_CHARS_MAX) } : {};
 }

@@ -368,7 +368,7 @@ export type ThreadItem =
       pluginId?: string | null;
       scriptPath?: string | null;
       /**
-       * The reviews of the action by the guardian model. Absent: there was none.
+       * The reviews of the action by the guardian model, at most the last 50. Absent: there was none.
        */
       approvalReviews?: ItemApprovalReview[];
     }
@@ -378,7 +378,7 @@ export type ThreadItem =
       changes: FileUpdateChange[];
       status: PatchApplyStatus;
       /**
-       * The reviews of the action by the guardian model. Absent: there was none.
+       * The reviews of the action by the guardian model, at most the last 50. Absent: there was none.
        */
       approvalReviews?: ItemApprovalReview[];
     }
@@ -1248,7 +1248,7 @@ export interface GetAccountResponse {
   requiresOpenaiAuth: boolean;
 }
 /**
- * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes. The time that calls wait for commands does not pass either. The questions of a client end with its connection.
  */
 export interface ThreadIncrementElicitationParams {
   threadId: string;
@@ -1264,7 +1264,7 @@ export interface ThreadIncrementElicitationResponse {
   paused: boolean;
 }
 /**
- * Takes one from the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
+ * Takes one from the number of questions that clients ask their users by themselves: of this client, if it has any, else of another.
  */
 export interface ThreadDecrementElicitationParams {
   threadId: string;
@@ -2096,18 +2096,18 @@ export interface ItemApprovalReview {
   turnId: string;
   startedAtMs: number;
   /**
-   * Null: the review has not ended.
+   * Null: the review has not ended, or a kill of the server ended it.
    */
   completedAtMs: number | null;
   review: GuardianApprovalReview;
   action: GuardianApprovalReviewAction;
   /**
-   * Identifies the whole action: a change of any part of it gives another hash.
+   * Identifies the whole action: a change of any part of what is done gives another hash.
    */
   actionHash: string;
 }
 /**
- * Until the turn ends, the guardian reviews every command and every patch, because a client has demanded it.
+ * Until the turn ends, the guardian reviews every command, all input for commands and every patch, because a client has demanded it.
  */
 export interface StrictReviewRequiredNotification {
   threadId: string;
@@ -2125,7 +2125,7 @@ export interface GuardianWarningNotification {
   message: string;
 }
 /**
- * Overrules a denial: the model is told that the user approves the action, and the next attempt at exactly this action passes.
+ * Overrules a denial: the model is told that the user approves the action, and the next attempt at exactly this action passes, until the end of the next turn that begins.
  */
 export interface ThreadApproveGuardianDeniedActionParams {
   threadId: string;
@@ -2148,7 +2148,7 @@ export interface ThreadGuardianAssessment {
  */
 export interface ThreadGuardianReviewResponse {
   /**
-   * The `targetItemId` of the review, or its `reviewId` if there is none.
+   * The `targetItemId` of the review.
    */
   callId: string;
   /**
@@ -2921,6 +2921,9 @@ export interface ThreadSampleParams {
   turnTrigger?: string | null;
 }
 export interface ThreadSampleResponse {
+  /**
+   * The id that the provider of a Responses API gave, else one of the server.
+   */
   responseId: string;
   /**
    * The `expectedTurnId`.

@@ -59,10 +59,9 @@ export function plannedCommand(
       cwd,
       runs: permit.sandboxed ? 'inside the sandbox' : 'outside the sandbox, with all permissions of the user',
       additionalPermissions: permissions === null ? null : { ...permissions, read: [...permissions.read], write: [...permissions.write] },
-      justification: call.justification,
-      reason,
       tty,
     },
+    claims: { justification: call.justification, reason },
   };
 }
 

@@ -11,8 +11,12 @@ import type { CommandSessions } from './sessions/command-sessions.ts';
 /** The collaborators of a thread's commands. */
 export interface CommandDeps {
   clock: Clock;
+  /** The time of waits for commands, which can be paused. */
+  waits: Pick<Clock, 'setTimer'>;
   processes: Processes;
   sessions: CommandSessions;
+  /** True: a call reaches only the running commands of its own turn. Absent: those of the whole thread. */
+  ownTurnOnly?: true;
   /** Heddle's home, an absolute path. */
   home: string;
   /** The server's own environment. */

@@ -4,9 +4,8 @@ import { forbidden } from '../../policy/command/judge-command.ts';
 import { parseCommand } from '../../policy/command/parse-command.ts';
 import { commandRules } from '../../policy/rules/parse-rules.ts';
 import { strictRule } from '../../policy/rules/strict-rule.ts';
-import type { CommandExecutionApprovalDecision } from '../../protocol/generated/types.ts';
-import { type Action, type ActionHost, type ActionOutcome, type Ask, decisionVerdict, failed, UNCONFINED } from '../action.ts';
-import { refusalText, unanswered } from '../denial.ts';
+import { type Action, type ActionHost, type ActionOutcome, type Ask, failed, UNCONFINED } from '../action.ts';
+import { refusalText } from '../denial.ts';
 import type { CallContext } from '../tool.ts';
 import { ArgumentProblem, writeArguments } from './call/exec-arguments.ts';
 import type { CommandDeps } from './command-deps.ts';
@@ -28,15 +27,17 @@ export async function prepareStdin(args: JsonValue, context: CallContext, deps: 
     throw error;
   }
   const session = deps.sessions.find(request.number);
-  if (session === null) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
+  const isReached = session !== null && (deps.ownTurnOnly !== true || session.turnId === context.turnId);
+  if (!isReached) return failed(`write_stdin: session ${request.number} does not exist, or has ended.`);
   const refusal = session.end === null ? await refusalOf(request.chars, deps) : null;
   return {
     kind: 'stdin',
     item: null,
-    judge: ({ approvalsReviewer }) => {
+    judge: ({ approvalsReviewer }, grants) => {
       if (refusal !== null) return { refuse: refusal };
-      const isReviewed = approvalsReviewer !== 'user' && session.wasAskedAbout && session.end === null && !isHarmless(request.chars);
-      return isReviewed ? { ask: stdinAsk(session, request, { context, deps }) } : { run: UNCONFINED };
+      const isReviewed = grants.reviewsAll || (approvalsReviewer !== 'user' && session.wasAskedAbout);
+      const writes = session.end === null && !isHarmless(request.chars);
+      return isReviewed && writes ? { ask: stdinAsk(session, request) } : { run: UNCONFINED };
     },
     perform: (_permit, _shown, host) => writeAndWait(session, request, { context, deps, host }),
     refused: (denial) => failed(refusalText(denial, 'The user declined this input, so it was not written.')),
@@ -70,31 +71,22 @@ function isHarmless(chars: string): boolean {
   return chars === '' || chars === INTERRUPT;
 }
 
-/** The question whether input may be written to a command that needed approval itself. */
-function stdinAsk(session: CommandSession, { chars }: StdinRequest, { context, deps }: { context: CallContext; deps: CommandDeps }): Ask {
-  const { threadId, turnId } = context;
-  const { text, cwd, shown } = session;
+/** The question for the guardian whether input may be written to a command. It ends with the command. */
+function stdinAsk({ text, cwd, shown, gone }: CommandSession, { chars }: StdinRequest): Ask {
   return {
     permit: UNCONFINED,
+    signal: gone,
     describe: () => ({
       targetItemId: shown.itemId,
       shown: { type: 'command', command: text, cwd, source: 'unifiedExec', stdin: chars },
-      planned: { tool: 'write_stdin', command: text, cwd, input: chars, note: 'The command runs already. Only this input is new.' },
+      planned: {
+        ...{ tool: 'write_stdin', command: text, cwd, item: shown.itemId, input: chars },
+        note: 'The command runs already. Only this input is new.',
+      },
       item: shown.open,
     }),
-    async askPerson(ask) {
-      const params = {
-        ...{ threadId, turnId, itemId: shown.itemId, approvalId: 'stdin', environmentId: 'local', kind: 'command' as const },
-        ...{ startedAtMs: deps.clock.now(), reason: `May this be written to the running command? ${JSON.stringify(chars)}` },
-        ...{ command: text, cwd, commandActions: [], additionalPermissions: null, networkApprovalContext: null },
-        ...{ proposedExecpolicyAmendment: null, proposedNetworkPolicyAmendments: null },
-        availableDecisions: ['accept', 'decline', 'cancel'] satisfies CommandExecutionApprovalDecision[],
-      };
-      const answer = await ask({ method: 'item/commandExecution/requestApproval', params });
-      if (answer.type !== 'result') return unanswered(answer);
-      const { decision } = answer.result;
-      return decisionVerdict(typeof decision === 'string' ? decision : 'decline', UNCONFINED);
-    },
+    // A person has allowed the command together with its input.
+    askPerson: async () => ({ allow: UNCONFINED, scope: 'once' }),
   };
 }
 

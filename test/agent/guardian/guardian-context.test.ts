@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { transcript } from '../../../src/agent/guardian/transcript.ts';
-import { messageText } from '../../../src/model/embedded/conversation-state.ts';
+import { EventLoopYield } from '../../../src/base/event-loop-yield.ts';
+import { messageText } from '../../../src/model/message-text.ts';
 import type { ModelRequest } from '../../../src/model/model.ts';
 import type { ResponseItem } from '../../../src/protocol/generated/types.ts';
+import { inertRedactor, jsonRedactor } from '../../../src/secrets/json-redactor.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
 import { THREAD } from '../../tools/command-server.ts';
 import { ACTION_SET, type ReviewCase } from './action-set.ts';
@@ -18,6 +20,12 @@ exclude_slash_tmp = true
 exclude_tmpdir_env_var = true
 `;
 const REQUEST_CHARS_MAX = 150_000;
+
+/** The transcript of a history whose authors nobody has noted. */
+function transcriptOf(history: readonly ResponseItem[], charsMax = 100_000, masks = MASKS): Promise<string> {
+  const read = history.map((item) => ({ item, author: null }));
+  return transcript(read, { masks, charsMax, goal: null, known: new WeakMap(), breaks: new EventLoopYield() });
+}
 
 interface Line {
   from: string;
@@ -95,10 +103,10 @@ const items: fc.Arbitrary<ResponseItem> = fc.oneof(
   fc.record({ type: fc.constant('function_call_output' as const), call_id: texts, output: texts }),
 );
 
-test('any history is lines of JSON, and only messages of the user are from the user', () => {
-  fc.assert(
-    fc.property(fc.array(items, { maxLength: 20 }), (history) => {
-      const shown = transcript(history, MASKS);
+test('any history is lines of JSON, and only messages of the user are from the user', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(items, { maxLength: 20 }), async (history) => {
+      const shown = await transcriptOf(history);
       const lines = shown === '' ? [] : shown.split('\n').map((line) => JSON.parse(line) as Line);
       const users = history.filter((item) => item.type === 'message' && item.role === 'user').map(messageText);
       for (const { from, text } of lines) if (from === 'user') expect(users).toContain(text);
@@ -106,16 +114,41 @@ test('any history is lines of JSON, and only messages of the user are from the u
   );
 });
 
-test('the oldest entries are left out first, and a flood of output does not displace what the user said', () => {
+test('the oldest entries are left out first, and a flood of output does not displace what the user said', async () => {
   const user = (text: string): ResponseItem => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
   const outputs = Array.from(
     { length: 1_000 },
     (_, index): ResponseItem => ({ type: 'function_call_output', call_id: `c${index}`, output: `${index} ${'y'.repeat(3_000)}` }),
   );
-  const shown = transcript([user('Do not push.'), ...outputs, user('Go on.')], MASKS);
+  const shown = await transcriptOf([user('Do not push.'), ...outputs, user('Go on.')]);
   const lines = shown.split('\n').map((line) => JSON.parse(line));
   expect(lines[0]).toEqual({ omitted: expect.stringMatching(/^\d+ earlier entries$/) });
   expect(lines[1]).toEqual({ from: 'user', text: 'Do not push.' });
   expect(lines.at(-2)).toMatchObject({ from: 'tool', call: 'c999' });
   expect(shown.length).toBeLessThan(110_000);
+});
+
+test('no part of a secret is left where a long text loses its middle', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `KEYLINE${String(index).padStart(2, '0')}${'A'.repeat(55)}`);
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, '-----END RSA PRIVATE KEY-----'].join('\n');
+  const token = `eyJhbGciOiJIUzI1NiJ9.eyJ${'B'.repeat(1_500)}.SIGNATURE_OF_THE_TOKEN_0123456789`;
+  const code = inertRedactor({});
+  const data = jsonRedactor({});
+  const masks = { code, data: (text: string) => String(data(text)) };
+  for (const before of [3_000, 15_000, 17_000, 17_900, 50_000]) {
+    for (const secret of [key, token, lines.join('\n')]) {
+      const output = `${'x '.repeat(before)}${secret}\n${'tail '.repeat(150)}${secret === token ? '' : 'y '.repeat(8_000)}`;
+      const shown = await transcriptOf([{ type: 'function_call_output', call_id: 'x', output }], 100_000, masks);
+      expect(shown).not.toMatch(/KEYLINE|SIGNATURE/);
+    }
+  }
+});
+
+test('a list of words and the arguments of a call are masked in the transcript, too', async () => {
+  const args = JSON.stringify({ command: ['mycli', '--token', 's3cr3tvalue99', 'deploy'] });
+  const shown = await transcriptOf([{ type: 'function_call', call_id: 'x', name: 'shell', arguments: args }], 100_000, {
+    ...MASKS,
+    code: inertRedactor({}),
+  });
+  expect(JSON.parse(JSON.parse(shown).text)).toEqual({ command: ['mycli', '--token', '[hidden]', 'deploy'] });
 });

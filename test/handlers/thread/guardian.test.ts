@@ -10,10 +10,8 @@ import {
   reviewsCompleted,
   runsAs,
 } from '../../agent/guardian/guardian-server.ts';
-import { question } from '../../support/asking.ts';
-import { text } from '../../support/test-client.ts';
 import { message, response } from '../../support/test-model.ts';
-import { commandServer, completed, runs, THREAD } from '../../tools/command-server.ts';
+import { completed, THREAD } from '../../tools/command-server.ts';
 
 const ends = response(message('done'));
 const touches = (id: string, cmd = 'touch a') => response(runsAs(id, cmd));
@@ -112,29 +110,4 @@ test('a fork and a second client see the reviews with the items', async () => {
   const { thread } = await server.client.request('thread/fork', { threadId: THREAD });
   const item = thread.turns[0]?.items.find((each: ThreadItem) => each.id === 'c1');
   expect(keptReviews(item)).toMatchObject([{ review: { status: 'denied', rationale: DENY.rationale } }]);
-});
-
-test('thread/increment_elicitation pauses the deadlines of questions until thread/decrement_elicitation has ended all', async () => {
-  const config = `approval_timeout_ms = 5000\n${GUARDED_CONFIG.replace('"auto_review"', '"user"')}`;
-  const server = await commandServer([runs('touch a'), ends], { config });
-  const methods = { increment: 'thread/increment_elicitation', decrement: 'thread/decrement_elicitation' } as const;
-  const count = (by: keyof typeof methods) => server.client.request(methods[by], { threadId: THREAD });
-  expect(await server.client.refusal('thread/decrement_elicitation', { threadId: THREAD })).toMatchObject({ code: -32600 });
-  const { turn } = await server.client.request('turn/start', { threadId: THREAD, input: text('go') });
-  await question(server.client, 'item/commandExecution/requestApproval');
-  await server.clock.timerOf(5_000);
-  server.clock.advance(3_000);
-  expect([await count('increment'), await count('increment')]).toEqual([
-    { count: 1, paused: true },
-    { count: 2, paused: true },
-  ]);
-  server.clock.advance(60_000);
-  expect([await count('decrement'), await count('decrement')]).toEqual([
-    { count: 1, paused: true },
-    { count: 0, paused: false },
-  ]);
-  expect(server.clock.timers).toContain(2_000);
-  server.clock.advance(2_000);
-  await server.client.turnCompleted(turn.id);
-  expect(completed(server)).toMatchObject([{ status: 'failed' }]);
 });

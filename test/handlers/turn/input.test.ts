@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ResponseItem, UserInput } from '../../../src/protocol/generated/types.ts';
+import { requiredValues } from '../../protocol/required-enums.ts';
 import { idOf } from '../../support/counting-ids.ts';
 import { userItem } from '../../support/expected.ts';
 import { conversation, message, response, TestModel } from '../../support/test-model.ts';
@@ -93,6 +94,25 @@ test('the detail of an image reaches the model; clients only get values that all
   expect(model).toEqual([
     read({ type: 'input_image', image_url: url, detail: 'low' }, { type: 'input_image', image_url: url, detail: 'high' }),
   ]);
+});
+
+test.each(['auto', 'low', 'high', 'original'] as const)('the detail `%s` of an image and of a local image', async (detail) => {
+  const server = await withThread();
+  const path = join(server.cwd, 'dot.png');
+  writeFileSync(path, Buffer.from(PNG, 'base64'));
+  const url = `data:image/png;base64,${PNG}`;
+  const { item, model } = await sent(server, [
+    { type: 'localImage', path, detail },
+    { type: 'image', url, detail },
+  ]);
+  const shown = requiredValues('ItemStartedNotification', 'ImageDetail').includes(detail) ? detail : null;
+  expect(item).toEqual(
+    userItem([
+      { type: 'localImage', path, detail: shown },
+      { type: 'image', url, detail: shown },
+    ]),
+  );
+  expect(model).toEqual([read({ type: 'input_image', image_url: url, detail }, { type: 'input_image', image_url: url, detail })]);
 });
 
 test('if a local file is not an image, the model is told so, and the file is not sent', async () => {

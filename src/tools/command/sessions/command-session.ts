@@ -31,6 +31,8 @@ interface CommandSessionOptions {
   shown: ShownCommand;
   program: RunningProcess;
   clock: Clock;
+  /** The time of waits for it. */
+  waits: Pick<Clock, 'setTimer'>;
 }
 
 /** A running command. */
@@ -46,11 +48,13 @@ export class CommandSession {
   readonly program: RunningProcess;
   /** Resolves when the command has ended. Never rejects. */
   readonly ended: Promise<CommandEnd>;
+  readonly #gone = new AbortController();
   #end: CommandEnd | null = null;
   #killing: Promise<void> | null = null;
   readonly #clock: Clock;
+  readonly #waits: Pick<Clock, 'setTimer'>;
 
-  constructor({ shown, program, clock, ...facts }: CommandSessionOptions) {
+  constructor({ shown, program, clock, waits, ...facts }: CommandSessionOptions) {
     this.number = facts.number;
     this.owner = facts.owner;
     this.turnId = facts.turnId;
@@ -61,10 +65,17 @@ export class CommandSession {
     this.shown = shown;
     this.program = program;
     this.#clock = clock;
+    this.#waits = waits;
     this.ended = program.ended.then(({ exitCode }) => {
       this.#end = { exitCode };
+      this.#gone.abort();
       return this.#end;
     });
+  }
+
+  /** Aborts when the command has ended. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
   }
 
   /** Null while the command runs. */
@@ -79,7 +90,7 @@ export class CommandSession {
     void this.ended.then(stop);
     signal.addEventListener('abort', stop);
     const leave = this.program.attend(ms);
-    if (!signal.aborted) await sleep(this.#clock, ms, over.signal);
+    if (!signal.aborted) await sleep(this.#waits, ms, over.signal);
     leave();
     signal.removeEventListener('abort', stop);
   }

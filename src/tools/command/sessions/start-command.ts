@@ -95,5 +95,6 @@ function newSession(
     shown,
     program,
     clock: deps.clock,
+    waits: deps.waits,
   });
 }
