@@ -14,6 +14,7 @@ import { otherError } from '../turn/turn-deps.ts';
 import { authored } from '../turn/turn-input.ts';
 import type { DueTurn, TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { type DividedPrompt, dividedPrompt, isConversation, toldAgain } from './divided-prompt.ts';
+import { isOutage } from './is-outage.ts';
 import { keptUserMessages, recentItems } from './kept-user-messages.ts';
 import { PromptLimit } from './prompt-limit.ts';
 import { lossOf, type Summary, summarize, withReason } from './summarize.ts';
@@ -185,7 +186,7 @@ export class Compaction implements TurnPart {
     if ('error' in summary) {
       log.warn({ threadId, turnId: turn.id, error: summary.error?.message }, 'a thread could not be summarized');
       if (cause === 'requested') return { ...UNCHANGED, error: summary.error };
-      if (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error)) {
+      if (isOutage(summary.error) || (cause === 'limit' && !this.#hasToBeCut(turn, state, summary.error))) {
         this.#limit.failed(turn, state.prompt);
         return { ...UNCHANGED, warning: keptWarning(summary.error) };
       }

@@ -283,6 +283,15 @@ test('if the prompt does not fit and there is no summary, the oldest part is cut
   ]);
 });
 
+test('while the provider answers nothing at all, nothing is cut, also if the prompt was refused', async () => {
+  const server = await refused();
+  const overloaded = failed('overloaded', 'serverOverloaded');
+  server.model.push([overloaded], [overloaded], response(message('SUMMARY')), response(message('fourth')));
+  expect(await server.client.turn(threadId, 'three')).toMatchObject({ error: { codexErrorInfo: 'serverOverloaded' } });
+  expect(await server.client.turn(threadId, 'four')).toMatchObject(answered);
+  expect(texts(lastRequest(server))).toEqual(['one', 'two', 'refused', 'three', 'conversation_summary', 'four']);
+});
+
 test('what is cut is bounded: long parts of the conversation are left out, the newest stay', async () => {
   const server = await startServer({ config: config('model_auto_compact_token_limit = 10000') });
   await server.client.request('thread/start', {});
