@@ -67,6 +67,7 @@ export async function newThread(
       memoryMode: null,
       daybreakEnabled: request.daybreakEnabled,
       goal: null,
+      agentClosedAtMs: null,
     },
   };
 }

@@ -92,6 +92,8 @@ export interface ThreadRecord {
   /** Null: no client has set it. */
   daybreakEnabled: boolean | null;
   goal: GoalRecord | null;
+  /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
+  agentClosedAtMs: number | null;
 }
 
 /** The fields that any process may change, even if another process has the thread's writer. */
@@ -114,6 +116,7 @@ export type ThreadPatch = Partial<
     | 'memoryMode'
     | 'daybreakEnabled'
     | 'goal'
+    | 'agentClosedAtMs'
   >
 >;
 
@@ -194,11 +197,24 @@ export interface ThreadQuery extends PageQuery {
   sources: string[] | null;
   /** Null: every originator. */
   originators: string[] | null;
+  /** Only agents that this thread started. Null: every thread. */
+  parentId: string | null;
+  /** Only agents below this thread, at any depth. Null: every thread. */
+  ancestorId: string | null;
   /** Null: no thread is excluded. */
   excludedIds: string[] | null;
   /** A part of the name or the preview, in any case. Null: every thread. */
   searchTerm: string | null;
 }
+
+/** An agent below a thread: a thread that an agent started. */
+export type AgentRecord = Pick<
+  ThreadRecord,
+  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs'
+>;
+
+/** The most agents that are read of one thread. */
+export const AGENTS_READ_MAX = 10_000;
 
 /** The point of the source's history at which a fork begins. Null: the end. */
 export type ForkPoint = { afterTurnId: string } | { beforeTurnId: string } | null;
@@ -274,6 +290,8 @@ export interface ThreadStore {
    */
   deleteThread(threadId: string): Promise<void>;
   listThreads(query: ThreadQuery): Promise<Page<ThreadRecord>>;
+  /** The agents below a thread, at any depth, oldest first: also archived and unlisted ones. At most AGENTS_READ_MAX. */
+  listAgents(threadId: string): Promise<AgentRecord[]>;
   listTurns(threadId: string, query: TurnQuery): Promise<HistoryPage<StoredTurn>>;
   /**
    * The unfinished items of a running turn come last, as they were last saved. No page ends between them because of its bytes.

@@ -1,8 +1,16 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { GitInfo, SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
+import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
-import type { ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
+import {
+  AGENTS_READ_MAX,
+  type AgentRecord,
+  type ThreadChange,
+  type ThreadMetadata,
+  type ThreadPatch,
+  type ThreadRecord,
+} from '../../thread-store.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
@@ -34,6 +42,8 @@ interface Row {
   memory_mode: ThreadMemoryMode | null;
   daybreak: number | null;
   goal: string;
+  parent_id: string | null;
+  agent_closed_at: number | null;
 }
 
 type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
@@ -56,14 +66,19 @@ export interface ThreadListParams {
   cwds: string | null;
   sources: string | null;
   originators: string | null;
+  parentId: string | null;
+  ancestorId: string | null;
   excludedIds: string | null;
   limit: number;
 }
 export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; descending: boolean; inclusive: boolean };
 
 const COLUMNS =
-  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal';
+  'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
 
+/** The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a ring. */
+const IDS_BELOW =
+  'WITH RECURSIVE below (id) AS (SELECT id FROM thread WHERE parent_id = @ancestorId UNION SELECT thread.id FROM thread JOIN below ON parent_id = below.id) SELECT id FROM below';
 const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
@@ -77,6 +92,7 @@ export class ThreadRows {
   readonly #getMetadata: Statement<[string], MetadataRow>;
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
+  readonly #agentsBelow: Statement<{ ancestorId: string; limit: number }, Row>;
   readonly #isArchived: Statement<[string], number>;
   readonly #advance: Statement<[number, number, string, number]>;
   readonly #search: ThreadSearch;
@@ -94,6 +110,7 @@ export class ThreadRows {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
+    this.#agentsBelow = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id IN (${IDS_BELOW}) ORDER BY created_at, id LIMIT @limit`);
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
@@ -127,6 +144,8 @@ export class ThreadRows {
       memory_mode: record.memoryMode,
       daybreak: toInteger(record.daybreakEnabled),
       goal: this.#blobs.encode(record.goal, logId),
+      parent_id: spawnSource(record.source)?.parent_thread_id ?? null,
+      agent_closed_at: record.agentClosedAtMs,
     });
   }
 
@@ -159,9 +178,17 @@ export class ThreadRows {
     return row === undefined ? null : this.#record(row);
   }
 
+  /** The threads below this one, at any depth, oldest first. At most AGENTS_READ_MAX. */
+  agentsBelow(threadId: string): AgentRecord[] {
+    return this.#agentsBelow.all({ ancestorId: threadId, limit: AGENTS_READ_MAX }).map((row) => {
+      const { id, sessionId, source, createdAtMs, archivedAtMs, listed, tokenUsage, agentClosedAtMs } = this.#record(row);
+      return { id, sessionId, source, createdAtMs, archivedAtMs, listed, tokenUsage, agentClosedAtMs };
+    });
+  }
+
   list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
     const search = searchTerm === null ? { term: null, hits: null } : this.#search.find(searchTerm);
-    return this.#lister(order, search)
+    return this.#lister(order, search, params)
       .all({ ...params, ...search })
       .map((row) => this.#record(row));
   }
@@ -229,6 +256,7 @@ export class ThreadRows {
       memoryMode,
       daybreakEnabled,
       goal,
+      agentClosedAtMs,
     } = patch;
     return {
       ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
@@ -244,14 +272,19 @@ export class ThreadRows {
       ...(memoryMode !== undefined && { memory_mode: memoryMode }),
       ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
       ...(goal !== undefined && { goal: this.#blobs.encode(goal, logId) }),
+      ...(agentClosedAtMs !== undefined && { agent_closed_at: agentClosedAtMs }),
     };
   }
 
   /** A search with few hits starts from the hits and sorts them. One with many follows the order and compares each row. */
-  #lister({ column, descending, inclusive }: ThreadOrder, { term, hits }: Search): Statement<[ThreadListParams & Search], Row> {
+  #lister(
+    { column, descending, inclusive }: ThreadOrder,
+    { term, hits }: Search,
+    { parentId, ancestorId }: Pick<ThreadListParams, 'parentId' | 'ancestorId'>,
+  ): Statement<[ThreadListParams & Search], Row> {
     const direction = descending ? 'DESC' : 'ASC';
     const comparison = `${descending ? '<' : '>'}${inclusive ? '=' : ''}`;
-    const key = [column, comparison, term !== null, hits !== null].join();
+    const key = [column, comparison, term !== null, hits !== null, parentId !== null, ancestorId !== null].join();
     let statement = this.#lists.get(key);
     if (statement === undefined) {
       statement = this.#db.prepare(
@@ -261,6 +294,8 @@ export class ThreadRows {
            AND (@cwds IS NULL OR cwd IN (SELECT value FROM json_each(@cwds)))
            AND (@sources IS NULL OR source_kind IN (SELECT value FROM json_each(@sources)))
            AND (@originators IS NULL OR originator IN (SELECT value FROM json_each(@originators)))
+           ${parentId === null ? '' : 'AND parent_id = @parentId'}
+           ${ancestorId === null ? '' : `AND id IN (${IDS_BELOW})`}
            AND (@excludedIds IS NULL OR id NOT IN (SELECT value FROM json_each(@excludedIds)))
            ${term !== null && hits === null ? `AND ${HOLDS_TERM}` : ''}
          ORDER BY ${column} ${direction}, id ${direction} LIMIT @limit`,
@@ -292,6 +327,7 @@ export class ThreadRows {
       tokenUsage: this.#decode(row.token_usage) as ThreadRecord['tokenUsage'],
       told: this.#decode(row.told) as ThreadRecord['told'],
       goal: this.#decode(row.goal) as ThreadRecord['goal'],
+      agentClosedAtMs: row.agent_closed_at,
       ...this.#metadataOf(row),
     };
   }
