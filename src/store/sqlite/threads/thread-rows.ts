@@ -83,6 +83,14 @@ const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thre
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
 
+/** The fields that are stored as JSON and change as a whole, and their columns. */
+const ENCODED = [
+  ['gitInfo', 'git_info'],
+  ['tokenUsage', 'token_usage'],
+  ['told', 'told'],
+  ['goal', 'goal'],
+] as const;
+
 /** The threads of one database, without their histories. */
 export class ThreadRows {
   readonly #db: Database;
@@ -242,38 +250,23 @@ export class ThreadRows {
   }
 
   #changes(patch: ThreadPatch, logId: number): Changes {
-    const {
-      updatedAtMs,
-      recencyAtMs,
-      listed,
-      archivedAtMs,
-      name,
-      preview,
-      gitInfo,
-      settings,
-      tokenUsage,
-      told,
-      memoryMode,
-      daybreakEnabled,
-      goal,
-      agentClosedAtMs,
-    } = patch;
-    return {
+    const { updatedAtMs, recencyAtMs, listed, archivedAtMs, name, preview, settings, memoryMode, daybreakEnabled, agentClosedAtMs } = patch;
+    const changes: Changes = {
       ...(updatedAtMs !== undefined && { updated_at: updatedAtMs }),
       ...(recencyAtMs !== undefined && { recency_at: recencyAtMs }),
       ...(listed !== undefined && { listed: listed ? 1 : 0 }),
       ...(archivedAtMs !== undefined && { archived_at: archivedAtMs }),
       ...(name !== undefined && { name: name === null ? null : storable(name) }),
       ...(preview !== undefined && { preview: storable(preview) }),
-      ...(gitInfo !== undefined && { git_info: this.#blobs.encode(gitInfo, logId) }),
       ...(settings && { settings: this.#blobs.encode(settings, logId), provider: settings.modelProvider, cwd: settings.cwd }),
-      ...(tokenUsage !== undefined && { token_usage: this.#blobs.encode(tokenUsage, logId) }),
-      ...(told !== undefined && { told: this.#blobs.encode(told, logId) }),
       ...(memoryMode !== undefined && { memory_mode: memoryMode }),
       ...(daybreakEnabled !== undefined && { daybreak: toInteger(daybreakEnabled) }),
-      ...(goal !== undefined && { goal: this.#blobs.encode(goal, logId) }),
       ...(agentClosedAtMs !== undefined && { agent_closed_at: agentClosedAtMs }),
     };
+    for (const [field, column] of ENCODED) {
+      if (patch[field] !== undefined) changes[column] = this.#blobs.encode(patch[field], logId);
+    }
+    return changes;
   }
 
   /** A search with few hits starts from the hits and sorts them. One with many follows the order and compares each row. */
