@@ -267,6 +267,11 @@ export class LoadedThread {
     };
   }
 
+  /** Interrupts the turn that runs or is being begun. Resolves when it has ended, and its end has been announced. */
+  interruptAndWait(cause: InterruptCause): Promise<void> {
+    return this.#stopFor(async () => {}, cause);
+  }
+
   get questions(): ClientQuestions {
     return this.#runner.calls.questions;
   }

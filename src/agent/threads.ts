@@ -4,15 +4,19 @@ import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
+import { spawnSource } from '../store/spawn-source.ts';
 import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { costAt } from './cost-at.ts';
 import { historyFacts } from './history-facts.ts';
 import { LoadedThread } from './loaded-thread.ts';
+import { LoadedTree } from './loaded-tree.ts';
+import { newAgentThread } from './new-agent-thread.ts';
 import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
+import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
 
@@ -39,11 +43,28 @@ export class Threads {
   readonly #loading = new KeyedQueue();
   /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
   readonly #breaks = new EventLoopYield();
+  readonly #tree: LoadedTree;
   #closing: Promise<void> | null = null;
 
-  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget'>, attendance: Attendance) {
+  constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget' | 'agents'>, attendance: Attendance) {
     this.#attendance = attendance;
-    this.#deps = { ...deps, promptBudget: new PromptBudget(), onTurnEnded: (threadId) => this.#afterTurn(threadId) };
+    const { store, clients, clock } = deps;
+    this.#tree = new LoadedTree({
+      store,
+      clients,
+      clock,
+      threads: {
+        loaded: () => this.#loaded.values(),
+        find: (threadId) => this.find(threadId),
+        startAgent: (parent, agent) => this.#startAgent(parent, agent),
+        resume: (threadId, request) => this.resume(threadId, request),
+        retire: (threadId, change) => this.retire(threadId, change),
+        announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
+        unloadWhenIdle: (threadId) => this.unloadWhenIdle(threadId),
+      },
+    });
+    const onTurnEnded = (threadId: string) => this.#afterTurn(threadId);
+    this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.#tree, onTurnEnded };
   }
 
   /** The ids of all loaded threads, oldest first. */
@@ -199,8 +220,7 @@ export class Threads {
         this.unloadWhenIdle(thread.id);
         return;
       }
-      this.keepLoaded(thread.id);
-      this.#loaded.delete(thread.id);
+      this.#unregister(thread.id);
       await thread.close();
       this.#deps.clients.publish('everyone', 'thread/closed', { threadId: thread.id });
     });
@@ -218,8 +238,7 @@ export class Threads {
         return false;
       }
       await thread.retire(change);
-      this.keepLoaded(threadId);
-      this.#loaded.delete(threadId);
+      this.#unregister(threadId);
       await thread.close();
       return true;
     });
@@ -282,13 +301,32 @@ export class Threads {
   }
 
   #afterTurn(threadId: string): void {
+    this.#tree.ended(threadId);
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);
   }
 
   #load(thread: LoadedThread): LoadedThread {
     this.#loaded.set(thread.id, thread);
+    const parentId = spawnSource(thread.record.source)?.parent_thread_id;
+    if (parentId !== undefined) this.#deps.clients.adopt(thread.id, parentId);
     return thread;
+  }
+
+  #unregister(threadId: string): void {
+    this.keepLoaded(threadId);
+    this.#loaded.delete(threadId);
+    this.#deps.clients.disown(threadId);
+    this.#tree.forget(threadId);
+  }
+
+  /** Starts the thread of an agent. */
+  async #startAgent(parent: LoadedThread, agent: NewAgent): Promise<LoadedThread> {
+    if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
+    const { record, configuration } = await newAgentThread(this.#deps, parent.record, agent);
+    const { store } = this.#deps;
+    const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
+    return this.#load(new LoadedThread({ record, writer, configuration, agent: this.#deps }));
   }
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {

@@ -1,0 +1,65 @@
+import { spawnSource } from '../store/spawn-source.ts';
+import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import { newThread } from './new-thread.ts';
+import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { NewAgent } from './sub-agents/agent-tree.ts';
+
+/** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
+export async function newAgentThread(
+  deps: AgentDeps,
+  parent: ThreadRecord,
+  agent: NewAgent,
+): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
+  const { settings: own, config, model, effort } = agent;
+  const last: ThreadSettings = { ...own, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  const request = {
+    overrides: { model },
+    config: effort === null ? config : { ...config, model_reasoning_effort: effort },
+    knowsModes: true,
+    ephemeral: parent.ephemeral,
+    threadSource: 'subagent',
+    daybreakEnabled: null,
+    originator: parent.originator,
+  };
+  const made = await newThread(deps, request, last);
+  const source = {
+    subAgent: {
+      thread_spawn: {
+        parent_thread_id: parent.id,
+        depth: (spawnSource(parent.source)?.depth ?? 0) + 1,
+        agent_path: null,
+        agent_nickname: agent.nickname,
+        agent_role: agent.role,
+      },
+    },
+  };
+  const record: ThreadRecord = {
+    ...made.record,
+    sessionId: parent.sessionId,
+    source,
+    settings: { ...made.record.settings, ...confined(made.record.settings, own) },
+    told: agent.forksHistory ? parent.told : null,
+  };
+  return { record, configuration: made.configuration };
+}
+
+const SANDBOXES = ['readOnly', 'workspaceWrite', 'externalSandbox', 'dangerFullAccess'];
+const APPROVALS = ['untrusted', 'on-request', 'on-failure'];
+
+/** The sandbox and the approvals of the parent, unless those of the role are stricter. */
+function confined(role: ThreadSettings, own: ThreadSettings): Partial<ThreadSettings> {
+  const { sandboxPolicy, permissionProfile = null, workspaceRoots = [], approvalPolicy, approvalsReviewer } = own;
+  const isStricter = SANDBOXES.indexOf(role.sandboxPolicy.type) < SANDBOXES.indexOf(sandboxPolicy.type);
+  return {
+    ...(isStricter ? {} : { sandboxPolicy, permissionProfile, workspaceRoots }),
+    approvalPolicy: asksMore(role.approvalPolicy, approvalPolicy) ? role.approvalPolicy : approvalPolicy,
+    approvalsReviewer,
+  };
+}
+
+/** Whether one policy asks about all that the other asks about. Only policies that are words can be compared. */
+function asksMore(role: ThreadSettings['approvalPolicy'], own: ThreadSettings['approvalPolicy']): boolean {
+  if (typeof role !== 'string' || typeof own !== 'string' || !APPROVALS.includes(role) || !APPROVALS.includes(own)) return false;
+  return APPROVALS.indexOf(role) < APPROVALS.indexOf(own);
+}
