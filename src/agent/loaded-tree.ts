@@ -113,6 +113,11 @@ export class LoadedTree implements AgentTree {
     return below.filter((agent) => parentOf(agent) === ownerId && isOpen(agent)).map(({ id }) => id);
   }
 
+  async nicknames(sessionId: string): Promise<Set<string>> {
+    const open = (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
+    return new Set(open.flatMap(({ source }) => spawnSource(source)?.agent_nickname ?? []));
+  }
+
   async states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>> {
     const below = new Map((await this.#deps.store.listAgents(ownerId)).map((agent) => [agent.id, agent]));
     const states = agentIds.map(async (id) => [id, await this.#state(below.get(id) ?? null)] as const);
@@ -177,7 +182,8 @@ export class LoadedTree implements AgentTree {
 
   async #checkOpen(parent: LoadedThread, { open }: AgentLimits): Promise<void> {
     const count = (await this.#deps.store.listAgents(parent.record.sessionId)).filter(isOpen).length;
-    if (count >= open) throw new AgentRefused(`The limit of ${open} open agents is reached. Close those that you no longer need with close_agent.`);
+    if (count >= open)
+      throw new AgentRefused(`The limit of ${open} open agents is reached. Close those that you no longer need with close_agent.`);
   }
 
   #loadedOwner(ownerId: string): LoadedThread {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json-value.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
@@ -12,10 +13,10 @@ export async function newAgentThread(
   agent: NewAgent,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
-  const last: ThreadSettings = { ...own, collaborationMode: { mode: 'default', settings: { model: own.model } } };
+  const last: ThreadSettings = { ...own, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
   const request = {
-    overrides: { model },
-    config: effort === null ? config : { ...config, model_reasoning_effort: effort },
+    overrides: { model, developerInstructions: instructions(own, config) },
+    config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
     knowsModes: true,
     ephemeral: parent.ephemeral,
     threadSource: 'subagent',
@@ -42,6 +43,16 @@ export async function newAgentThread(
     told: agent.forksHistory ? parent.told : null,
   };
   return { record, configuration: made.configuration };
+}
+
+/** The instructions of the parent, and those of the role after them. */
+function instructions({ developerInstructions: own }: ThreadSettings, config: JsonObject | null): string | null {
+  const roles = config?.developer_instructions;
+  return typeof roles === 'string' && own !== null ? `${own}\n\n${roles}` : null;
+}
+
+function withoutKey(config: JsonObject, key: string): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([name]) => name !== key));
 }
 
 const SANDBOXES = ['readOnly', 'workspaceWrite', 'externalSandbox', 'dangerFullAccess'];

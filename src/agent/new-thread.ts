@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
@@ -11,7 +12,7 @@ import type { AgentDeps } from './agent-deps.ts';
 import { shownReasoning } from './items/shown-reasoning.ts';
 import { Instructions } from './prompt/instructions.ts';
 import { resolveSettings, type SettingsSources, type ThreadOverrides, threadCwd } from './settings/resolve-settings.ts';
-import type { ThreadConfiguration } from './settings/thread-configuration.ts';
+import type { AgentSettings, ThreadConfiguration } from './settings/thread-configuration.ts';
 
 /** The choices of a request that starts, resumes or forks a thread. */
 export interface ThreadRequest {
@@ -94,6 +95,7 @@ export async function configureThread(
       instructions,
       commands: commandSettings(config),
       goals: config.get('features.goals'),
+      agents: agentSettings(config),
       asksForPermissions: config.get('features.request_permissions_tool'),
       asksInDefaultMode: config.get('features.default_mode_request_user_input'),
       reviewModel: config.get('review_model'),
@@ -108,6 +110,17 @@ export async function configureThread(
       compactionLimit: config.get('model_auto_compact_token_limit'),
       compactPrompt: config.get('compact_prompt'),
     },
+  };
+}
+
+/** Returns null if the model cannot start agents. */
+function agentSettings(config: Config): AgentSettings | null {
+  if (!config.get('agents.enabled') || !config.get('features.multi_agent')) return null;
+  return {
+    running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
+    depth: config.get('agents.max_depth'),
+    model: config.get('agents.default_subagent_model'),
+    effort: config.get('agents.default_subagent_reasoning_effort'),
   };
 }
 

@@ -10,8 +10,8 @@ export interface NewAgent {
   role: string | null;
   /** Its settings before its role's configuration: those of the turn that starts it. */
   settings: ThreadSettings;
-  /** The model and effort that override all others; null: none. */
-  model: string | null;
+  model: string;
+  /** Null: that of the provider. */
   effort: string | null;
   /** The configuration of its role; null: none. */
   config: JsonObject | null;
@@ -64,6 +64,8 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
+  /** The nicknames of the open agents of a session. */
+  nicknames(sessionId: string): Promise<Set<string>>;
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

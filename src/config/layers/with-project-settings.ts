@@ -13,6 +13,9 @@ type AsStrict<T> = (projects: T, own: T) => boolean;
  * an order, and the stricter value wins.
  */
 const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>> } = {
+  'agents.enabled': onlyOff,
+  'agents.max_depth': atMost,
+  'agents.max_threads': atMost,
   approval_policy: asksAsMuch,
   approval_timeout_ms: (projects, own) => own === null || (projects !== null && projects <= own),
   background_terminal_max_timeout: atMost,
@@ -20,6 +23,7 @@ const PROJECT_SETTINGS: { readonly [N in SettingName]?: AsStrict<SettingValue<N>
   developer_instructions: anyValue,
   'features.exec_permission_approvals': onlyOff,
   'features.goals': onlyOff,
+  'features.multi_agent': onlyOff,
   'features.request_permissions_tool': onlyOff,
   'features.shell_tool': onlyOff,
   'features.view_image_tool': onlyOff,

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../base/json-value.ts';
+
+/** A role that an agent can have. */
+export interface AgentRole {
+  name: string;
+  /** When a model should choose the role. */
+  description: string;
+  /** Names for agents of the role; empty: the server's own. */
+  nicknames: readonly string[];
+  /** The configuration of its agents. It can only make the sandbox and the approvals stricter. */
+  config: JsonObject;
+}
+
+/** The roles that every configuration has, unless it defines one of the same name. */
+export const BUILT_IN_ROLES: readonly AgentRole[] = [
+  { name: 'default', description: 'A general agent.', nicknames: [], config: {} },
+  {
+    name: 'worker',
+    description: 'Makes changes: implements a part of the work, fixes a fault, writes tests. Say which files belong to it.',
+    nicknames: [],
+    config: {
+      developer_instructions:
+        'You are one of several agents that work in the same folder at the same time. Change only what belongs to your task. Do not undo changes that you did not make. At the end, list the files that you have changed.',
+    },
+  },
+  {
+    name: 'explorer',
+    description: 'Answers a question about the code. It reads and searches, and changes nothing.',
+    nicknames: [],
+    config: {
+      sandbox_mode: 'read-only',
+      developer_instructions:
+        'You answer a question about the code for another agent. Change nothing. Answer in a few sentences, and name the files and lines that prove your answer.',
+    },
+  },
+];

@@ -1,0 +1,68 @@
+import type { JsonValue } from '../../../base/json-value.ts';
+import type { CollabAgentState, ThreadItem } from '../../../protocol/generated/types.ts';
+import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
+import { refusalText } from '../../../tools/denial.ts';
+import type { CallContext, Tool } from '../../../tools/tool.ts';
+import { AgentRefused } from '../agent-tree.ts';
+import { BadArguments } from './agent-arguments.ts';
+
+export type CollabItem = Extract<ThreadItem, { type: 'collabAgentToolCall' }>;
+
+/** A call that concerns agents, as clients see it. */
+type Shown = Pick<CollabItem, 'tool'> & Partial<Pick<CollabItem, 'receiverThreadIds' | 'prompt' | 'model' | 'reasoningEffort'>>;
+
+/** What such a call has done. */
+export interface Collaborated {
+  output: JsonValue;
+  /** The fields of the item that are known now. */
+  shown?: Partial<Pick<CollabItem, 'receiverThreadIds' | 'model' | 'reasoningEffort'>>;
+  states?: ReadonlyMap<string, CollabAgentState>;
+}
+
+/** An action that starts, reaches or ends agents, with its item. The agents' own actions are judged in their threads. */
+export function collabAction({ threadId, itemId }: CallContext, shown: Shown, work: (host: ActionHost) => Promise<Collaborated>): Action {
+  const item: CollabItem = {
+    type: 'collabAgentToolCall',
+    id: itemId,
+    status: 'inProgress',
+    senderThreadId: threadId,
+    receiverThreadIds: [],
+    prompt: null,
+    model: null,
+    reasoningEffort: null,
+    agentsStates: {},
+    ...shown,
+  };
+  const unsuccessful = (output: string): ActionOutcome => ({ ...failed(output), item: { ...item, status: 'failed' } });
+  return {
+    kind: 'other',
+    item,
+    judge: () => ({ run: UNCONFINED }),
+    perform: async (_permit, _open, host) => {
+      try {
+        const { output, shown: known, states } = await work(host);
+        const agentsStates = Object.fromEntries(states ?? []);
+        return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status: 'completed', agentsStates } };
+      } catch (error) {
+        if (error instanceof AgentRefused) return unsuccessful(error.message);
+        throw error;
+      }
+    },
+    refused: (denial) => unsuccessful(refusalText(denial)),
+  };
+}
+
+/** A tool whose `prepare` throws BadArguments for arguments that the model must correct. */
+export function agentTool(spec: Tool['spec'], prepare: (args: JsonValue, context: CallContext) => Action): Tool {
+  return {
+    spec,
+    async prepare(args, context) {
+      try {
+        return prepare(args, context);
+      } catch (error) {
+        if (error instanceof BadArguments) return failed(`${spec.name} ${error.message}.`);
+        throw error;
+      }
+    },
+  };
+}

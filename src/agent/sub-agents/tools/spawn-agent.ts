@@ -1,0 +1,73 @@
+import type { Tool } from '../../../tools/tool.ts';
+import { agentChoices } from '../agent-choices.ts';
+import type { AgentRole } from '../agent-role.ts';
+import type { NewAgent } from '../agent-tree.ts';
+import { pickNickname } from '../pick-nickname.ts';
+import { BadArguments, fields, message, optionalFlag, optionalText } from './agent-arguments.ts';
+import type { AgentToolDeps } from './agent-tool-deps.ts';
+import { agentTool, collabAction } from './collab-action.ts';
+
+/** `spawn_agent`: starts an agent with a task. Returns its id and its nickname at once; it works beside the one that started it. */
+export function spawnAgent(deps: AgentToolDeps): Tool {
+  return agentTool(
+    {
+      type: 'function',
+      name: 'spawn_agent',
+      description:
+        'Starts another agent that works on a task of its own while you continue. Use it only if the user asks for agents or for parallel work. The agent works in the same folder, so give each one files of its own. It does not see this conversation unless fork_context is true: write everything that it needs into the message. Returns its id.',
+      parameters: {
+        type: 'object',
+        properties: {
+          message: { type: 'string', description: 'The task, complete in itself.' },
+          agent_type: { type: 'string', description: roleList(deps.roles) },
+          fork_context: { type: 'boolean', description: 'Whether the agent begins with the whole conversation so far. Default: false.' },
+          model: { type: 'string', description: 'The model of the agent. Leave it out for the model that you are.' },
+          reasoning_effort: { type: 'string', description: 'The reasoning effort of the agent. Leave it out for yours.' },
+        },
+        required: ['message'],
+        additionalProperties: false,
+      },
+    },
+    (given, context) => {
+      const args = fields(given);
+      const prompt = message(args);
+      const forksHistory = optionalFlag(args, 'fork_context');
+      const role = roleNamed(optionalText(args, 'agent_type'), deps.roles);
+      const asked = { model: optionalText(args, 'model'), effort: optionalText(args, 'reasoning_effort') };
+      const chosen = agentChoices(asked, { role, settings: deps.settings, own: context.settings });
+      const shown = { tool: 'spawnAgent' as const, prompt, model: chosen.model, reasoningEffort: chosen.effort };
+      return collabAction(context, shown, async ({ signal }) => {
+        const { tree, threadId, limits } = deps;
+        const nickname = pickNickname(role?.nicknames ?? [], await tree.nicknames(deps.sessionId));
+        const { settings } = context;
+        const agent: NewAgent = {
+          ...chosen,
+          role: role?.name ?? null,
+          nickname,
+          settings,
+          config: role?.config ?? null,
+          forksHistory,
+          limits,
+        };
+        const started = await tree.start(threadId, agent, [{ type: 'text', text: prompt, text_elements: [] }], signal);
+        return {
+          output: { agent_id: started.id, nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
+          shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: started.effort },
+          states: await tree.states(threadId, [started.id]),
+        };
+      });
+    },
+  );
+}
+
+/** The role of this name; null if none is named. */
+function roleNamed(name: string | null, roles: readonly AgentRole[]): AgentRole | null {
+  const role = roles.find((each) => each.name === name) ?? null;
+  if (role === null && name !== null)
+    throw new BadArguments(`needs \`agent_type\` to be one of ${roles.map((each) => each.name).join(', ')}`);
+  return role;
+}
+
+function roleList(roles: readonly AgentRole[]): string {
+  return ['The role of the agent. The roles are:', ...roles.map(({ name, description }) => `- ${name}: ${description}`)].join('\n');
+}
