@@ -5,7 +5,7 @@ import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
 import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { AgentRecord, ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { costAt } from './cost-at.ts';
@@ -242,6 +242,26 @@ export class Threads {
       await thread.close();
       return true;
     });
+  }
+
+  /**
+   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first. The thread comes last, so a failure leaves no
+   * agent without the thread that started it. Resolves with the threads, in the order in which they were retired.
+   */
+  async retireTree(
+    threadId: string,
+    change: (threadId: string) => Promise<unknown>,
+    takes: (agent: AgentRecord) => boolean,
+  ): Promise<{ threadId: string; wasLoaded: boolean }[]> {
+    // Before the agents are read, so that its turn starts no more of them.
+    await this.find(threadId)?.interruptAndWait('close');
+    const below = (await this.#deps.store.listAgents(threadId)).filter(takes).map(({ id }) => id);
+    const retired = [];
+    for (const id of [...below.reverse(), threadId]) {
+      retired.push({ threadId: id, wasLoaded: await this.retire(id, () => change(id)) });
+      this.#tree.ended(id);
+    }
+    return retired;
   }
 
   /** Removes this turn and all later ones from a thread, loaded or not. A running turn is interrupted first. */
