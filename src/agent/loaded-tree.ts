@@ -104,8 +104,12 @@ export class LoadedTree implements AgentTree {
   }
 
   async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
-    const below = [...this.#deps.threads.loaded()].filter((thread) => this.#isBelow(thread, ownerId));
-    await Promise.all(below.map((thread) => thread.interruptAndWait(cause)));
+    await Promise.all(this.loadedBelow(ownerId).map((id) => this.#deps.threads.find(id)?.interruptAndWait(cause)));
+  }
+
+  /** The ids of the loaded agents below a thread. */
+  loadedBelow(ownerId: string): string[] {
+    return [...this.#deps.threads.loaded()].filter((thread) => this.#isBelow(thread, ownerId)).map(({ id }) => id);
   }
 
   async openAgents(ownerId: string): Promise<string[]> {

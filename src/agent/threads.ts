@@ -175,6 +175,11 @@ export class Threads {
     await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
   }
 
+  /** The ids of the loaded agents below a thread. */
+  agentsBelow(threadId: string): string[] {
+    return this.#tree.loadedBelow(threadId);
+  }
+
   /** The part of a loaded thread; null if the thread is not loaded. */
   part<Part extends TurnPart>(threadId: string, kind: abstract new (...args: never[]) => Part): Part | null {
     return this.find(threadId)?.part(kind) ?? null;

@@ -22,7 +22,8 @@ export function resumeMethods(deps: ThreadDeps) {
         const { caller, after } = context;
         const thread = await resumed(deps, params, caller);
         const answer = await orAbandon(deps, thread, resumeAnswer(deps, { thread, params, context }));
-        followers.subscribe(thread.id, caller.id);
+        // The client also hears the agents that work for the thread, and is shown their open questions.
+        for (const id of [thread.id, ...threads.agentsBelow(thread.id)]) followers.subscribe(id, caller.id);
         threads.keepLoaded(thread.id);
         after(() => {
           announceMode(deps, thread, caller);
