@@ -1,5 +1,7 @@
 import type { JsonValue } from '../../../base/json-value.ts';
 import type { CollabAgentState, ThreadItem } from '../../../protocol/generated/types.ts';
+import { RpcError } from '../../../protocol/rpc-error.ts';
+import { StoreError } from '../../../store/store-error.ts';
 import { type Action, type ActionHost, type ActionOutcome, failed, UNCONFINED } from '../../../tools/action.ts';
 import { refusalText } from '../../../tools/denial.ts';
 import type { CallContext, Tool } from '../../../tools/tool.ts';
@@ -44,7 +46,8 @@ export function collabAction({ threadId, itemId }: CallContext, shown: Shown, wo
         const agentsStates = Object.fromEntries(states ?? []);
         return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status: 'completed', agentsStates } };
       } catch (error) {
-        if (error instanceof AgentRefused) return unsuccessful(error.message);
+        const isExpected = error instanceof AgentRefused || error instanceof StoreError || error instanceof RpcError;
+        if (isExpected) return unsuccessful(error.message);
         throw error;
       }
     },
