@@ -6,6 +6,7 @@ import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import type { ThreadRequest } from './new-thread.ts';
+import { confinedSettings } from './settings/confined-settings.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
 
@@ -207,7 +208,17 @@ export class LoadedTree implements AgentTree {
     const { threads, clients } = this.#deps;
     const loaded = threads.find(agentId);
     if (loaded !== null) return loaded;
+    const stored = await this.#deps.store.getThread(agentId);
     const thread = await threads.resume(agentId, { overrides: {}, config: null, knowsModes: true });
+    const owner = threads.find(ownerId);
+    // A resumed thread gets its sandbox from the configuration, which may allow more than the agent was given.
+    if (stored !== null && owner !== null) {
+      const { sandboxPolicy, approvalPolicy, approvalsReviewer } = confinedSettings(
+        stored.settings,
+        owner.turn?.settings ?? owner.settings,
+      );
+      await thread.changeSettings({ sandboxPolicy, approvalPolicy, approvalsReviewer });
+    }
     clients.subscribeFollowers(agentId, { of: ownerId });
     threads.unloadWhenIdle(agentId);
     return thread;

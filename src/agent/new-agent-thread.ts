@@ -3,6 +3,7 @@ import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { newThread } from './new-thread.ts';
+import { confinedSettings } from './settings/confined-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
 import type { NewAgent } from './sub-agents/agent-tree.ts';
 
@@ -39,7 +40,7 @@ export async function newAgentThread(
     ...made.record,
     sessionId: parent.sessionId,
     source,
-    settings: { ...made.record.settings, ...confined(made.record.settings, own) },
+    settings: { ...made.record.settings, ...confinedSettings(made.record.settings, own) },
     told: agent.forksHistory ? parent.told : null,
   };
   return { record, configuration: made.configuration };
@@ -53,24 +54,4 @@ function instructions({ developerInstructions: own }: ThreadSettings, config: Js
 
 function withoutKey(config: JsonObject, key: string): JsonObject {
   return Object.fromEntries(Object.entries(config).filter(([name]) => name !== key));
-}
-
-const SANDBOXES = ['readOnly', 'workspaceWrite', 'externalSandbox', 'dangerFullAccess'];
-const APPROVALS = ['untrusted', 'on-request', 'on-failure'];
-
-/** The sandbox and the approvals of the parent, unless those of the role are stricter. */
-function confined(role: ThreadSettings, own: ThreadSettings): Partial<ThreadSettings> {
-  const { sandboxPolicy, permissionProfile = null, workspaceRoots = [], approvalPolicy, approvalsReviewer } = own;
-  const isStricter = SANDBOXES.indexOf(role.sandboxPolicy.type) < SANDBOXES.indexOf(sandboxPolicy.type);
-  return {
-    ...(isStricter ? {} : { sandboxPolicy, permissionProfile, workspaceRoots }),
-    approvalPolicy: asksMore(role.approvalPolicy, approvalPolicy) ? role.approvalPolicy : approvalPolicy,
-    approvalsReviewer,
-  };
-}
-
-/** Whether one policy asks about all that the other asks about. Only policies that are words can be compared. */
-function asksMore(role: ThreadSettings['approvalPolicy'], own: ThreadSettings['approvalPolicy']): boolean {
-  if (typeof role !== 'string' || typeof own !== 'string' || !APPROVALS.includes(role) || !APPROVALS.includes(own)) return false;
-  return APPROVALS.indexOf(role) < APPROVALS.indexOf(own);
 }
