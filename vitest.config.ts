@@ -12,11 +12,21 @@ export default defineConfig({
           ...common,
           name: 'process',
           include: ['test/process/**/*.test.ts'],
-          exclude: ['test/process/hostile/**', 'test/process/faults/**'],
+          exclude: ['test/process/timed/**', 'test/process/hostile/**', 'test/process/faults/**'],
           globalSetup: 'test/process/build.ts',
         },
       },
-      // These tests measure how long a server is busy, so they run one after the other, after all other tests.
+      // The tests of these three measure time, so they run one after another, after all other tests.
+      {
+        test: {
+          ...common,
+          name: 'timed',
+          include: ['test/process/timed/**/*.test.ts'],
+          globalSetup: 'test/process/build.ts',
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
       {
         test: {
           ...common,
@@ -24,7 +34,7 @@ export default defineConfig({
           include: ['test/process/hostile/**/*.test.ts'],
           globalSetup: 'test/process/build.ts',
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -34,7 +44,7 @@ export default defineConfig({
           include: ['test/process/faults/**/*.test.ts'],
           globalSetup: 'test/process/build.ts',
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

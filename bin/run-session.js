@@ -9,7 +9,7 @@ const SESSION_MS_MAX = 30_000;
 
 const MESSAGE = { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: 'Done.' }] };
 const USAGE = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
-/** What the model says in the turn. */
+/** The model's text in the turn. */
 const EVENTS = [
   { type: 'response.created', response: { id: 'resp_1' } },
   { type: 'response.output_item.added', output_index: 0, item: { ...MESSAGE, content: [] } },

@@ -17,6 +17,11 @@ export class EventLoopYield {
     this.#done += units;
     this.#sinceMs ??= performance.now();
     if (this.#done < UNITS_BETWEEN && performance.now() - this.#sinceMs < MS_BETWEEN) return;
+    await this.yielded();
+  }
+
+  /** Await this before a long piece of work that cannot be divided. */
+  async yielded(): Promise<void> {
     // Only one part goes on in each round of the event loop.
     this.#yielded = this.#yielded.then(() => this.#yield());
     await this.#yielded;

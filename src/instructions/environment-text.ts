@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Env } from '../base/env.ts';
 import { escapeTags } from './context-message.ts';
 
-/** Where the model's commands run. */
+/** The place in which the model's commands run. */
 export interface Environment {
   /** Absolute. */
   cwd: string;

@@ -5,7 +5,7 @@ import { collect, IDLE_MS, modelAt, never, ProviderServer, type Reply, request }
 
 const patch: ToolSpec = { type: 'custom', name: 'patch', description: '', format: {} };
 
-/** What a model behind this reply says between `started` and the end. */
+/** The events of a model behind this reply, between `started` and the end. */
 async function answer(reply: Reply, changes = {}): Promise<ModelEvent[]> {
   await using server = await ProviderServer.start(reply);
   const { model } = modelAt(server.port, { wireApi: 'chat', ...changes });

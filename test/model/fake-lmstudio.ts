@@ -2,18 +2,18 @@ import { isObject } from '../../src/base/json-value.ts';
 import { data } from './chat-stream.ts';
 import { type Reply, refusing } from './provider-server.ts';
 
-/** What the model says in one answer. */
+/** The text of one answer. */
 export interface LmStudioAnswer {
   reasoning?: string[];
   text?: string[];
   calls?: { name: string; args: string[] }[];
   finish?: 'stop' | 'length';
-  /** What goes wrong after the text. */
+  /** The failure after the text. */
   error?: string;
 }
 
 export interface LmStudioOptions {
-  /** What is downloaded. */
+  /** The models that are downloaded. */
   models?: string[];
   /** None is loaded, and none is loaded on demand. */
   noneLoaded?: boolean;

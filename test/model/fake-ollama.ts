@@ -2,7 +2,7 @@ import { isObject } from '../../src/base/json-value.ts';
 import { data } from './chat-stream.ts';
 import { type Reply, refusing } from './provider-server.ts';
 
-/** What the model says in one answer. */
+/** The text of one answer. */
 export interface OllamaAnswer {
   thinking?: string[];
   text?: string[];
@@ -53,7 +53,7 @@ function failure(status: number, message: string): Reply {
   return refusing(status, { error: { message, type, param: null, code: null } });
 }
 
-/** What Ollama refuses in a request, in the order in which it looks. */
+/** The reasons for which Ollama refuses a request, in the order in which it checks them. */
 function refused(body: Record<string, unknown>, { models = [], withoutTools = [], withoutThinking = [] }: OllamaOptions): Reply | null {
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
   if (messages.length === 0) return failure(400, "[] is too short - 'messages'");

@@ -11,7 +11,7 @@ import { collect, modelAt, never, ProviderServer, providerAt, quietLog, type Rep
 const NAMES = { ollama: 'Ollama', lmstudio: 'LM Studio' };
 const PLAN = { type: 'function' as const, name: 'plan', description: 'Plans.', parameters: { type: 'object' } };
 
-/** What a provider of this name says to a request, with its address as URL. */
+/** Returns the answer of a provider of this name to a request, with its address as URL. */
 async function answer(localServer: LocalServer, reply: Reply, changes: Partial<ModelRequest> & { base?: string } = {}) {
   await using server = await ProviderServer.start(reply);
   const { base = '/v1', ...asked } = changes;

@@ -103,7 +103,7 @@ export function message(text: string, id = 'msg_1'): object[] {
 
 export const answered = streaming(created, ...message('ok'), completed);
 
-/** What `answered` gives. */
+/** The text of `answered`. */
 export const answeredEvents: ModelEvent[] = [
   { type: 'started' },
   { type: 'itemStarted', item: { type: 'message', id: 'msg_1', role: 'assistant', content: [] } },

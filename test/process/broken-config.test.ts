@@ -5,7 +5,7 @@ import { type HeddleProcess, place, startHeddle } from './support.ts';
 
 const PROVIDER = '[model_providers.work]\nbase_url = "http://127.0.0.1:9"\n';
 
-/** What the client is warned of, but for the embedded model. */
+/** Returns the warnings that the client gets, without the one about the embedded model. */
 async function warning(heddle: HeddleProcess) {
   return heddle.waitFor('configWarning', ({ path }) => path !== null);
 }

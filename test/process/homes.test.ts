@@ -92,7 +92,7 @@ describe('a home that cannot be written', () => {
 });
 
 describe('a home without room', () => {
-  /** What the database and its log have outgrown from the beginning. */
+  /** A size that the database and its log exceed from the beginning. */
   const NO_ROOM_BYTES = 4096;
 
   /** From now on no file of the server can grow beyond so many bytes. */

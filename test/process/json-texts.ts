@@ -1,4 +1,4 @@
-/** What a reader of JSON has to make of a text. */
+/** The result that a reader of JSON must have for a text. */
 export type Verdict = 'valid' | 'invalid';
 
 function bytes(...parts: (string | number[])[]): Buffer {

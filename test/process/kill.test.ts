@@ -84,7 +84,7 @@ async function questionAsked(where: Place): Promise<{ heddle: HeddleProcess; thr
   return { heddle, threadId: thread.id };
 }
 
-/** What must be there after the client has seen this much. The server may have been further. */
+/** Checks that all is stored that the client has seen. The server may have been further. */
 function expectKept(seen: Message[], turns: Turn[]): void {
   const answered = seen.some(({ id }) => id === 'turn');
   expect(turns.length).toBeLessThanOrEqual(1);
@@ -103,7 +103,7 @@ function expectKept(seen: Message[], turns: Turn[]): void {
   expect(['completed', 'interrupted']).toContain(turn?.status);
 }
 
-/** Who said what, in the last request to the model. */
+/** The messages of the last request to the model, with their roles. */
 function askedLast(provider: ProviderServer): string[] {
   const body = provider.requests.at(-1)?.body as { input: ResponseItem[] } | undefined;
   return conversation({ input: body?.input ?? [] } as Parameters<typeof conversation>[0]).map((item) =>
@@ -140,7 +140,7 @@ async function expectRecovered({ where, provider, threadId, seen }: Killed): Pro
   const asked = askedLast(provider);
   const [first, ...rest] = asked;
   expect([first, asked.at(-1)]).toEqual([killed === undefined ? 'user: again' : 'user: question', 'user: again']);
-  // What was cut off is not sent again; what was whole may have been shown and not yet be an answer.
+  // A message that was cut off is not sent again. A whole one may have been shown without being stored as an answer.
   const shown = brief(killed?.items ?? []).map((item) => item.replace('agent: ', 'assistant: '));
   const answers = rest.filter((said) => said.startsWith('assistant: '));
   expect(answers).toEqual(shown.filter((said) => answers.includes(said)));

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { environment, place } from './support.ts';
 
 const root = dirname(dirname(import.meta.dirname));
-/** What a process runs that waits for a promise which nothing is left to settle. */
+/** The program of a process that waits for a promise which nothing settles. */
 const UNSETTLED = 13;
 const BEGIN = `
   import { createAppServer } from 'heddle';

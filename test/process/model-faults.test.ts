@@ -9,7 +9,7 @@ import { type HeddleProcess, place, providerToml, startHeddle } from './support.
 const IDLE_MS = 300;
 const MB = 1e6;
 
-/** What a provider does with one connection. */
+/** The behaviour of a provider on one connection. */
 type Fault = (socket: Socket) => unknown;
 
 /** A provider whose first connections go wrong, one fault for each, and which answers all others. Gives its port. */

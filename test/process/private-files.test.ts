@@ -7,7 +7,7 @@ import { type Place, place, startHeddle } from './support.ts';
 /** As careless as it can be. */
 const WITHOUT_MASK = ['sh', '-c', 'umask 0; exec "$@"', 'sh'];
 
-/** What others than its owner may do with anything below a folder, and with the folder: nothing, where it is empty. */
+/** The permissions of others than the owner on a folder and on anything below it. Empty: none. */
 function openToOthers(folder: string): string[] {
   const paths = ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })].map((name) => join(folder, name));
   return paths.filter((path) => !lstatSync(path).isSymbolicLink() && (lstatSync(path).mode & 0o077) !== 0);

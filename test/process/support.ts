@@ -57,7 +57,7 @@ export class HeddleProcess extends TestClient {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly pid: number;
-  /** Where the log comes from. */
+  /** The source of the log. */
   readonly log: Readable;
   stderr = '';
   readonly #child: ChildProcess;

@@ -8,7 +8,7 @@ import { FREE_CONFIG, THREAD } from './command-server.ts';
 
 const RULES = 'prefix_rule(pattern=["git"], decision="allow")\nprefix_rule(pattern=["touch"], decision="allow")\n';
 
-/** What a reviewer's command leaves behind, in a repository whose settings start a program. */
+/** The files that a reviewer's command leaves behind, in a repository whose settings start a program. */
 async function reviewerRuns(cmd: string, args: object, config: string) {
   const model = new TestModel(response(functionCall('exec_command', { cmd, ...args })), response(message('Fine.')));
   const server = await startServer({ model, config, files: { 'home/rules/mine.rules': RULES } });

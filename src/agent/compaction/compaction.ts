@@ -127,7 +127,7 @@ export class Compaction implements TurnPart {
     if (this.#isExceeded) return 'exceeded';
     const isLong = estimatedTokens(prompt, this.#lastUsage) >= this.#limit(turn);
     const isLarge = prompt.isShrunk || prompt.bytes >= this.#deps.promptBudget.promptBytesMax * BYTES_SHARE;
-    // What the model has not answered yet cannot be summarized.
+    // Input that the model has not answered yet cannot be summarized.
     return (isLong || isLarge) && prompt.tokensOfModel > 0 ? 'limit' : null;
   }
 
@@ -263,7 +263,7 @@ export class Compaction implements TurnPart {
     );
   }
 
-  /** What the model reads in place of the body, without the context. */
+  /** The messages that replace the body in the prompt, without the context. */
   #replacement(turn: TurnContext, { body }: DividedPrompt, summary: Summary): ResponseItem[] {
     const tokensMax = Math.min(KEPT_TOKENS_MAX, Math.max(KEPT_TOKENS_MIN, Math.floor(this.#limit(turn) * KEPT_SHARE)));
     if ('text' in summary) {

@@ -5,7 +5,7 @@ import { isUserMessage } from '../../rollout/history-entries.ts';
 import type { ReadItem } from '../../store/model-items.ts';
 import type { PromptState } from '../prompt/prompt-history.ts';
 
-/** What a compaction replaces, and what follows it as it is: the input that the turn has not answered. */
+/** A prompt in two parts: the body, which a compaction replaces, and the input that the turn has not answered, which stays. */
 export interface DividedPrompt {
   body: ResponseItem[];
   tail: ResponseItem[];

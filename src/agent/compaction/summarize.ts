@@ -23,7 +23,7 @@ interface SummaryDeps {
 }
 
 interface SummaryOptions {
-  /** What is to be summarized. */
+  /** The messages to summarize. */
   items: readonly ResponseItem[];
   /** The request without its input. */
   request: Omit<ModelRequest, 'input'>;
@@ -89,7 +89,7 @@ function asText(items: readonly ResponseItem[], charsMax: number): { items: Resp
   return { items: [transcriptMessage(text, { isCut })], isCut };
 }
 
-/** What clients are told about a compaction that lost something; null: nothing was lost. */
+/** The warning for clients about a compaction that lost something; null: nothing was lost. */
 export function lossOf(summary: Summary): string | null {
   if ('error' in summary) {
     const cut = 'The conversation became too long and could not be summarized, so its oldest part was cut from what the model reads.';

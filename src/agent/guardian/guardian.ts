@@ -23,7 +23,7 @@ export interface GuardianDeps {
 
 /**
  * Answers approval requests with a model in place of the user, if the turn's `approvalsReviewer` says so. Reviews run side by side.
- * Whatever is not a clear approval is a denial. Several denials in a row interrupt the turn.
+ * Every answer but a clear approval is a denial. Several denials in a row interrupt the turn.
  */
 export class Guardian implements TurnPart, Reviewer {
   /** The reviews of this thread since it was loaded. */

@@ -18,7 +18,7 @@ export interface SecretMasks {
   code(text: string): string;
 }
 
-/** Who an entry of the transcript is from. `context`: from the server or from files of the project, not from a person. */
+/** The author of an entry of the transcript. `context`: from the server or from files of the project, not from a person. */
 type Author = 'user' | 'approval' | 'context' | 'agent' | 'tool';
 
 interface Entry {

@@ -8,7 +8,7 @@ import type { KeptPrompt, PromptBudget } from './prompt-budget.ts';
 /** The items of a prompt as they are stored, at one moment. */
 export interface PromptState {
   prompt: Prompt;
-  /** What the model reads, without items that are still deferred. */
+  /** The items of the prompt, without those that are still deferred. */
   read: readonly ReadItem[];
   /** How many of them were put in the place of an earlier part of the history. */
   replaced: number;

@@ -94,7 +94,7 @@ export class TurnParts {
     return answers.some(({ again }) => again === true);
   }
 
-  /** What the model must read again in this turn, because it has forgotten what it read. */
+  /** Items that the model must read again in this turn, because a compaction removed them from the prompt. */
   compacted(turn: TurnContext): ResponseItem[] {
     return this.#parts.flatMap((part) => this.#attempt(() => part.compacted?.(turn) ?? [], [], 'a part failed to tell the model again'));
   }

@@ -7,7 +7,7 @@ import { realPath } from './real-path.ts';
 export const LINKS_MAX = 40;
 
 export interface FollowedPath {
-  /** Where the path leads, whether anything is there or not. */
+  /** The place that the path leads to, whether anything is there or not. */
   end: string;
   /** The links that were followed, each by its own real path, with its target. */
   links: { link: string; target: string }[];
@@ -40,7 +40,7 @@ export function followPath(path: string): FollowedPath {
   return { end, links, isComplete: true };
 }
 
-/** Where an absolute path leads. A part that does not exist or cannot be seen stays as it is named. */
+/** Returns the place that an absolute path leads to. A part that does not exist or cannot be seen stays as it is named. */
 export function resolveLinks(path: string): string {
   // For a path that exists, the system does it much faster.
   return realPath(path) ?? followPath(path).end;

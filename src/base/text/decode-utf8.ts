@@ -14,5 +14,6 @@ export async function decodeUtf8(bytes: Uint8Array, breaks: EventLoopYield): Pro
     await breaks.worked(piece.length / BYTES_A_UNIT);
   }
   parts.push(decoder.decode());
+  await breaks.yielded();
   return parts.join('');
 }

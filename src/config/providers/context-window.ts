@@ -7,7 +7,7 @@ export interface ContextWindow {
   isKnown: boolean;
 }
 
-/** What the large models of the last years have for a prompt. */
+/** The common context window of large models, in tokens, for a model whose window is not known. */
 const GUESSED_TOKENS = 258_400;
 
 interface WindowSources {

@@ -4,13 +4,13 @@ import type { TurnError } from '../../protocol/generated/types.ts';
 import { secretsOf } from '../../secrets/redact.ts';
 import { shownUrl } from './shown-url.ts';
 
-/** Where a provider's requests go, and how errors describe it. */
+/** The address of a provider's requests, and the words that errors use for it. */
 export interface Endpoint {
   url: URL;
   headers: Record<string, string>;
   /** The provider's name and URL for errors: without credentials and query. */
   label: string;
-  /** Where the key is set, as part of a sentence; null if no key is sent. */
+  /** The place in which the key is set, as part of a sentence; null if no key is sent. */
   keySource: string | null;
   /** Which local server this is, if errors can give advice about it. */
   localServer: ProviderConfig['localServer'];
@@ -74,7 +74,7 @@ function badHeaderText(provider: ProviderConfig, name: string): string {
   return `The header "${name}" for model provider "${provider.name}" has characters that HTTP does not allow. Correct ${source}.`;
 }
 
-/** Where the key that is sent comes from: http_headers win over env_key, and both over the URL. */
+/** Returns the source of the key that is sent: http_headers win over env_key, and both over the URL. */
 function keySource(provider: ProviderConfig, url: URL): string | null {
   if (hasAuthorizationHeader(provider)) return 'http_headers of the provider';
   if (provider.envKey !== null) return `the environment variable ${provider.envKey}`;

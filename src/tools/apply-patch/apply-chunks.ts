@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { type FileLine, fileLines, type TextLine } from './file-lines.ts';
+import { FileLines, type TextLine } from './file-lines.ts';
 import { LineSearch } from './line-search.ts';
 import type { Chunk, ChunkLine } from './parse-patch.ts';
 import { PatchError } from './patch-error.ts';
@@ -17,7 +17,7 @@ interface Edit {
 interface File {
   /** The path for error messages. */
   path: string;
-  lines: readonly FileLine[];
+  lines: FileLines;
   newEnd: '\n' | '\r\n';
   breaks: EventLoopYield;
 }
@@ -34,14 +34,13 @@ export async function applyChunks(
 ): Promise<string> {
   const mark = text.startsWith(BOM) ? BOM : '';
   const unmarked = text.slice(mark.length);
-  const lines = await fileLines(unmarked, breaks);
-  const newEnd = lines[0]?.end === '\r\n' ? '\r\n' : '\n';
+  const lines = await FileLines.of(unmarked, breaks);
+  const newEnd = lines.count > 0 && lines.end(0) === '\r\n' ? '\r\n' : '\n';
   const parts = [mark];
   let copied = 0;
   const copyTo = (index: number) => {
-    const [from, to] = [lines[copied]?.start ?? unmarked.length, lines[index]?.start ?? unmarked.length];
-    parts.push(unmarked.slice(from, to));
-    if (index > copied && lines[index - 1]?.end === '') parts.push(newEnd);
+    parts.push(unmarked.slice(lines.start(copied), lines.start(index)));
+    if (index > copied && lines.end(index - 1) === '') parts.push(newEnd);
   };
   for (const { start, count, lines: put } of await edits({ path, lines, newEnd, breaks }, chunks)) {
     copyTo(start);
@@ -49,7 +48,8 @@ export async function applyChunks(
     copied = start + count;
     await breaks.worked(put.length);
   }
-  copyTo(lines.length);
+  copyTo(lines.count);
+  await breaks.yielded();
   const result = parts.join('');
   if (result === mark) return '';
   // The patch may include the byte order mark in the first line.
@@ -58,10 +58,8 @@ export async function applyChunks(
 
 /** Locates the chunks. Returns their edits in the order of the file. */
 async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chunk[]): Promise<Edit[]> {
-  const search = new LineSearch(
-    lines.map(({ text }) => text),
-    breaks,
-  );
+  const wanted = chunks.flatMap(({ anchor, lines: chunkLines }) => [...(anchor === null ? [] : [anchor]), ...oldLines(chunkLines)]);
+  const search = new LineSearch(lines, wanted, breaks);
   const found: Edit[] = [];
   const appended: TextLine[] = [];
   let place = 0;
@@ -82,7 +80,7 @@ async function edits({ path, lines, newEnd, breaks }: File, chunks: readonly Chu
     found.push({ start, count, lines: resulting(lines.slice(start, start + count), chunkLines, newEnd) });
     place = start + count;
   }
-  return appended.length === 0 ? found : [...found, { start: lines.length, count: 0, lines: appended }];
+  return appended.length === 0 ? found : [...found, { start: lines.count, count: 0, lines: appended }];
 }
 
 /**
@@ -108,7 +106,7 @@ function oldLines(lines: readonly ChunkLine[]): string[] {
   return lines.filter(({ kind }) => kind !== '+').map(({ text }) => text);
 }
 
-function resulting(found: readonly FileLine[], chunkLines: readonly ChunkLine[], newEnd: '\n' | '\r\n'): TextLine[] {
+function resulting(found: readonly TextLine[], chunkLines: readonly ChunkLine[], newEnd: '\n' | '\r\n'): TextLine[] {
   const result: TextLine[] = [];
   let index = 0;
   for (const { kind, text } of chunkLines) {

@@ -8,25 +8,61 @@ export interface TextLine {
   end: '\n' | '\r\n' | '';
 }
 
-/** A line of a file, and its index in the file's text. */
-export interface FileLine extends TextLine {
-  start: number;
+/** The lines of a text. Only their places are kept, because objects for 400,000 lines keep the garbage collector busy for 30 ms. */
+export class FileLines {
+  readonly count: number;
+  readonly #text: string;
+  /** The index at which each line starts. */
+  readonly #starts: Uint32Array;
+
+  private constructor(text: string, starts: Uint32Array) {
+    this.#text = text;
+    this.#starts = starts;
+    this.count = starts.length;
+  }
+
+  /** Splits a text into lines. A lone CR does not end a line. */
+  static async of(text: string, breaks: EventLoopYield): Promise<FileLines> {
+    let starts = new Uint32Array(LINES_AT_ONCE);
+    let count = 0;
+    for (let start = 0; start < text.length; ) {
+      if (count === starts.length) starts = enlarged(starts);
+      starts[count++] = start;
+      const found = text.indexOf('\n', start);
+      start = found === -1 ? text.length : found + 1;
+      if (count % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
+    }
+    return new FileLines(text, starts.subarray(0, count));
+  }
+
+  /** The index in the text at which a line starts. After the last line: the length of the text. */
+  start(index: number): number {
+    return this.#starts[index] ?? this.#text.length;
+  }
+
+  /** A line, without its end. */
+  text(index: number): string {
+    return this.#text.slice(this.start(index), this.start(index + 1) - this.end(index).length);
+  }
+
+  end(index: number): TextLine['end'] {
+    const after = this.start(index + 1);
+    if (this.#text[after - 1] !== '\n') return '';
+    return after - this.start(index) > 1 && this.#text[after - 2] === '\r' ? '\r\n' : '\n';
+  }
+
+  /** The lines from one index to another, which is not included. */
+  slice(from: number, to: number): TextLine[] {
+    const last = Math.min(to, this.count);
+    return Array.from({ length: Math.max(0, last - from) }, (_, offset) => ({
+      text: this.text(from + offset),
+      end: this.end(from + offset),
+    }));
+  }
 }
 
-/** Splits a text into lines. A lone CR does not end a line. */
-export async function fileLines(text: string, breaks: EventLoopYield): Promise<FileLine[]> {
-  const lines: FileLine[] = [];
-  let start = 0;
-  while (start < text.length) {
-    const found = text.indexOf('\n', start);
-    if (found === -1) {
-      lines.push({ text: text.slice(start), end: '', start });
-      break;
-    }
-    const isPair = found > start && text[found - 1] === '\r';
-    lines.push({ text: text.slice(start, isPair ? found - 1 : found), end: isPair ? '\r\n' : '\n', start });
-    start = found + 1;
-    if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
-  }
-  return lines;
+function enlarged(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
 }

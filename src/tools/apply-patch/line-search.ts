@@ -1,4 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
+import type { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
 /** The most comparisons of lines for one file, about half a second. A normal patch needs a thousandth of that. */
@@ -20,32 +21,39 @@ const SINGLE_QUOTES = /[\u2018-\u201b]/g;
 const DOUBLE_QUOTES = /[\u201c-\u201f]/g;
 const BLANKS = /[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g;
 
-/** The lines of a file as numbers: lines that are equal after normalizing have equal numbers. */
+/** Lines as numbers: those that are equal after normalizing have equal numbers. */
 interface NumberedLines {
+  /** The numbers of the file's lines. `UNWANTED`: no run has the line. */
   numbers: Int32Array;
+  /** The numbers of the lines of all runs, by their normalized text. */
   byText: ReadonlyMap<string, number>;
 }
 
+const UNWANTED = -1;
+
 /** Finds runs of lines in a file. Prefers an exact match anywhere after the start to a looser one. */
 export class LineSearch {
-  readonly #lines: readonly string[];
+  readonly #lines: FileLines;
+  readonly #wanted: readonly string[];
   readonly #breaks: EventLoopYield;
   readonly #numbered: NumberedLines[] = [];
   #comparisons = 0;
 
-  constructor(lines: readonly string[], breaks: EventLoopYield) {
+  /** `wanted`: the lines of all runs that will be looked for. Other lines of the file are not remembered. */
+  constructor(lines: FileLines, wanted: readonly string[], breaks: EventLoopYield) {
     this.#lines = lines;
+    this.#wanted = wanted;
     this.#breaks = breaks;
   }
 
   /** The index of the first line of the run, at `from` or later. With `atEnd` the run must end the file. Returns null if not found. */
   async find(run: readonly string[], { from, atEnd = false }: { from: number; atEnd?: boolean }): Promise<number | null> {
-    const start = atEnd ? Math.max(this.#lines.length - run.length, 0) : from;
+    const start = atEnd ? Math.max(this.#lines.count - run.length, 0) : from;
     if (start < from) return null;
     for (const [index, normalize] of NORMALIZERS.entries()) {
       const { numbers, byText } = await this.#normalized(index, normalize);
-      const wanted = run.map((line) => byText.get(normalize(line)) ?? -1);
-      const found = wanted.includes(-1) ? null : await this.#search(numbers, wanted, start);
+      const wanted = run.map((line) => byText.get(normalize(line)) ?? UNWANTED);
+      const found = wanted.includes(UNWANTED) ? null : await this.#search(numbers, wanted, start);
       if (found !== null) return found;
     }
     return null;
@@ -55,12 +63,14 @@ export class LineSearch {
     const known = this.#numbered[index];
     if (known !== undefined) return known;
     const byText = new Map<string, number>();
-    const numbers = new Int32Array(this.#lines.length);
-    for (const [at, line] of this.#lines.entries()) {
+    for (const [at, line] of this.#wanted.entries()) {
       const text = normalize(line);
-      const number = byText.get(text) ?? byText.size;
-      byText.set(text, number);
-      numbers[at] = number;
+      if (!byText.has(text)) byText.set(text, byText.size);
+      if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
+    }
+    const numbers = new Int32Array(this.#lines.count);
+    for (let at = 0; at < numbers.length; at++) {
+      numbers[at] = byText.get(normalize(this.#lines.text(at))) ?? UNWANTED;
       if (at % LINES_AT_ONCE === 0) await this.#breaks.worked(LINES_AT_ONCE);
     }
     const made = { numbers, byText };

@@ -1,5 +1,5 @@
 import type { EventLoopYield } from '../../base/event-loop-yield.ts';
-import { fileLines } from './file-lines.ts';
+import { FileLines } from './file-lines.ts';
 import { PatchError } from './patch-error.ts';
 
 /** A line of a chunk: kept, removed or added. */
@@ -43,8 +43,9 @@ export async function parsePatch(patch: string, breaks: EventLoopYield): Promise
 async function patchLines(patch: string, breaks: EventLoopYield): Promise<string[]> {
   const lines: string[] = [];
   const trimmed = patch.trim();
-  for (const { text } of await fileLines(trimmed, breaks)) {
-    lines.push(text);
+  const split = await FileLines.of(trimmed, breaks);
+  while (lines.length < split.count) {
+    lines.push(split.text(lines.length));
     if (lines.length % LINES_AT_ONCE === 0) await breaks.worked(LINES_AT_ONCE);
   }
   const tag = HEREDOC.exec(lines[0]?.trim() ?? '')?.[2];

@@ -19,7 +19,7 @@ const TIERS = [
 ] as const;
 const VERBOSITIES = ['low', 'medium', 'high'];
 
-/** What a provider gets in the next request, after these requests of the client. */
+/** Returns the next request that a provider gets, after these requests of the client. */
 async function bodyAfter(wireApi: WireApi, act: (server: TestServer) => Promise<unknown>, config = ''): Promise<JsonObject> {
   const usage = counts({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
   const answer = wireApi === 'chat' ? chatStream(delta({ content: 'ok' }), finish('stop'), usage, DONE) : answered;

@@ -32,7 +32,11 @@ export class PlannedModel {
   }
 
   static async start(): Promise<PlannedModel> {
-    const provider = await ProviderServer.start((res, _req, body) => model.#answer(res, body as RequestBody));
+    const provider = await ProviderServer.start((res, req, body) => {
+      if (req.method === 'POST') return model.#answer(res, body as RequestBody);
+      // The server asks for the list of models: this provider has none.
+      res.writeHead(404).end();
+    });
     const model: PlannedModel = new PlannedModel(provider);
     return model;
   }

@@ -25,12 +25,13 @@ test('10,000 loaded threads are listed, left and closed in linear time, and noth
   const server = await HostileServer.start();
   const { heddle } = server;
   const ids = await startThreads(server);
-  await server.load();
-  for (let times = 0; times < 3; times++) expect((await heddle.request('thread/loaded/list', {})).data).toEqual(ids.toSorted());
-  for (let from = 0; from < THREADS; from += AT_ONCE) {
-    await Promise.all(ids.slice(from, from + AT_ONCE).map((threadId) => heddle.request('thread/unsubscribe', { threadId })));
+  await server.unblocked(WORKED_MS_MAX, async () => expect((await heddle.request('thread/loaded/list', {})).data).toEqual(ids.toSorted()));
+  const loaded = [...ids];
+  while (loaded.length > 0) {
+    await server.unblocked(WORKED_MS_MAX, () =>
+      Promise.all(loaded.splice(0, AT_ONCE).map((threadId) => heddle.request('thread/unsubscribe', { threadId }))),
+    );
   }
-  expect((await server.load()).workedMs).toBeLessThan(WORKED_MS_MAX);
   const closedAtMs = performance.now();
   expect(await heddle.finish()).toEqual({ code: 0, signal: null });
   expect(performance.now() - closedAtMs).toBeLessThan(CLOSE_MS_MAX);

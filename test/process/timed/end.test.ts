@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Turn } from '../../src/protocol/generated/types.ts';
-import { created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
-import { brief } from '../support/expected.ts';
-import { CLIENT_INFO, type Message, text } from '../support/test-client.ts';
-import { afterShell, type HeddleProcess, type Place, type ProcessOptions, place, providerToml, startHeddle } from './support.ts';
+import type { Turn } from '../../../src/protocol/generated/types.ts';
+import { created, message, ProviderServer, type Reply, sse } from '../../model/provider-server.ts';
+import { brief } from '../../support/expected.ts';
+import { CLIENT_INFO, type Message, text } from '../../support/test-client.ts';
+import { afterShell, type HeddleProcess, type Place, type ProcessOptions, place, providerToml, startHeddle } from '../support.ts';
 
 /** Editors wait about so long for a server that they no longer need. */
 const END_MS_MAX = 3_000;
-/** Where a client does not read what it is owed, that is waited for, too. */
+/** The time where a client does not read its answers. The server waits for the client, too. */
 const END_UNREAD_MS_MAX = 6_000;
 
 const INITIALIZE = { id: 0, method: 'initialize', params: { clientInfo: CLIENT_INFO } };

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { answered, ProviderServer } from '../model/provider-server.ts';
-import { type HeddleProcess, place, providerToml, startHeddle } from './support.ts';
+import { answered, ProviderServer } from '../../model/provider-server.ts';
+import { type HeddleProcess, place, providerToml, startHeddle } from '../support.ts';
 
 const MIB = 1.048576;
 const INITIALIZED_MIB_MAX = 80;

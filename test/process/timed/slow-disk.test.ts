@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tempFolder, writeFiles } from '../config/temp-folder.ts';
-import { type HeddleProcess, place, startHeddle } from './support.ts';
+import { tempFolder, writeFiles } from '../../config/temp-folder.ts';
+import { type HeddleProcess, place, startHeddle } from '../support.ts';
 
 const SYNC_MS = 400;
 /** Far below the time of one flush. */

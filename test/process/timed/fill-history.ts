@@ -1,5 +1,5 @@
-import type { LogEntry } from '../../src/store/thread-store.ts';
-import { fillThread, openStore } from '../store/fill-thread.ts';
+import type { LogEntry } from '../../../src/store/thread-store.ts';
+import { fillThread, openStore } from '../../store/fill-thread.ts';
 import {
   agentMessage,
   idOf,
@@ -10,7 +10,7 @@ import {
   turnEnded,
   turnStarted,
   userMessage,
-} from '../store/samples.ts';
+} from '../../store/samples.ts';
 
 interface History {
   /** The number of the thread, for `idOf`. */

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { neverCollect } from '../../src/store/sqlite/connect/load-sqlite.ts';
-import { created, message, ProviderServer, type Reply, sse } from '../model/provider-server.ts';
-import { brief } from '../support/expected.ts';
-import { text } from '../support/test-client.ts';
-import { type HeddleProcess, type Place, place, providerToml, startHeddle } from './support.ts';
+import { neverCollect } from '../../../src/store/sqlite/connect/load-sqlite.ts';
+import { created, message, ProviderServer, type Reply, sse } from '../../model/provider-server.ts';
+import { brief } from '../../support/expected.ts';
+import { text } from '../../support/test-client.ts';
+import { type HeddleProcess, type Place, place, providerToml, startHeddle } from '../support.ts';
 
 /** An answer that needs no lock of the database comes within this time, even on a machine with much else to do. */
 const ANSWER_MS_MAX = 1_000;
