@@ -11,7 +11,7 @@ import type { NewAgent } from './sub-agents/agent-tree.ts';
 export async function newAgentThread(
   deps: AgentDeps,
   parent: ThreadRecord,
-  agent: NewAgent,
+  agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
   const last: ThreadSettings = { ...own, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
@@ -40,6 +40,7 @@ export async function newAgentThread(
     ...made.record,
     sessionId: parent.sessionId,
     source,
+    spawnTurnId: agent.turnId,
     settings: { ...made.record.settings, ...confinedSettings(made.record.settings, own) },
     told: agent.forksHistory ? parent.told : null,
   };
