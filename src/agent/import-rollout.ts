@@ -40,6 +40,7 @@ export async function importRollout(path: string, deps: Omit<AgentDeps, 'onTurnE
     daybreakEnabled: null,
     goal: null,
     agentClosedAtMs: null,
+    spawnTurnId: null,
   };
   const writer = await store.createThread(record, entries);
   await writer.close();

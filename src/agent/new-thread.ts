@@ -69,6 +69,7 @@ export async function newThread(
       daybreakEnabled: request.daybreakEnabled,
       goal: null,
       agentClosedAtMs: null,
+      spawnTurnId: null,
     },
   };
 }

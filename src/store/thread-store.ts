@@ -94,6 +94,8 @@ export interface ThreadRecord {
   goal: GoalRecord | null;
   /** When the thread was closed as an agent of another thread. Null: it is open, or no agent. */
   agentClosedAtMs: number | null;
+  /** The turn of the other thread that has started this agent. Null: no turn has. */
+  spawnTurnId: string | null;
 }
 
 /** The fields that any process may change, even if another process has the thread's writer. */
@@ -210,7 +212,7 @@ export interface ThreadQuery extends PageQuery {
 /** An agent below a thread: a thread that an agent started. */
 export type AgentRecord = Pick<
   ThreadRecord,
-  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs'
+  'id' | 'sessionId' | 'source' | 'createdAtMs' | 'archivedAtMs' | 'listed' | 'tokenUsage' | 'agentClosedAtMs' | 'spawnTurnId'
 >;
 
 /** The most agents that are read of one thread. */

@@ -62,6 +62,7 @@ export function threadRecord(number: number, changes: Partial<ThreadRecord> = {}
     daybreakEnabled: null,
     goal: null,
     agentClosedAtMs: null,
+    spawnTurnId: null,
     ...changes,
   };
 }

@@ -273,7 +273,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
         await store.createThread(threadRecord(1));
         await store.createThread(agentRecord(2, 1));
         await store.createThread(agentRecord(3, 2, { archivedAtMs: 7 }));
-        await store.createThread(agentRecord(4, 2, { listed: false, agentClosedAtMs: 8 }));
+        await store.createThread(agentRecord(4, 2, { listed: false, agentClosedAtMs: 8, spawnTurnId: 't1' }));
         await store.createThread(agentRecord(5, 9));
         expect(await listed({ ...everyThread, parentId: idOf(1) })).toEqual([2]);
         expect(await listed({ ...everyThread, ancestorId: idOf(1) })).toEqual([2]);
@@ -285,7 +285,7 @@ export function describeThreadStore(name: string, makeHarness: () => Promise<Sto
           [idOf(3), true],
           [idOf(4), false],
         ]);
-        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, tokenUsage: null, source: agentRecord(4, 2).source });
+        expect(below[2]).toMatchObject({ agentClosedAtMs: 8, spawnTurnId: 't1', tokenUsage: null, source: agentRecord(4, 2).source });
         await store.deleteThread(idOf(2));
         expect(await store.listAgents(idOf(1))).toEqual([]);
       });

@@ -1,19 +1,14 @@
 import type { Database, Statement } from 'better-sqlite3';
-import type { GitInfo, SessionSource, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
+import type { GitInfo, ThreadMemoryMode } from '../../../protocol/generated/types.ts';
 import { storable } from '../../fold-case.ts';
 import { spawnSource } from '../../spawn-source.ts';
 import { threadNotFound } from '../../store-error.ts';
-import {
-  AGENTS_READ_MAX,
-  type AgentRecord,
-  type ThreadChange,
-  type ThreadMetadata,
-  type ThreadPatch,
-  type ThreadRecord,
-} from '../../thread-store.ts';
+import type { AgentRecord, ThreadChange, ThreadMetadata, ThreadPatch, ThreadRecord } from '../../thread-store.ts';
 import { Damage, FileDamage } from '../as-store-error.ts';
 import { defineFolded } from '../database/define-folded.ts';
 import type { Blobs } from '../history/blobs.ts';
+import { AgentRows, IDS_BELOW } from './agent-rows.ts';
+import { originOf, sourceKind, type ThreadOrigin } from './thread-origin.ts';
 import { type Search, ThreadSearch } from './thread-search.ts';
 
 /** A row of the table of threads. */
@@ -48,7 +43,6 @@ interface Row {
 
 type MetadataRow = Pick<Row, 'name' | 'git_info' | 'memory_mode' | 'daybreak'>;
 type Changes = Partial<Omit<Row, 'id' | 'log_id' | 'tip'>>;
-type Origin = Pick<ThreadRecord, 'sessionId' | 'ephemeral' | 'forkedFromId' | 'source' | 'threadSource' | 'originator' | 'cliVersion'>;
 
 /** The log that a thread's writer appends to, the ordinal of its last entry, and when that was appended. */
 export interface ThreadTip {
@@ -76,9 +70,6 @@ export type ThreadOrder = { column: 'created_at' | 'updated_at' | 'recency_at'; 
 const COLUMNS =
   'id, created_at, updated_at, recency_at, listed, archived_at, provider, cwd, source_kind, originator, name, preview, path, log_id, tip, written_at, origin, git_info, settings, token_usage, told, memory_mode, daybreak, goal, parent_id, agent_closed_at';
 
-/** The ids of all threads below one. `UNION` ends with a damaged file in which the threads form a ring. */
-const IDS_BELOW =
-  'WITH RECURSIVE below (id) AS (SELECT id FROM thread WHERE parent_id = @ancestorId UNION SELECT thread.id FROM thread JOIN below ON parent_id = below.id) SELECT id FROM below';
 const THREADS_HIT = '(SELECT value AS hit FROM json_each(@hits)) CROSS JOIN thread ON thread.id = hit';
 const HOLDS_TERM =
   'EXISTS (SELECT 1 FROM thread_text WHERE thread_id = thread.id AND (instr(thread_text.name, @term) OR instr(thread_text.preview, @term)))';
@@ -100,7 +91,7 @@ export class ThreadRows {
   readonly #getMetadata: Statement<[string], MetadataRow>;
   readonly #getTip: Statement<[string], ThreadTip>;
   readonly #getByPath: Statement<[string], Row>;
-  readonly #agentsBelow: Statement<{ ancestorId: string; limit: number }, Row>;
+  readonly #agents: AgentRows;
   readonly #isArchived: Statement<[string], number>;
   readonly #advance: Statement<[number, number, string, number]>;
   readonly #search: ThreadSearch;
@@ -118,7 +109,7 @@ export class ThreadRows {
     this.#get = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id = ?`);
     this.#getMetadata = db.prepare('SELECT name, git_info, memory_mode, daybreak FROM thread WHERE id = ?');
     this.#getTip = db.prepare('SELECT log_id AS logId, tip, written_at AS writtenAtMs FROM thread WHERE id = ?');
-    this.#agentsBelow = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE id IN (${IDS_BELOW}) ORDER BY created_at, id LIMIT @limit`);
+    this.#agents = new AgentRows(db, (text) => this.#decode(text));
     this.#isArchived = db.prepare<[string], number>('SELECT archived_at IS NOT NULL FROM thread WHERE id = ?').pluck();
     this.#getByPath = db.prepare(`SELECT ${COLUMNS} FROM thread WHERE path = ?`);
     this.#advance = db.prepare('UPDATE thread SET tip = ?, written_at = ? WHERE id = ? AND tip = ?');
@@ -188,10 +179,7 @@ export class ThreadRows {
 
   /** The threads below this one, at any depth, oldest first. At most AGENTS_READ_MAX. */
   agentsBelow(threadId: string): AgentRecord[] {
-    return this.#agentsBelow.all({ ancestorId: threadId, limit: AGENTS_READ_MAX }).map((row) => {
-      const { id, sessionId, source, createdAtMs, archivedAtMs, listed, tokenUsage, agentClosedAtMs } = this.#record(row);
-      return { id, sessionId, source, createdAtMs, archivedAtMs, listed, tokenUsage, agentClosedAtMs };
-    });
+    return this.#agents.below(threadId);
   }
 
   list(order: ThreadOrder, params: ThreadListParams, searchTerm: string | null): ThreadRecord[] {
@@ -299,7 +287,7 @@ export class ThreadRows {
   }
 
   #record(row: Row): ThreadRecord {
-    const origin = this.#decode(row.origin) as Origin;
+    const origin = this.#decode(row.origin) as ThreadOrigin;
     return {
       id: row.id,
       sessionId: origin.sessionId,
@@ -321,6 +309,7 @@ export class ThreadRows {
       told: this.#decode(row.told) as ThreadRecord['told'],
       goal: this.#decode(row.goal) as ThreadRecord['goal'],
       agentClosedAtMs: row.agent_closed_at,
+      spawnTurnId: origin.spawnTurnId ?? null,
       ...this.#metadataOf(row),
     };
   }
@@ -343,24 +332,6 @@ export class ThreadRows {
       daybreakEnabled: row.daybreak === null ? null : row.daybreak === 1,
     };
   }
-}
-
-function originOf({ sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion }: ThreadRecord): Origin {
-  return { sessionId, ephemeral, forkedFromId, source, threadSource, originator, cliVersion };
-}
-
-const SUB_AGENT_KINDS: Record<string, string> = {
-  review: 'subAgentReview',
-  compact: 'subAgentCompact',
-  thread_spawn: 'subAgentThreadSpawn',
-};
-
-function sourceKind(source: SessionSource): string {
-  if (typeof source === 'string') return source;
-  if ('custom' in source) return 'custom';
-  const subAgent = source.subAgent;
-  const kind = typeof subAgent === 'string' ? subAgent : (Object.keys(subAgent)[0] ?? '');
-  return SUB_AGENT_KINDS[kind] ?? 'subAgentOther';
 }
 
 function withFields(before: GitInfo | null, fields: Partial<GitInfo>): GitInfo | null {
