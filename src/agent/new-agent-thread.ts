@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/json-value.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';
 import { confinedSettings } from './settings/confined-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -10,7 +11,7 @@ import type { NewAgent } from './sub-agents/agent-tree.ts';
 /** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
 export async function newAgentThread(
   deps: AgentDeps,
-  parent: ThreadRecord,
+  { record: parent, configuration: { requested } }: Pick<LoadedThread, 'record' | 'configuration'>,
   agent: NewAgent,
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
@@ -18,6 +19,7 @@ export async function newAgentThread(
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
+    inherited: requested,
     knowsModes: true,
     ephemeral: parent.ephemeral,
     threadSource: 'subagent',

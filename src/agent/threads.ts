@@ -348,7 +348,7 @@ export class Threads {
   /** Starts the thread of an agent. */
   async #startAgent(parent: LoadedThread, agent: NewAgent): Promise<LoadedThread> {
     if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
-    const { record, configuration } = await newAgentThread(this.#deps, parent.record, agent);
+    const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
     const { store } = this.#deps;
     const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
     return this.#load(new LoadedThread({ record, writer, configuration, agent: this.#deps }));

@@ -56,6 +56,7 @@ function readRole(
     config.read(['name'], ROLE_SETTINGS.name);
     // An invalid setting would refuse each agent of the role.
     for (const setting of SETTING_NAMES) config.get(setting);
+    checkModel(config);
     return {
       name,
       description: config.read(['description'], ROLE_SETTINGS.description) ?? '',
@@ -73,6 +74,13 @@ function readRole(
 function checkName(name: string, layers: readonly Layer[]): void {
   const { expected, read } = ROLE_SETTINGS.name;
   if (read(name) === undefined) throw new ConfigError(`the role ${JSON.stringify(name)}: expected ${expected}`, layers.at(-1)?.locate([]));
+}
+
+/** The model of an agent is chosen before its configuration is read, so a role cannot leave it to another provider or profile. */
+function checkModel(config: Config): void {
+  if (config.get('profile') !== null) throw config.error(['profile'], 'a role cannot choose a profile');
+  const needsModel = config.get('model_provider') !== null && config.get('model') === null;
+  if (needsModel) throw config.error(['model_provider'], 'a role that sets it has to set model, too');
 }
 
 function likelyTypos(parts: readonly RolePart[]): RoleProblem[] {
