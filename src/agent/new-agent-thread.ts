@@ -27,11 +27,14 @@ export async function newAgentThread(
     originator: parent.originator,
   };
   const made = await newThread(deps, request, last);
+  const depth = (spawnSource(parent.source)?.depth ?? 0) + 1;
+  const { multiAgentMode, ...settings } = made.record.settings;
+  const startsAgents = depth < (made.configuration.agents?.depth ?? 0);
   const source = {
     subAgent: {
       thread_spawn: {
         parent_thread_id: parent.id,
-        depth: (spawnSource(parent.source)?.depth ?? 0) + 1,
+        depth,
         agent_path: null,
         agent_nickname: agent.nickname,
         agent_role: agent.role,
@@ -42,7 +45,11 @@ export async function newAgentThread(
     ...made.record,
     sessionId: parent.sessionId,
     source,
-    settings: { ...made.record.settings, ...confinedSettings(made.record.settings, own) },
+    settings: {
+      ...settings,
+      ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
+      ...confinedSettings(settings, own),
+    },
     told: agent.forksHistory ? parent.told : null,
   };
   return { record, configuration: made.configuration };

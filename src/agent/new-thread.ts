@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
+import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
 import { mergeTables } from '../config/layers/config-table.ts';
 import { requestLayer } from '../config/layers/request-layer.ts';
@@ -122,7 +123,7 @@ export async function configureThread(
 
 /** Returns null if the model cannot start agents. */
 function agentSettings(config: Config): AgentSettings | null {
-  if (!config.get('agents.enabled') || !config.get('features.multi_agent')) return null;
+  if (!mayStartAgents(config)) return null;
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),

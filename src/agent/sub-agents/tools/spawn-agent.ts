@@ -15,7 +15,7 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
       type: 'function',
       name: 'spawn_agent',
       description:
-        'Starts another agent that works on a task of its own while you continue. Use it only if the user asks for agents or for parallel work. The agent works in the same folder, so give each one files of its own. It does not see this conversation unless fork_context is true: write everything that it needs into the message. Returns its id.',
+        'Starts another agent that works on a task of its own while you continue. Use it only if the user asks for agents or for parallel work, or if your instructions do. The agent works in the same folder, so give each one files of its own. It does not see this conversation unless fork_context is true: write everything that it needs into the message. Returns its id.',
       parameters: {
         type: 'object',
         properties: {
