@@ -1,11 +1,12 @@
 import type { JsonObject } from '../base/json-value.ts';
+import { mergeTables } from '../config/layers/config-table.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { configureThread, type ThreadRequest } from './new-thread.ts';
 import { keptSettings } from './settings/resolve-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
-import { BUILT_IN_ROLES } from './sub-agents/agent-role.ts';
+import { knownRoles } from './sub-agents/known-roles.ts';
 
 /** The keys of a role's configuration that went into the settings of the agent when it was started. They are stored with it. */
 const KEPT = new Set([
@@ -28,15 +29,20 @@ const KEPT = new Set([
  * The settings and the configuration of an agent that is loaded again: with the configuration of its role. Unlike other threads, an agent
  * keeps its sandbox and its approvals, because the configuration may allow more than the thread that started it.
  */
-export function configureAgentAgain(
+export async function configureAgentAgain(
   deps: AgentDeps,
   record: ThreadRecord,
   request: ThreadRequest,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { sandboxPolicy, approvalPolicy } = record.settings;
-  const role = BUILT_IN_ROLES.find(({ name }) => name === spawnSource(record.source)?.agent_role);
-  const ofRole: JsonObject = Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key.split('.')[0] ?? key)));
-  const config = { ...ofRole, ...request.config };
-  const asked = { ...request, config: Object.keys(config).length === 0 ? null : config };
-  return configureThread(deps, asked, { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy });
+  const kept = { ...keptSettings(record.settings, request), sandboxPolicy, approvalPolicy };
+  const configured = await configureThread(deps, request, kept);
+  const ofRole = roleConfig(configured.configuration, spawnSource(record.source)?.agent_role ?? null);
+  if (Object.keys(ofRole).length === 0) return configured;
+  return configureThread(deps, { ...request, inherited: mergeTables(request.inherited ?? {}, ofRole) }, kept);
+}
+
+function roleConfig({ config }: ThreadConfiguration, name: string | null): JsonObject {
+  const role = knownRoles(config.agentRoles).find((each) => each.name === name);
+  return Object.fromEntries(Object.entries(role?.config ?? {}).filter(([key]) => !KEPT.has(key)));
 }

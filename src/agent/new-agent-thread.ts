@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/json-value.ts';
 import { spawnSource } from '../store/spawn-source.ts';
 import type { ThreadRecord, ThreadSettings } from '../store/thread-store.ts';
 import type { AgentDeps } from './agent-deps.ts';
+import type { LoadedThread } from './loaded-thread.ts';
 import { newThread } from './new-thread.ts';
 import { confinedSettings } from './settings/confined-settings.ts';
 import type { ThreadConfiguration } from './settings/thread-configuration.ts';
@@ -10,7 +11,7 @@ import type { NewAgent } from './sub-agents/agent-tree.ts';
 /** Makes the record and configuration of an agent's thread. The agent is never allowed more than the turn that starts it. */
 export async function newAgentThread(
   deps: AgentDeps,
-  parent: ThreadRecord,
+  { record: parent, configuration: { requested } }: Pick<LoadedThread, 'record' | 'configuration'>,
   agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
@@ -18,6 +19,7 @@ export async function newAgentThread(
   const request = {
     overrides: { model, developerInstructions: instructions(own, config) },
     config: config === null ? null : withoutKey(config, 'model_reasoning_effort'),
+    inherited: requested,
     knowsModes: true,
     ephemeral: parent.ephemeral,
     threadSource: 'subagent',
@@ -25,11 +27,14 @@ export async function newAgentThread(
     originator: parent.originator,
   };
   const made = await newThread(deps, request, last);
+  const depth = (spawnSource(parent.source)?.depth ?? 0) + 1;
+  const { multiAgentMode, ...settings } = made.record.settings;
+  const startsAgents = depth < (made.configuration.agents?.depth ?? 0);
   const source = {
     subAgent: {
       thread_spawn: {
         parent_thread_id: parent.id,
-        depth: (spawnSource(parent.source)?.depth ?? 0) + 1,
+        depth,
         agent_path: null,
         agent_nickname: agent.nickname,
         agent_role: agent.role,
@@ -41,7 +46,11 @@ export async function newAgentThread(
     sessionId: parent.sessionId,
     source,
     spawnTurnId: agent.turnId,
-    settings: { ...made.record.settings, ...confinedSettings(made.record.settings, own) },
+    settings: {
+      ...settings,
+      ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),
+      ...confinedSettings(settings, own),
+    },
     told: agent.forksHistory ? parent.told : null,
   };
   return { record, configuration: made.configuration };

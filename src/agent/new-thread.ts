@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import type { JsonObject } from '../base/json-value.ts';
+import { mayStartAgents } from '../config/agents/may-start-agents.ts';
 import type { Config } from '../config/config.ts';
+import { mergeTables } from '../config/layers/config-table.ts';
+import { requestLayer } from '../config/layers/request-layer.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { NoModelError } from '../config/providers/choose-provider.ts';
 import { contextWindow } from '../config/providers/context-window.ts';
@@ -19,6 +22,8 @@ export interface ThreadRequest {
   overrides: ThreadOverrides;
   /** Settings that override config.toml, by dotted keys. */
   config: JsonObject | null;
+  /** Settings that `config` overrides: those of the request for another thread. Default: none. */
+  inherited?: JsonObject | null;
   /** Whether the client knows collaboration modes. */
   knowsModes: boolean;
 }
@@ -77,13 +82,14 @@ export async function newThread(
 /** Resolves the settings of a thread, and its configuration from config.toml as it is now. `last`: settings to keep. */
 export async function configureThread(
   deps: AgentDeps,
-  { overrides, config: requestConfig }: ThreadRequest,
+  { overrides, config: requested, inherited = null }: ThreadRequest,
   last: Partial<ThreadSettings>,
 ): Promise<{ settings: ThreadSettings; configuration: ThreadConfiguration }> {
   const { home, env, modelFor, modelGiven, trustedFiles } = deps;
   const cwd = threadCwd(overrides.cwd ?? last.cwd, deps.cwd);
-  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request: requestConfig, trustedFiles, modelGiven });
-  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requestConfig ?? {}, last, config, cwd });
+  const request = inherited === null ? requested : mergeTables(inherited, requested ?? {});
+  const config = await loadConfig({ home, cwd, env, overrides: deps.overrides, request, trustedFiles, modelGiven });
+  const { settings, provider } = await resolveOrAdvise(deps, { overrides, requested: requested ?? {}, last, config, cwd });
   const instructions = await Instructions.load(config, cwd);
   const configured = config.get('model_context_window');
   const isLocal = provider.localServer !== null;
@@ -92,6 +98,7 @@ export async function configureThread(
     settings,
     configuration: {
       config,
+      requested: request === null ? null : requestLayer(request).config,
       model: await modelFor(provider),
       instructions,
       commands: commandSettings(config),
@@ -116,12 +123,13 @@ export async function configureThread(
 
 /** Returns null if the model cannot start agents. */
 function agentSettings(config: Config): AgentSettings | null {
-  if (!config.get('agents.enabled') || !config.get('features.multi_agent')) return null;
+  if (!mayStartAgents(config)) return null;
   return {
     running: config.get('agents.max_concurrent_threads_per_session') ?? config.get('agents.max_threads'),
     depth: config.get('agents.max_depth'),
     model: config.get('agents.default_subagent_model'),
     effort: config.get('agents.default_subagent_reasoning_effort'),
+    roles: config.agentRoles,
   };
 }
 

@@ -79,7 +79,7 @@ export class ThreadLoader {
   /** Stores the thread of a new agent. */
   async startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<Loading> {
     const { store } = this.#deps;
-    const { record, configuration } = await newAgentThread(this.#deps, parent.record, agent);
+    const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
     const above = await this.#agents.above(record);
     const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
     return { thread: new LoadedThread({ record, writer, configuration, agent: this.#deps }), above };

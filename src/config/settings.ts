@@ -170,6 +170,11 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<SettingTypes[N]> }
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
+/** Whether `[agents]` has a setting of this name. Every other table in it is a role. */
+export function isAgentSetting(name: string): boolean {
+  return Object.hasOwn(SETTINGS, `agents.${name}`);
+}
+
 export function nullable<T>(setting: Setting<T>): Setting<T | null> {
   return { ...setting, absent: null };
 }

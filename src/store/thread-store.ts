@@ -5,6 +5,7 @@ import type {
   AskForApproval,
   CollaborationMode,
   GitInfo,
+  MultiAgentMode,
   Personality,
   ReasoningSummary,
   ResponseItem,
@@ -39,6 +40,8 @@ export interface ThreadSettings {
   personality: Personality | null;
   serviceTier: string | null;
   collaborationMode: CollaborationMode;
+  /** When the model may start agents. Absent: if the user asks for it. */
+  multiAgentMode?: MultiAgentMode;
   baseInstructions: string | null;
   developerInstructions: string | null;
 }

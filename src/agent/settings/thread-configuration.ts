@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../base/json-value.ts';
+import type { AgentRoles } from '../../config/agents/agent-role.ts';
 import type { Config } from '../../config/config.ts';
 import type { ContextWindow } from '../../config/providers/context-window.ts';
 import type { Model } from '../../model/model.ts';
@@ -14,12 +16,16 @@ export interface AgentSettings {
   /** For agents whose model and effort nobody chose; null: those of the thread that starts them. */
   model: string | null;
   effort: string | null;
+  /** The roles that the configuration defines. */
+  roles: AgentRoles;
 }
 
 /** The configuration of a loaded thread. It is not stored, but made from config.toml at each load. */
 export interface ThreadConfiguration {
   /** The settings in effect when the thread was loaded. */
   config: Config;
+  /** The settings that the request gave which loaded the thread; null: none. The agents that it starts have them, too. */
+  requested: JsonObject | null;
   model: Model;
   instructions: Instructions;
   commands: CommandSettings;

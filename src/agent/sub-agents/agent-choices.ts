@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json-value.ts';
+import type { AgentRole } from '../../config/agents/agent-role.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
 import type { AgentSettings } from '../settings/thread-configuration.ts';
-import type { AgentRole } from './agent-role.ts';
 
 interface Asked {
   model: string | null;

@@ -2,7 +2,6 @@ import type { CollabAgentState, ResponseItem } from '../../protocol/generated/ty
 import { spawnSource } from '../../store/spawn-source.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
-import { BUILT_IN_ROLES } from './agent-role.ts';
 import { isAtRest } from './agent-state.ts';
 import { agentsMessage } from './agents-message.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
@@ -77,7 +76,6 @@ export class SubAgents implements TurnPart {
       clock,
       tree: agents,
       settings,
-      roles: BUILT_IN_ROLES,
       limits: { running: settings.running, open: OPEN_AGENTS_MAX },
       told: (states) => this.#learned(states),
     };

@@ -947,7 +947,7 @@ export type NonSteerableTurnKind = 'review' | 'compact';
  */
 export type Personality = 'none' | 'friendly' | 'pragmatic';
 /**
- * When the agent can start other agents.
+ * When the model may start agents: if the user asks for it, by its own judgement, or as the client's text says.
  */
 export type MultiAgentMode =
   | ('explicitRequestOnly' | 'proactive')
@@ -3131,7 +3131,7 @@ export interface ThreadListParams {
    */
   projectId?: string | null;
   /**
-   * Only threads that this thread started. Forks do not count. No thread has started another yet.
+   * Only threads that the agent of this thread started. Forks do not count. Without sourceKinds, their sources do not matter.
    */
   parentThreadId?: string | null;
   /**
@@ -3288,7 +3288,7 @@ export interface ThreadStartParams {
   developerInstructions?: string | null;
   personality?: Personality | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents. Default: explicitRequestOnly.
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
@@ -3567,7 +3567,7 @@ export interface ThreadSettingsUpdateParams {
   personality?: Personality | null;
   collaborationMode?: CollaborationMode | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents.
    */
   multiAgentMode?: MultiAgentMode | null;
   /**
@@ -3738,7 +3738,7 @@ export interface TurnStartParams {
   outputSchema?: unknown;
   collaborationMode?: CollaborationMode | null;
   /**
-   * Has no effect: the agent starts no other agents yet.
+   * When the model may start agents, from this turn on.
    */
   multiAgentMode?: MultiAgentMode | null;
   permissions?: string | null;

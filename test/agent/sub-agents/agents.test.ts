@@ -2,30 +2,8 @@ import { expect, test } from 'vitest';
 import { idOf } from '../../support/counting-ids.ts';
 import { Gate } from '../../support/gate.ts';
 import { functionCall, message, response } from '../../support/test-model.ts';
-import { startServer, type TestServer, type TestServerOptions } from '../../support/test-server.ts';
-import { type AgentResponse, AgentsModel, agentOf, outputs } from './agents-model.ts';
-
-const threadId = idOf(1);
-
-const spawn = (args: object, callId = 'spawn') => response(functionCall('spawn_agent', args, { callId }));
-const wait = (request: Parameters<typeof agentOf>[0], args: object = {}) =>
-  response(functionCall('wait_agent', { targets: [agentOf(request, 'spawn')], ...args }, { callId: 'wait' }));
-const done = response(message('done'));
-
-async function withAgents(
-  scripts: Record<string, AgentResponse[]>,
-  options: Partial<TestServerOptions> = {},
-): Promise<TestServer & { agents: AgentsModel }> {
-  const agents = new AgentsModel(scripts);
-  const server = await startServer({ otherModel: agents, ...options });
-  await server.client.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
-  return { ...server, agents };
-}
-
-/** The completed items of calls that concern agents. */
-function collabs({ client }: TestServer) {
-  return client.notifications('item/completed').flatMap(({ item }) => (item.type === 'collabAgentToolCall' ? [item] : []));
-}
+import { agentOf, outputs } from './agents-model.ts';
+import { collabs, done, spawn, ROOT as threadId, wait, withAgents } from './agents-server.ts';
 
 test('an agent works on its task in a thread of its own, and the one that started it reads its last message', async () => {
   const server = await withAgents({

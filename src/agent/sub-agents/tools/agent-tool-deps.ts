@@ -1,7 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { CollabAgentState } from '../../../protocol/generated/types.ts';
 import type { AgentSettings } from '../../settings/thread-configuration.ts';
-import type { AgentRole } from '../agent-role.ts';
 import type { AgentLimits, AgentTree } from '../agent-tree.ts';
 
 /** The collaborators of the tools that start and reach agents. */
@@ -12,7 +11,6 @@ export interface AgentToolDeps {
   tree: AgentTree;
   settings: AgentSettings;
   limits: AgentLimits;
-  roles: readonly AgentRole[];
   /** The model reads these states: it need not be told of them again. */
   told(states: ReadonlyMap<string, CollabAgentState>): void;
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../base/json-value.ts';
+import { ConfigError } from '../../../config/config-error.ts';
 import type { CollabAgentState, ThreadItem } from '../../../protocol/generated/types.ts';
 import { RpcError } from '../../../protocol/rpc-error.ts';
 import { StoreError } from '../../../store/store-error.ts';
@@ -46,8 +47,8 @@ export function collabAction({ threadId, itemId }: CallContext, shown: Shown, wo
         const agentsStates = Object.fromEntries(states ?? []);
         return { output: JSON.stringify(output), success: true, item: { ...item, ...known, status: 'completed', agentsStates } };
       } catch (error) {
-        const isExpected = error instanceof AgentRefused || error instanceof StoreError || error instanceof RpcError;
-        if (isExpected) return unsuccessful(error.message);
+        const isExpected = [AgentRefused, ConfigError, RpcError, StoreError].some((kind) => error instanceof kind);
+        if (isExpected && error instanceof Error) return unsuccessful(error.message);
         throw error;
       }
     },

@@ -1,18 +1,7 @@
-import type { JsonObject } from '../../base/json-value.ts';
-
-/** A role that an agent can have. */
-export interface AgentRole {
-  name: string;
-  /** When a model should choose the role. */
-  description: string;
-  /** Names for agents of the role; empty: the server's own. */
-  nicknames: readonly string[];
-  /** The configuration of its agents. It can only make the sandbox and the approvals stricter. */
-  config: JsonObject;
-}
+import type { AgentRole, AgentRoles } from '../../config/agents/agent-role.ts';
 
 /** The roles that every configuration has, unless it defines one of the same name. */
-export const BUILT_IN_ROLES: readonly AgentRole[] = [
+const BUILT_IN_ROLES: readonly AgentRole[] = [
   { name: 'default', description: 'A general agent.', nicknames: [], config: {} },
   {
     name: 'worker',
@@ -34,3 +23,9 @@ export const BUILT_IN_ROLES: readonly AgentRole[] = [
     },
   },
 ];
+
+/** All roles: the built-in ones and the configured ones. A configured role, valid or not, takes the place of a built-in one. */
+export function knownRoles({ roles, problems }: AgentRoles): AgentRole[] {
+  const isConfigured = (name: string) => roles.some((role) => role.name === name) || problems.some(({ role }) => role === name);
+  return [...BUILT_IN_ROLES.filter(({ name }) => !isConfigured(name)), ...roles];
+}
