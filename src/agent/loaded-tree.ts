@@ -1,67 +1,73 @@
 import type { Clock } from '../base/clock.ts';
-import type { CollabAgentState, TurnStartParams, UserInput } from '../protocol/generated/types.ts';
+import type { Log } from '../base/log.ts';
+import type { CollabAgentState, UserInput } from '../protocol/generated/types.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { AgentRecord, ThreadStore } from '../store/thread-store.ts';
+import type { AgentRecord, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
 import type { LoadedThread } from './loaded-thread.ts';
-import type { ThreadRequest } from './new-thread.ts';
-import { confinedSettings } from './settings/confined-settings.ts';
+import { confined } from './settings/confined-settings.ts';
+import { AgentEnds } from './sub-agents/agent-ends.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
+import { IdleAgents } from './sub-agents/idle-agents.ts';
+import { pickNickname } from './sub-agents/pick-nickname.ts';
+import { type Reservation, Reservations } from './sub-agents/reservations.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;
   clients: ClientChannel;
   clock: Clock;
+  log: Log;
   threads: {
     loaded(): Iterable<LoadedThread>;
     find(threadId: string): LoadedThread | null;
-    startAgent(parent: LoadedThread, agent: NewAgent): Promise<LoadedThread>;
-    resume(threadId: string, request: ThreadRequest): Promise<LoadedThread>;
+    /** Stores and loads the thread of a new agent. */
+    startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread>;
+    /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. */
+    using<T>(agentId: string, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T>;
     retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
-    /** How the thread is shown to clients. */
+    /** Tells the followers of a thread that it exists. */
     announce(thread: LoadedThread): void;
-    unloadWhenIdle(threadId: string): void;
+    /** Unloads an agent that no turn runs in, though clients follow it. */
+    unloadAgent(thread: LoadedThread): Promise<void>;
   };
 }
 
-interface Waiter {
-  agentIds: ReadonlySet<string>;
-  wake(): void;
-}
+/** How many agents of a session stay loaded without a turn. The others are loaded again when they are sent input. */
+const IDLE_AGENTS_MAX = 16;
+/** More levels than any limit allows, for damaged data. */
+const LEVELS_MAX = 1_000;
 
 /** The agents of all threads: the loaded ones run here, the others are read from the store. */
 export class LoadedTree implements AgentTree {
   readonly #deps: LoadedTreeDeps;
-  /** By session: how many agents are about to run. */
-  readonly #starting = new Map<string, number>();
-  readonly #versions = new Map<string, number>();
-  readonly #waiters = new Set<Waiter>();
+  /** By loaded agent: the threads above it, the nearest first, loaded or not. */
+  readonly #above = new Map<string, readonly string[]>();
+  /** The loaded agents that a client has opened itself. */
+  readonly #opened = new Set<string>();
+  readonly #reservations = new Reservations();
+  readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
+  readonly #ends = new AgentEnds();
 
   constructor(deps: LoadedTreeDeps) {
     this.#deps = deps;
   }
 
   async start(parentId: string, agent: NewAgent, input: UserInput[], signal: AbortSignal): Promise<StartedAgent> {
-    const { store, clients, threads } = this.#deps;
-    const parent = this.#loadedOwner(parentId);
+    const parent = this.#deps.threads.find(parentId);
+    if (parent === null) throw new AgentRefused('The thread is being closed, so it cannot start agents.');
     const { sessionId } = parent.record;
-    const release = this.#reserve(sessionId, agent.limits);
+    const place = this.#reserve(sessionId, null, agent.limits);
     try {
-      await this.#checkOpen(parent, agent.limits);
-      const thread = await threads.startAgent(parent, agent);
-      if (signal.aborted) {
-        await threads.retire(thread.id, () => store.deleteThread(thread.id));
-        throw new AgentRefused('The turn was interrupted before the agent began.');
-      }
-      clients.subscribeFollowers(thread.id, { of: parentId });
-      threads.announce(thread);
-      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input }, () => {});
-      afterAnswer();
-      return { id: thread.id, model: thread.settings.model, effort: thread.settings.effort };
+      const nickname = await this.#admit(sessionId, agent, place);
+      if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
+      const thread = await this.#deps.threads.startAgent(parent, { ...agent, nickname });
+      place.agentId = thread.id;
+      await this.#begin(parent, thread, { input, signal });
+      return { id: thread.id, nickname, model: thread.settings.model, effort: thread.settings.effort };
     } finally {
-      release();
+      this.#reservations.release(sessionId, place);
     }
   }
 
@@ -70,37 +76,77 @@ export class LoadedTree implements AgentTree {
     agentId: string,
     { input, interrupt, limits }: { input: UserInput[]; interrupt: boolean; limits: AgentLimits },
   ): Promise<string> {
-    const agent = await this.#agent(ownerId, agentId);
-    if (agent.agentClosedAtMs !== null) throw new AgentRefused(`The agent ${agentId} is closed: open it again with resume_agent first.`);
+    const { sessionId, agentClosedAtMs } = await this.#agent(ownerId, agentId);
+    if (agentClosedAtMs !== null) throw new AgentRefused(`The agent ${agentId} is closed: open it again with resume_agent first.`);
     const isRunning = this.#deps.threads.find(agentId)?.isRunning === true;
-    const release = isRunning ? () => {} : this.#reserve(agent.sessionId, limits);
+    const place = isRunning ? null : this.#reserve(sessionId, agentId, limits);
     try {
-      const thread = await this.#load(ownerId, agentId);
-      const params: TurnStartParams = { threadId: agentId, input };
-      if (interrupt) await thread.interruptAndWait('parent');
-      const { turn, afterAnswer } = await thread.startTurn(params, () => {});
-      afterAnswer();
-      return turn.id;
+      return await this.#deps.threads.using(agentId, async (thread, wasLoaded) => {
+        this.#idle.remove(sessionId, agentId);
+        if (!wasLoaded) this.#deps.clients.subscribeFollowers(agentId, { of: ownerId });
+        if (interrupt) await thread.interruptAndWait('parent');
+        // It may do no more than the thread that it works for may do now.
+        const owner = this.#deps.threads.find(ownerId);
+        const changes =
+          owner === null ? [] : await thread.changeSettings((settings) => confined(settings, owner.turn?.settings ?? owner.settings));
+        for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);
+        const { turn, afterAnswer } = await thread.startTurn({ threadId: agentId, input }, () => {});
+        afterAnswer();
+        return turn.id;
+      });
     } finally {
-      release();
+      if (place !== null) this.#reservations.release(sessionId, place);
+      this.#noteIfIdle(agentId);
     }
   }
 
-  async reopen(ownerId: string, agentId: string): Promise<void> {
+  async reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void> {
     const agent = await this.#agent(ownerId, agentId);
-    if (agent.agentClosedAtMs !== null) await this.#deps.store.updateThread(agentId, { agentClosedAtMs: null });
-    await this.#load(ownerId, agentId);
+    if (agent.agentClosedAtMs === null) return;
+    await this.#checkOpen(agent.sessionId, limits);
+    await this.#deps.store.updateThread(agentId, { agentClosedAtMs: null });
   }
 
   async close(ownerId: string, agentId: string): Promise<void> {
     await this.#agent(ownerId, agentId);
-    const { store, threads, clients, clock } = this.#deps;
-    const ids = [agentId, ...(await store.listAgents(agentId)).filter((agent) => agent.agentClosedAtMs === null).map(({ id }) => id)];
-    // The deepest first, so that none of them loses its parent while it runs.
-    for (const id of ids.reverse()) {
-      const wasLoaded = await threads.retire(id, () => store.updateThread(id, { agentClosedAtMs: clock.now() }));
-      if (wasLoaded) clients.publish('everyone', 'thread/closed', { threadId: id });
-      this.ended(id);
+    await this.#close(agentId);
+  }
+
+  /** Closes the open agents that a thread has started in turns that it no longer has. */
+  async closeOrphans(ownerId: string, hasTurn: (turnId: string) => Promise<boolean>): Promise<void> {
+    for (const agent of await this.#deps.store.listAgents(ownerId)) {
+      const isOwn = parentOf(agent) === ownerId && isOpen(agent);
+      if (isOwn && agent.spawnTurnId !== null && !(await hasTurn(agent.spawnTurnId))) await this.#close(agent.id);
+    }
+  }
+
+  /**
+   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first: a failure leaves no agent without the
+   * thread that started it. Resolves with the threads, in the order in which they were retired.
+   */
+  async retire(
+    threadId: string,
+    change: (threadId: string) => Promise<unknown>,
+    takes: (agent: AgentRecord) => boolean,
+  ): Promise<{ threadId: string; wasLoaded: boolean }[]> {
+    const retired: { threadId: string; wasLoaded: boolean }[] = [];
+    const retire = async (id: string) => {
+      const ownerId = this.#ownerOf(id);
+      retired.push({ threadId: id, wasLoaded: await this.#deps.threads.retire(id, () => change(id)) });
+      this.#ends.ended(id, ownerId);
+    };
+    // Before the agents are read, so that its turn starts no more of them.
+    await this.#deps.threads.find(threadId)?.interruptAndWait('close');
+    let isRetired = false;
+    // Read again, because a thread may have started others while those below it were retired.
+    for (;;) {
+      const done = new Set(retired.map((each) => each.threadId));
+      const below = (await this.#deps.store.listAgents(threadId)).filter((agent) => !done.has(agent.id) && takes(agent));
+      for (const { id } of below.reverse()) await retire(id);
+      if (below.length > 0) continue;
+      if (isRetired) return retired;
+      await retire(threadId);
+      isRetired = true;
     }
   }
 
@@ -110,17 +156,12 @@ export class LoadedTree implements AgentTree {
 
   /** The ids of the loaded agents below a thread. */
   loadedBelow(ownerId: string): string[] {
-    return [...this.#deps.threads.loaded()].filter((thread) => this.#isBelow(thread, ownerId)).map(({ id }) => id);
+    return [...this.#above].flatMap(([id, above]) => (above.includes(ownerId) ? [id] : []));
   }
 
   async openAgents(ownerId: string): Promise<string[]> {
     const below = await this.#deps.store.listAgents(ownerId);
     return below.filter((agent) => parentOf(agent) === ownerId && isOpen(agent)).map(({ id }) => id);
-  }
-
-  async nicknames(sessionId: string): Promise<Set<string>> {
-    const open = (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
-    return new Set(open.flatMap(({ source }) => spawnSource(source)?.agent_nickname ?? []));
   }
 
   async states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>> {
@@ -130,36 +171,93 @@ export class LoadedTree implements AgentTree {
   }
 
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        agentIds: new Set(agentIds),
-        wake: () => {
-          this.#waiters.delete(waiter);
-          signal.removeEventListener('abort', waiter.wake);
-          resolve();
-        },
-      };
-      this.#waiters.add(waiter);
-      signal.addEventListener('abort', waiter.wake);
-    });
+    return this.#ends.next(agentIds, signal);
   }
 
   version(ownerId: string): number {
-    return this.#versions.get(ownerId) ?? 0;
+    return this.#ends.version(ownerId);
   }
 
-  /** A turn of the thread has ended, or the thread was closed. */
-  ended(threadId: string): void {
-    for (const waiter of [...this.#waiters]) if (waiter.agentIds.has(threadId)) waiter.wake();
-    const thread = this.#deps.threads.find(threadId);
-    const parentId = thread === null ? null : parentOf(thread.record);
-    if (parentId !== null) this.#versions.set(parentId, this.version(parentId) + 1);
+  /** The threads above a thread, the nearest first; none for a thread that no agent has started. Rejects with the store's error. */
+  async above(record: ThreadRecord): Promise<string[]> {
+    const above: string[] = [];
+    for (let id = parentOf(record); id !== null && id !== record.id && !above.includes(id) && above.length < LEVELS_MAX; ) {
+      above.push(id);
+      const parent = this.#deps.threads.find(id)?.record ?? (await this.#deps.store.getThread(id));
+      id = parent === null ? null : parentOf(parent);
+    }
+    return above;
   }
 
-  /** The thread is not loaded any more. */
-  forget(threadId: string): void {
-    this.#versions.delete(threadId);
+  /** A thread is loaded. Its questions are also asked of the clients that follow a thread above it. */
+  loaded(thread: LoadedThread, above: readonly string[]): void {
+    if (above.length === 0) return;
+    this.#above.set(thread.id, above);
+    this.#deps.clients.adopt(thread.id, above);
+    this.#noteIfIdle(thread.id);
+  }
+
+  /** A thread is not loaded any more. */
+  unloaded({ id, record }: LoadedThread): void {
+    this.#ends.forget(id);
+    this.#above.delete(id);
+    this.#opened.delete(id);
+    this.#idle.remove(record.sessionId, id);
+    this.#deps.clients.disown(id);
+  }
+
+  /** A client has loaded the thread itself: if it is an agent, it stays loaded as any thread does. */
+  opened({ id, record }: LoadedThread): void {
+    if (!this.#above.has(id)) return;
+    this.#opened.add(id);
+    this.#idle.remove(record.sessionId, id);
+  }
+
+  /** A turn of the thread has ended. */
+  turnEnded(threadId: string): void {
+    this.#ends.ended(threadId, this.#ownerOf(threadId));
+    this.#noteIfIdle(threadId);
+  }
+
+  /** Deletes agents of a thread that a killed server has left without a turn. Call it when the thread has been loaded. Never rejects. */
+  async sweep(ownerId: string): Promise<void> {
+    const { store, log, threads } = this.#deps;
+    const isLeft = (agent: AgentRecord) => !agent.listed && parentOf(agent) === ownerId && threads.find(agent.id) === null;
+    try {
+      const left = (await store.listAgents(ownerId)).filter(isLeft);
+      for (const { id } of left) await store.deleteThread(id);
+    } catch (error) {
+      log.info({ err: error, threadId: ownerId }, 'agents without a turn could not be deleted');
+    }
+  }
+
+  /** The thread that has started an agent, if it is loaded. */
+  #ownerOf(agentId: string): string | null {
+    const ownerId = this.#above.get(agentId)?.[0] ?? null;
+    return ownerId !== null && this.#deps.threads.find(ownerId) !== null ? ownerId : null;
+  }
+
+  async #close(agentId: string): Promise<void> {
+    const { store, clients, clock } = this.#deps;
+    const closed = await this.retire(
+      agentId,
+      (id) => store.updateThread(id, { agentClosedAtMs: clock.now() }),
+      ({ agentClosedAtMs }) => agentClosedAtMs === null,
+    );
+    for (const { threadId, wasLoaded } of closed) if (wasLoaded) clients.publish('everyone', 'thread/closed', { threadId });
+  }
+
+  #noteIfIdle(agentId: string): void {
+    const { threads, log } = this.#deps;
+    const thread = threads.find(agentId);
+    if (thread === null || thread.isRunning || !this.#above.has(agentId) || this.#opened.has(agentId)) return;
+    for (const id of this.#idle.add(thread.record.sessionId, agentId)) {
+      const surplus = threads.find(id);
+      if (surplus !== null)
+        threads
+          .unloadAgent(surplus)
+          .catch((error: unknown) => log.error({ err: error, threadId: id }, 'an idle agent could not be unloaded'));
+    }
   }
 
   async #state(agent: AgentRecord | null): Promise<CollabAgentState> {
@@ -169,32 +267,45 @@ export class LoadedTree implements AgentTree {
     return agentState({ closedAtMs: agent.agentClosedAtMs, isRunning, lastTurn: data[0] ?? null });
   }
 
-  /** Reserves a place for an agent that is about to run, at once. Returns the function that gives it back. */
-  #reserve(sessionId: string, { running }: AgentLimits): () => void {
-    const starting = this.#starting.get(sessionId) ?? 0;
-    const busy = [...this.#deps.threads.loaded()].filter(({ record, isRunning }) => isRunning && isAgentOf(record, sessionId));
-    if (busy.length + starting >= running)
-      throw new AgentRefused(
-        `The limit of ${running} running agents is reached (agents.max_threads). Wait for one with wait_agent, or close one with close_agent.`,
-      );
-    this.#starting.set(sessionId, starting + 1);
-    return () => {
-      const left = (this.#starting.get(sessionId) ?? 1) - 1;
-      if (left === 0) this.#starting.delete(sessionId);
-      else this.#starting.set(sessionId, left);
-    };
+  #reserve(sessionId: string, agentId: string | null, { running: limit }: AgentLimits): Reservation {
+    const running = [...this.#deps.threads.loaded()].filter(({ record, isRunning }) => isRunning && isAgentOf(record, sessionId));
+    return this.#reservations.take(sessionId, agentId, { limit, running: running.map(({ id }) => id) });
   }
 
-  async #checkOpen(parent: LoadedThread, { open }: AgentLimits): Promise<void> {
-    const count = (await this.#deps.store.listAgents(parent.record.sessionId)).filter(isOpen).length;
-    if (count >= open)
-      throw new AgentRefused(`The limit of ${open} open agents is reached. Close those that you no longer need with close_agent.`);
+  /** Checks that the session may have one more agent, and chooses its nickname. */
+  async #admit(sessionId: string, { nicknames, limits }: NewAgent, place: Reservation): Promise<string> {
+    place.nickname = pickNickname(nicknames, new Set(await this.#checkOpen(sessionId, limits)));
+    return place.nickname;
   }
 
-  #loadedOwner(ownerId: string): LoadedThread {
-    const owner = this.#deps.threads.find(ownerId);
-    if (owner === null) throw new AgentRefused('The thread is being closed, so it cannot start agents.');
-    return owner;
+  /** Checks that the session may have one more open agent. Returns the nicknames of those that are open. */
+  async #checkOpen(sessionId: string, { open: limit }: AgentLimits): Promise<string[]> {
+    const stored = (await this.#deps.store.listAgents(sessionId)).filter(isOpen);
+    // Those whose threads were not stored when the others were read.
+    const known = new Set(stored.map(({ id }) => id));
+    const starting = this.#reservations.of(sessionId).filter(({ agentId, nickname }) => nickname !== null && !known.has(agentId ?? ''));
+    if (stored.length + starting.length >= limit)
+      throw new AgentRefused(`The limit of ${limit} open agents is reached. Close those that you no longer need with close_agent.`);
+    return [...stored.map(({ source }) => spawnSource(source)?.agent_nickname), ...starting.map(({ nickname }) => nickname)].flatMap(
+      (name) => name ?? [],
+    );
+  }
+
+  /** Begins the first turn of an agent. If it cannot begin, there is no agent. */
+  async #begin(parent: LoadedThread, thread: LoadedThread, { input, signal }: { input: UserInput[]; signal: AbortSignal }): Promise<void> {
+    const { store, clients, threads } = this.#deps;
+    try {
+      if (signal.aborted) throw new AgentRefused(NOT_BEGUN);
+      this.#idle.remove(thread.record.sessionId, thread.id);
+      clients.subscribeFollowers(thread.id, { of: parent.id });
+      const { afterAnswer } = await thread.startTurn({ threadId: thread.id, input }, () => {});
+      threads.announce(thread);
+      afterAnswer();
+    } catch (error) {
+      clients.unsubscribeAll(thread.id);
+      await threads.retire(thread.id, () => store.deleteThread(thread.id));
+      throw error;
+    }
   }
 
   async #agent(ownerId: string, agentId: string): Promise<AgentRecord> {
@@ -203,40 +314,9 @@ export class LoadedTree implements AgentTree {
     if (agent.archivedAtMs !== null) throw new AgentRefused(`The agent ${agentId} is archived.`);
     return agent;
   }
-
-  async #load(ownerId: string, agentId: string): Promise<LoadedThread> {
-    const { threads, clients } = this.#deps;
-    const loaded = threads.find(agentId);
-    if (loaded !== null) return loaded;
-    const stored = await this.#deps.store.getThread(agentId);
-    const thread = await threads.resume(agentId, { overrides: {}, config: null, knowsModes: true });
-    const owner = threads.find(ownerId);
-    // A resumed thread gets its sandbox from the configuration, which may allow more than the agent was given.
-    if (stored !== null && owner !== null) {
-      const { sandboxPolicy, approvalPolicy, approvalsReviewer } = confinedSettings(
-        stored.settings,
-        owner.turn?.settings ?? owner.settings,
-      );
-      await thread.changeSettings({ sandboxPolicy, approvalPolicy, approvalsReviewer });
-    }
-    clients.subscribeFollowers(agentId, { of: ownerId });
-    threads.unloadWhenIdle(agentId);
-    return thread;
-  }
-
-  #isBelow(thread: LoadedThread, ancestorId: string): boolean {
-    let parentId = parentOf(thread.record);
-    for (let depth = 0; parentId !== null && depth < LINEAGE_MAX; depth++) {
-      if (parentId === ancestorId) return true;
-      const parent = this.#deps.threads.find(parentId);
-      parentId = parent === null ? null : parentOf(parent.record);
-    }
-    return false;
-  }
 }
 
-/** More levels than any limit allows, for damaged data in which threads form a ring. */
-const LINEAGE_MAX = 1_000;
+const NOT_BEGUN = 'The turn was interrupted before the agent began.';
 
 function parentOf({ source }: Pick<AgentRecord, 'source'>): string | null {
   return spawnSource(source)?.parent_thread_id ?? null;

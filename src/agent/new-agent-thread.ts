@@ -12,7 +12,7 @@ import type { NewAgent } from './sub-agents/agent-tree.ts';
 export async function newAgentThread(
   deps: AgentDeps,
   { record: parent, configuration: { requested } }: Pick<LoadedThread, 'record' | 'configuration'>,
-  agent: NewAgent,
+  agent: NewAgent & { nickname: string },
 ): Promise<{ record: ThreadRecord; configuration: ThreadConfiguration }> {
   const { settings: own, config, model, effort } = agent;
   const last: ThreadSettings = { ...own, effort, collaborationMode: { mode: 'default', settings: { model: own.model } } };
@@ -45,6 +45,7 @@ export async function newAgentThread(
     ...made.record,
     sessionId: parent.sessionId,
     source,
+    spawnTurnId: agent.turnId,
     settings: {
       ...settings,
       ...(startsAgents && multiAgentMode !== undefined ? { multiAgentMode } : {}),

@@ -3,22 +3,20 @@ import { EventLoopYield } from '../base/event-loop-yield.ts';
 import { isUuid } from '../base/ids.ts';
 import { KeyedQueue } from '../base/keyed-queue.ts';
 import type { Thread, Turn } from '../protocol/generated/types.ts';
-import { invalidThreadId, noRolloutFound, threadArchived, threadNotFound } from '../protocol/rpc-error.ts';
+import { invalidThreadId, threadNotFound } from '../protocol/rpc-error.ts';
 import { spawnSource } from '../store/spawn-source.ts';
-import type { AgentRecord, ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
+import type { ForkPoint, LogEntry, ThreadPatch, ThreadRecord } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { AgentDeps } from './agent-deps.ts';
-import { costAt } from './cost-at.ts';
-import { historyFacts } from './history-facts.ts';
-import { LoadedThread } from './loaded-thread.ts';
+import type { LoadedThread } from './loaded-thread.ts';
 import { LoadedTree } from './loaded-tree.ts';
-import { newAgentThread } from './new-agent-thread.ts';
-import { configureThread, type NewThread, newThread, type ThreadRequest } from './new-thread.ts';
+import { configureThread, type NewThread, type ThreadRequest } from './new-thread.ts';
 import { PromptBudget } from './prompt/prompt-budget.ts';
-import { keptSettings } from './settings/resolve-settings.ts';
 import { AgentRefused, type NewAgent } from './sub-agents/agent-tree.ts';
+import { ThreadLoader } from './thread-loader.ts';
 import { threadView } from './thread-view.ts';
 import { revertedPatch, type TurnPart } from './turn/turn-part.ts';
+import { checkTurn, hasTurn, revertingPatch } from './turn-points.ts';
 
 /** How long a loaded thread without followers stays in memory after its last turn. */
 const IDLE_MS_MAX = 30 * 60 * 1000;
@@ -41,30 +39,34 @@ export class Threads {
   readonly #idle = new Map<string, Timer>();
   /** By thread id. Two requests may name one thread by its id and by its path, and must not load it twice. */
   readonly #loading = new KeyedQueue();
+  readonly #loader: ThreadLoader;
   /** Many threads may be closed at once, by the end of the server or by timers that were set together. */
   readonly #breaks = new EventLoopYield();
-  readonly #tree: LoadedTree;
+  /** The agents that threads have started. */
+  readonly agents: LoadedTree;
   #closing: Promise<void> | null = null;
 
   constructor(deps: Omit<AgentDeps, 'onTurnEnded' | 'promptBudget' | 'agents'>, attendance: Attendance) {
     this.#attendance = attendance;
-    const { store, clients, clock } = deps;
-    this.#tree = new LoadedTree({
+    const { store, clients, clock, log } = deps;
+    this.agents = new LoadedTree({
       store,
       clients,
       clock,
+      log,
       threads: {
         loaded: () => this.#loaded.values(),
         find: (threadId) => this.find(threadId),
         startAgent: (parent, agent) => this.#startAgent(parent, agent),
-        resume: (threadId, request) => this.resume(threadId, request),
+        using: (agentId, use) => this.#using(agentId, use),
         retire: (threadId, change) => this.retire(threadId, change),
         announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
-        unloadWhenIdle: (threadId) => this.unloadWhenIdle(threadId),
+        unloadAgent: (thread) => this.unload(thread, { followed: true }),
       },
     });
     const onTurnEnded = (threadId: string) => this.#afterTurn(threadId);
-    this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.#tree, onTurnEnded };
+    this.#deps = { ...deps, promptBudget: new PromptBudget(), agents: this.agents, onTurnEnded };
+    this.#loader = new ThreadLoader(this.#deps, this.agents);
   }
 
   /** The ids of all loaded threads, oldest first. */
@@ -109,10 +111,7 @@ export class Threads {
 
   /** Starts a thread that begins with this history. */
   async start(request: NewThread, history: LogEntry[] = []): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, {});
-    const begun = { ...record, ...historyFacts(history) };
-    const writer = await this.#deps.store.createThread(begun, history);
-    return this.#load(new LoadedThread({ record: begun, writer, configuration, agent: this.#deps }));
+    return this.#load(await this.#loader.create(request, history));
   }
 
   /** Loads a stored thread, or returns the loaded one. If a turn runs in it, the request's overrides are ignored. */
@@ -121,20 +120,30 @@ export class Threads {
     return this.#loading.run(threadId, async () => {
       const loaded = this.find(threadId);
       if (loaded !== null) return this.#rejoin(loaded, request);
-      const record = await this.#deps.store.getThread(threadId);
-      if (record === null) throw noRolloutFound(threadId);
-      if (record.archivedAtMs !== null) throw threadArchived(threadId);
-      const { settings, configuration } = await configureThread(this.#deps, request, keptSettings(record.settings, request));
-      const writer = await this.#deps.store.openWriter(threadId);
-      const thread = new LoadedThread({ record, writer, configuration, agent: this.#deps });
+      const thread = await this.#loadStored(threadId, request);
+      this.agents.opened(thread);
+      return thread;
+    });
+  }
+
+  async #loadStored(threadId: string, request: ThreadRequest): Promise<LoadedThread> {
+    const { thread, above } = await this.#loader.open(threadId, request);
+    this.#load(thread, above);
+    await this.agents.sweep(threadId);
+    return thread;
+  }
+
+  /** Loads an agent, unless it is loaded, and uses it. Shares the queue of loading, so it is not unloaded meanwhile. */
+  #using<T>(agentId: string, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
+    return this.#loading.run(agentId, async () => {
+      if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
+      const loaded = this.find(agentId);
+      this.keepLoaded(agentId);
       try {
-        await thread.update({ settings });
-      } catch (error) {
-        // Not registered yet, so nothing else would close it.
-        await thread.close();
-        throw error;
+        return await use(loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, knowsModes: true })), loaded !== null);
+      } finally {
+        this.unloadWhenIdle(agentId);
       }
-      return this.#load(thread);
     });
   }
 
@@ -148,36 +157,7 @@ export class Threads {
 
   /** Starts a thread with the source's history up to this point. */
   async fork(source: ThreadRecord, point: ForkPoint, request: NewThread): Promise<LoadedThread> {
-    const { record, configuration } = await newThread(this.#deps, request, keptSettings(source.settings, request));
-    const forked: ThreadRecord = {
-      ...record,
-      forkedFromId: source.id,
-      name: source.name,
-      ...((await this.#isBeforeAll(source.id, point)) ? {} : { preview: source.preview, listed: source.listed }),
-      tokenUsage: point === null ? source.tokenUsage : await costAt(this.#deps.store, source.id, point),
-      // For a history that is cut, the context that the model was last told is unknown.
-      told: point === null ? source.told : null,
-      memoryMode: source.memoryMode,
-    };
-    const writer = await this.#deps.store.forkThread(source.id, point, forked);
-    return this.#load(new LoadedThread({ record: forked, writer, configuration, agent: this.#deps }));
-  }
-
-  /** Whether this point is before the first turn, so that a history that is cut there has no turns. */
-  async #isBeforeAll(threadId: string, point: ForkPoint): Promise<boolean> {
-    if (point === null || 'afterTurnId' in point) return false;
-    const { data } = await this.#deps.store.listTurns(threadId, { direction: 'asc', limit: 1, view: 'notLoaded' });
-    return data[0]?.id === point.beforeTurnId;
-  }
-
-  /** Rejects with `turn_not_found` if the thread has no such turn. */
-  async #checkTurn(threadId: string, turnId: string): Promise<void> {
-    await this.#deps.store.listItems(threadId, { turnId, direction: 'asc', limit: 1 });
-  }
-
-  /** The ids of the loaded agents below a thread. */
-  agentsBelow(threadId: string): string[] {
-    return this.#tree.loadedBelow(threadId);
+    return this.#load(await this.#loader.fork(source, point, request));
   }
 
   /** The part of a loaded thread; null if the thread is not loaded. */
@@ -215,19 +195,21 @@ export class Threads {
   }
 
   /**
-   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. Shares the
-   * queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
+   * Unloads a thread, unless a turn runs in it or is being begun, or a client follows it: then it is tried again later. `followed`: also
+   * if clients follow it. Shares the queue of loading, so a resume at the same time finds the thread either loaded or unloaded.
    */
-  unload(thread: LoadedThread): Promise<void> {
+  unload(thread: LoadedThread, { followed = false } = {}): Promise<void> {
     return this.#loading.run(thread.id, async () => {
       await this.#breaks.worked(CLOSE_UNITS);
-      if (thread.isRunning || this.#attendance.isFollowed(thread.id)) {
+      if (this.find(thread.id) !== thread) return;
+      if (thread.isRunning || (!followed && this.#attendance.isFollowed(thread.id))) {
         this.unloadWhenIdle(thread.id);
         return;
       }
-      this.#unregister(thread.id);
+      this.#unregister(thread);
       await thread.close();
       this.#deps.clients.publish('everyone', 'thread/closed', { threadId: thread.id });
+      this.#deps.clients.unsubscribeAll(thread.id);
     });
   }
 
@@ -243,30 +225,10 @@ export class Threads {
         return false;
       }
       await thread.retire(change);
-      this.#unregister(threadId);
+      this.#unregister(thread);
       await thread.close();
       return true;
     });
-  }
-
-  /**
-   * Retires a thread and those of the agents below it that `takes` accepts, the deepest first. The thread comes last, so a failure leaves no
-   * agent without the thread that started it. Resolves with the threads, in the order in which they were retired.
-   */
-  async retireTree(
-    threadId: string,
-    change: (threadId: string) => Promise<unknown>,
-    takes: (agent: AgentRecord) => boolean,
-  ): Promise<{ threadId: string; wasLoaded: boolean }[]> {
-    // Before the agents are read, so that its turn starts no more of them.
-    await this.find(threadId)?.interruptAndWait('close');
-    const below = (await this.#deps.store.listAgents(threadId)).filter(takes).map(({ id }) => id);
-    const retired = [];
-    for (const id of [...below.reverse(), threadId]) {
-      retired.push({ threadId: id, wasLoaded: await this.retire(id, () => change(id)) });
-      this.#tree.ended(id);
-    }
-    return retired;
   }
 
   /** Removes this turn and all later ones from a thread, loaded or not. A running turn is interrupted first. */
@@ -274,15 +236,15 @@ export class Threads {
     return this.#loading.run(threadId, async () => {
       const { store, clock } = this.#deps;
       // Checked first, so that a request with an unknown turn does not interrupt the running one.
-      await this.#checkTurn(threadId, beforeTurnId);
-      const asNew: ThreadPatch = (await this.#isBeforeAll(threadId, { beforeTurnId })) ? { preview: '' } : {};
-      const patch: ThreadPatch = { ...asNew, told: null, tokenUsage: await costAt(store, threadId, { beforeTurnId }) };
+      await checkTurn(store, threadId, beforeTurnId);
+      const patch = await revertingPatch(store, threadId, beforeTurnId);
       const thread = this.find(threadId);
       if (thread === null) {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
-        return store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
-      }
-      await thread.revert(beforeTurnId, patch);
+        await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
+      } else await thread.revert(beforeTurnId, patch);
+      // The model that they worked for does not know them any more.
+      await this.agents.closeOrphans(threadId, (turnId) => hasTurn(store, threadId, turnId));
       return this.record(threadId);
     });
   }
@@ -298,9 +260,17 @@ export class Threads {
     return [...this.#loaded.values()].filter(({ isRunning }) => isRunning).length;
   }
 
-  /** Resolves when the turns that run now, or are being begun, have ended. */
+  /** Resolves when the turns that run now, or are being begun, have ended, and those of their agents. */
   async turnsEnded(): Promise<void> {
-    await Promise.all([...this.#loaded.values()].map((thread) => thread.turnEnded()));
+    const running = () => [...this.#loaded.values()].filter(({ isRunning }) => isRunning);
+    const sessions = new Set(running().map(({ record }) => record.sessionId));
+    await Promise.all(running().map((thread) => thread.turnEnded()));
+    // Agents may have started others meanwhile.
+    for (;;) {
+      const agents = running().filter(({ record }) => spawnSource(record.source) !== null && sessions.has(record.sessionId));
+      if (agents.length === 0) return;
+      await Promise.all(agents.map((thread) => thread.turnEnded()));
+    }
   }
 
   /** Resolves when all threads are closed, and clients were told how their turns ended. Null while the server is not closing. */
@@ -321,41 +291,42 @@ export class Threads {
       await this.#breaks.worked(CLOSE_UNITS);
       await thread.close(cause);
     };
-    await Promise.all([...this.#loaded.values()].map(close));
-    this.#loaded.clear();
+    // Again, because a turn may have started an agent until it was interrupted.
+    while (this.#loaded.size > 0) {
+      const threads = [...this.#loaded.values()];
+      await Promise.all(threads.map(close));
+      for (const { id } of threads) this.#loaded.delete(id);
+    }
   }
 
   #afterTurn(threadId: string): void {
-    this.#tree.ended(threadId);
+    this.agents.turnEnded(threadId);
     this.unloadWhenIdle(threadId);
     this.beginDueTurn(threadId);
   }
 
-  #load(thread: LoadedThread): LoadedThread {
+  #load(thread: LoadedThread, above: readonly string[] = []): LoadedThread {
     this.#loaded.set(thread.id, thread);
-    const parentId = spawnSource(thread.record.source)?.parent_thread_id;
-    if (parentId !== undefined) this.#deps.clients.adopt(thread.id, parentId);
+    this.agents.loaded(thread, above);
     return thread;
   }
 
-  #unregister(threadId: string): void {
-    this.keepLoaded(threadId);
-    this.#loaded.delete(threadId);
-    this.#deps.clients.disown(threadId);
-    this.#tree.forget(threadId);
+  #unregister(thread: LoadedThread): void {
+    this.keepLoaded(thread.id);
+    this.#loaded.delete(thread.id);
+    this.agents.unloaded(thread);
   }
 
   /** Starts the thread of an agent. */
-  async #startAgent(parent: LoadedThread, agent: NewAgent): Promise<LoadedThread> {
+  async #startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread> {
     if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so it cannot start agents.');
-    const { record, configuration } = await newAgentThread(this.#deps, parent, agent);
-    const { store } = this.#deps;
-    const writer = agent.forksHistory ? await store.forkThread(parent.id, null, record) : await store.createThread(record);
-    return this.#load(new LoadedThread({ record, writer, configuration, agent: this.#deps }));
+    const { thread, above } = await this.#loader.startAgent(parent, agent);
+    return this.#load(thread, above);
   }
 
   async #rejoin(thread: LoadedThread, request: ThreadRequest): Promise<LoadedThread> {
     this.keepLoaded(thread.id);
+    this.agents.opened(thread);
     if (thread.turn === null && changesSettings(request)) await thread.reconfigure((last) => configureThread(this.#deps, request, last));
     return thread;
   }

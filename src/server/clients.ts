@@ -18,15 +18,15 @@ export interface ClientAnswer {
 export class Clients implements ClientChannel {
   readonly #connections = new Map<number, Connection>();
   readonly #followers = new Map<string, Set<Connection>>();
-  /** By the thread of an agent: the thread that started it. */
-  readonly #parents = new Map<string, string>();
+  /** By the thread of a loaded agent: the threads above it, the nearest first. */
+  readonly #above = new Map<string, readonly string[]>();
   readonly #pending: PendingRequests;
 
   constructor(log: Log) {
     this.#pending = new PendingRequests({
       log,
       connections: (audience) => this.#askable(audience),
-      isAbout: (threadId, shown) => this.#isOrIsBelow(threadId, shown),
+      isAbout: (threadId, shown) => this.#lineage(threadId).includes(shown),
       tell: (audience, method, params) => this.#send(this.#askable(audience), method, params),
       canAnyoneAnswer: () => [...this.#connections.values()].some(({ inputEnded }) => !inputEnded),
     });
@@ -86,14 +86,14 @@ export class Clients implements ClientChannel {
     return true;
   }
 
-  /** From now on, the questions of an agent's thread are also asked of the clients that follow the thread that started it. */
-  adopt(threadId: string, parentId: string): void {
-    this.#parents.set(threadId, parentId);
+  /** From now on, the questions of an agent's thread are also asked of the clients that follow a thread above it. */
+  adopt(threadId: string, above: readonly string[]): void {
+    this.#above.set(threadId, above);
   }
 
   /** The thread of an agent is not loaded any more. */
   disown(threadId: string): void {
-    this.#parents.delete(threadId);
+    this.#above.delete(threadId);
   }
 
   /** Makes the connections that follow one thread followers of another. */
@@ -169,19 +169,9 @@ export class Clients implements ClientChannel {
     return connections;
   }
 
-  #isOrIsBelow(threadId: string, ancestorId: string): boolean {
-    return this.#lineage(threadId).includes(ancestorId);
-  }
-
-  /** A thread, the thread that started it, and so on. */
-  #lineage(threadId: string): string[] {
-    const lineage: string[] = [];
-    let next: string | undefined = threadId;
-    while (next !== undefined && !lineage.includes(next)) {
-      lineage.push(next);
-      next = this.#parents.get(next);
-    }
-    return lineage;
+  /** A thread, and if it is an agent the threads above it. */
+  #lineage(threadId: string): readonly string[] {
+    return [threadId, ...(this.#above.get(threadId) ?? [])];
   }
 
   #audience(audience: Audience): Iterable<Connection> {

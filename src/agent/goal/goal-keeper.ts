@@ -166,7 +166,7 @@ export class GoalKeeper implements GoalAccess, TurnPart {
       goal = { ...goal, status: error?.codexErrorInfo === 'usageLimitExceeded' ? 'usageLimited' : 'blocked' };
     } else if (status === 'interrupted') {
       // If the server interrupts the turn, for example to archive the thread, the goal stays as it is.
-      goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' };
+      goal = { ...goal, awaitsUser: cause === 'user' || cause === 'guardian' || cause === 'parent' };
     } else if (isUnprompted) {
       warning = this.#limitPassed(acted);
       if (warning !== null) goal = { ...goal, status: 'blocked' };

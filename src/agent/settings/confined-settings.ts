@@ -1,30 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import { narrowerSandbox } from '../../policy/permissions/narrower-sandbox.ts';
+import { stricterApprovals } from '../../policy/permissions/stricter-approvals.ts';
 import type { ThreadSettings } from '../../store/thread-store.ts';
-
-const SANDBOXES = ['readOnly', 'workspaceWrite', 'externalSandbox', 'dangerFullAccess'];
-const APPROVALS = ['untrusted', 'on-request', 'on-failure'];
 
 type Confinement = Pick<ThreadSettings, 'sandboxPolicy' | 'approvalPolicy' | 'approvalsReviewer'> &
   Pick<ThreadSettings, 'permissionProfile' | 'workspaceRoots'>;
 
-/** The sandbox and the approvals of an agent: those of the thread that it works for, `own`, unless the agent's are stricter. */
+/** The sandbox and the approvals of an agent: what both its own settings and `own`, those of the thread that it works for, allow. */
 export function confinedSettings(agent: ThreadSettings, own: ThreadSettings): Confinement {
-  const { sandboxPolicy, permissionProfile = null, workspaceRoots = [], approvalPolicy, approvalsReviewer } = own;
-  const isStricter = SANDBOXES.indexOf(agent.sandboxPolicy.type) < SANDBOXES.indexOf(sandboxPolicy.type);
+  const { permissionProfile = null, workspaceRoots = [] } = own;
+  const sandboxPolicy = narrowerSandbox(agent.sandboxPolicy, own.sandboxPolicy, [own.cwd, ...workspaceRoots]);
   return {
-    ...(isStricter
-      ? {
-          sandboxPolicy: agent.sandboxPolicy,
-          permissionProfile: agent.permissionProfile ?? null,
-          workspaceRoots: agent.workspaceRoots ?? [],
-        }
-      : { sandboxPolicy, permissionProfile, workspaceRoots }),
-    approvalPolicy: asksMore(agent.approvalPolicy, approvalPolicy) ? agent.approvalPolicy : approvalPolicy,
-    approvalsReviewer,
+    sandboxPolicy,
+    // A profile also decides about unix sockets, so the agent's sandbox keeps that of the thread.
+    permissionProfile: sandboxPolicy.type === own.sandboxPolicy.type ? permissionProfile : null,
+    workspaceRoots,
+    approvalPolicy: stricterApprovals(agent.approvalPolicy, own.approvalPolicy),
+    approvalsReviewer: own.approvalsReviewer,
   };
 }
 
-/** Whether one policy asks about all that the other asks about. Only policies that are words can be compared. */
-function asksMore(role: ThreadSettings['approvalPolicy'], own: ThreadSettings['approvalPolicy']): boolean {
-  if (typeof role !== 'string' || typeof own !== 'string' || !APPROVALS.includes(role) || !APPROVALS.includes(own)) return false;
-  return APPROVALS.indexOf(role) < APPROVALS.indexOf(own);
+/** The settings of an agent with this confinement: the same object if they have it already. */
+export function confined(agent: ThreadSettings, own: ThreadSettings): ThreadSettings {
+  const settings = { ...agent, ...confinedSettings(agent, own) };
+  return isDeepStrictEqual(settings, agent) ? agent : settings;
 }

@@ -5,7 +5,10 @@ import type { InterruptCause } from '../../tools/denial.ts';
 
 /** An agent that a thread starts. */
 export interface NewAgent {
-  nickname: string;
+  /** The names to choose its nickname from; empty: the server's own. */
+  nicknames: readonly string[];
+  /** The turn that starts it. */
+  turnId: string;
   /** The name of its role; null: it has none. */
   role: string | null;
   /** Its settings before its role's configuration: those of the turn that starts it. */
@@ -31,6 +34,7 @@ export interface AgentLimits {
 /** What an agent got. */
 export interface StartedAgent {
   id: string;
+  nickname: string;
   model: string;
   effort: string | null;
 }
@@ -46,14 +50,14 @@ export class AgentRefused extends Error {
  */
 export interface AgentTree {
   /**
-   * Starts an agent with its first turn. `created` is called between the two, with the thread's creation announced. If the signal aborts
-   * before the turn begins, there is no agent, and this rejects with AgentRefused.
+   * Starts an agent with its first turn. If the turn cannot begin, or the signal aborts before it does, there is no agent, and this
+   * rejects, for the signal with AgentRefused.
    */
   start(parentId: string, agent: NewAgent, input: UserInput[], signal: AbortSignal): Promise<StartedAgent>;
   /** Begins a turn of an agent, or adds the input to the running one. `interrupt`: the running turn is interrupted first. Returns the turn's id. */
   send(ownerId: string, agentId: string, message: { input: UserInput[]; interrupt: boolean; limits: AgentLimits }): Promise<string>;
-  /** Opens an agent again that was closed, and loads it. */
-  reopen(ownerId: string, agentId: string): Promise<void>;
+  /** Opens an agent again that was closed. */
+  reopen(ownerId: string, agentId: string, limits: AgentLimits): Promise<void>;
   /** Ends the turns of an agent and of all agents below it, and closes them. */
   close(ownerId: string, agentId: string): Promise<void>;
   /** Interrupts the turns of all agents below a thread. Resolves when they have ended. */
@@ -64,8 +68,6 @@ export interface AgentTree {
   states(ownerId: string, agentIds: readonly string[]): Promise<Map<string, CollabAgentState>>;
   /** Resolves when one of the agents has ended a turn or is closed, or when the signal aborts. */
   changed(agentIds: readonly string[], signal: AbortSignal): Promise<void>;
-  /** The nicknames of the open agents of a session. */
-  nicknames(sessionId: string): Promise<Set<string>>;
   /** A number that grows whenever an agent that the thread itself started ends a turn. */
   version(ownerId: string): number;
 }

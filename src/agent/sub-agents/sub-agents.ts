@@ -31,18 +31,27 @@ export class SubAgents implements TurnPart {
     return deps === null ? [] : [spawnAgent(deps), sendInput(deps), resumeAgent(deps), waitAgent(deps), closeAgent(deps)];
   }
 
-  /** Tells the model of agents that have ended since it was last told, and after a restart of all that are open. */
+  /** Tells the model of agents that have ended since it was last told, and of all open ones if it does not know them. */
   async beforeRequest(): Promise<{ tell?: ResponseItem[] }> {
     const { agents, threadId } = this.#deps;
     const version = agents.version(threadId);
+    const knowsAgents = this.#toldVersion !== null;
     if (version === this.#toldVersion) return {};
-    this.#toldVersion = version;
     const open = await agents.openAgents(threadId);
+    this.#toldVersion = version;
     if (open.length === 0) return {};
     const states = await agents.states(threadId, open);
-    const news = new Map([...states].filter(([id, state]) => isAtRest(state) && this.#known.get(id) !== JSON.stringify(state)));
+    const isNew = ([id, state]: [string, CollabAgentState]) => this.#known.get(id) !== JSON.stringify(state);
+    const news = new Map([...states].filter((each) => isNew(each) && (isAtRest(each[1]) || !knowsAgents)));
     this.#learned(news);
     return news.size === 0 ? {} : { tell: [agentsMessage(news)] };
+  }
+
+  /** The model is told again of all open agents, with the next request. */
+  compacted(): ResponseItem[] {
+    this.#toldVersion = null;
+    this.#known.clear();
+    return [];
   }
 
   async cleanUp({ signal, interruptCause }: TurnContext): Promise<void> {

@@ -13,7 +13,7 @@ export function archiveMethods(deps: ThreadDeps) {
         if (ephemeral) throw threadEphemeral(threadId);
         // The same time for all, by which thread/unarchive knows the agents that were archived with their thread.
         const atMs = clock.now();
-        const archived = await threads.retireTree(
+        const archived = await threads.agents.retire(
           threadId,
           (id) => store.archiveThread(id, atMs),
           ({ archivedAtMs }) => archivedAtMs === null,

@@ -10,7 +10,7 @@ export function deleteMethods(deps: ThreadDeps) {
       queue: perThread,
       async handle({ threadId }, { after }) {
         await threads.record(threadId, noRolloutFound);
-        const deleted = await threads.retireTree(
+        const deleted = await threads.agents.retire(
           threadId,
           (id) => store.deleteThread(id),
           () => true,

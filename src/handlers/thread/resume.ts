@@ -23,7 +23,7 @@ export function resumeMethods(deps: ThreadDeps) {
         const thread = await resumed(deps, params, caller);
         const answer = await orAbandon(deps, thread, resumeAnswer(deps, { thread, params, context }));
         // The client also hears the agents that work for the thread, and is shown their open questions.
-        for (const id of [thread.id, ...threads.agentsBelow(thread.id)]) followers.subscribe(id, caller.id);
+        for (const id of [thread.id, ...threads.agents.loadedBelow(thread.id)]) followers.subscribe(id, caller.id);
         threads.keepLoaded(thread.id);
         after(() => {
           announceMode(deps, thread, caller);

@@ -5,7 +5,7 @@ import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { agentTool, collabAction } from './collab-action.ts';
 
 /** `resume_agent`: opens an agent again that was closed. */
-export function resumeAgent({ tree, threadId }: AgentToolDeps): Tool {
+export function resumeAgent({ tree, threadId, limits }: AgentToolDeps): Tool {
   return agentTool(
     {
       type: 'function',
@@ -22,7 +22,7 @@ export function resumeAgent({ tree, threadId }: AgentToolDeps): Tool {
     (given, context) => {
       const id = agentId(fields(given), ['id', 'target']);
       return collabAction(context, { tool: 'resumeAgent', receiverThreadIds: [id] }, async () => {
-        await tree.reopen(threadId, id);
+        await tree.reopen(threadId, id, limits);
         const states = await tree.states(threadId, [id]);
         return { output: { status: stateForModel(states.get(id) ?? { status: 'notFound' }) }, states };
       });

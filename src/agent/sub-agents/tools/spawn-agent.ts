@@ -3,7 +3,6 @@ import type { Tool } from '../../../tools/tool.ts';
 import { agentChoices } from '../agent-choices.ts';
 import type { NewAgent } from '../agent-tree.ts';
 import { knownRoles } from '../known-roles.ts';
-import { pickNickname } from '../pick-nickname.ts';
 import { BadArguments, fields, message, optionalFlag, optionalText } from './agent-arguments.ts';
 import type { AgentToolDeps } from './agent-tool-deps.ts';
 import { agentTool, collabAction } from './collab-action.ts';
@@ -39,12 +38,12 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
       const shown = { tool: 'spawnAgent' as const, prompt, model: chosen.model, reasoningEffort: chosen.effort };
       return collabAction(context, shown, async ({ signal }) => {
         const { tree, threadId, limits } = deps;
-        const nickname = pickNickname(role?.nicknames ?? [], await tree.nicknames(deps.sessionId));
-        const { settings } = context;
+        const { settings, turnId } = context;
         const agent: NewAgent = {
           ...chosen,
           role: role?.name ?? null,
-          nickname,
+          nicknames: role?.nicknames ?? [],
+          turnId,
           settings,
           config: role?.config ?? null,
           forksHistory,
@@ -52,7 +51,7 @@ export function spawnAgent(deps: AgentToolDeps): Tool {
         };
         const started = await tree.start(threadId, agent, [{ type: 'text', text: prompt, text_elements: [] }], signal);
         return {
-          output: { agent_id: started.id, nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
+          output: { agent_id: started.id, nickname: started.nickname, ...(chosen.note === null ? {} : { note: chosen.note }) },
           shown: { receiverThreadIds: [started.id], model: started.model, reasoningEffort: started.effort },
           states: await tree.states(threadId, [started.id]),
         };
