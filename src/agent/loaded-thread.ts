@@ -56,7 +56,7 @@ export class LoadedThread {
   readonly #closed = new AbortController();
 
   constructor({ record, writer, configuration, agent }: LoadedThreadOptions) {
-    const state = new ThreadState(record, configuration);
+    const state = new ThreadState(record, configuration, agent.agents.usage);
     const grants = new Grants(pathIdentity);
     const announce = ({ method, params }: Announcement) => agent.clients.publish({ threadId: record.id }, method, params);
     this.id = record.id;

@@ -5,14 +5,18 @@ import { spawnSource } from '../store/spawn-source.ts';
 import type { AgentRecord, ThreadRecord, ThreadStore } from '../store/thread-store.ts';
 import type { InterruptCause } from '../tools/denial.ts';
 import type { ClientChannel } from './client-channel.ts';
+import { GoalKeeper } from './goal/goal-keeper.ts';
 import type { LoadedThread } from './loaded-thread.ts';
 import { confined } from './settings/confined-settings.ts';
 import { AgentEnds } from './sub-agents/agent-ends.ts';
+import { isAgentOf, isOpen, parentOf } from './sub-agents/agent-record.ts';
 import { agentState } from './sub-agents/agent-state.ts';
 import { type AgentLimits, AgentRefused, type AgentTree, type NewAgent, type StartedAgent } from './sub-agents/agent-tree.ts';
+import { AgentsUsage } from './sub-agents/agents-usage.ts';
 import { IdleAgents } from './sub-agents/idle-agents.ts';
 import { pickNickname } from './sub-agents/pick-nickname.ts';
 import { type Reservation, Reservations } from './sub-agents/reservations.ts';
+import { SubAgents } from './sub-agents/sub-agents.ts';
 
 interface LoadedTreeDeps {
   store: ThreadStore;
@@ -49,9 +53,20 @@ export class LoadedTree implements AgentTree {
   readonly #reservations = new Reservations();
   readonly #idle = new IdleAgents(IDLE_AGENTS_MAX);
   readonly #ends = new AgentEnds();
+  readonly usage: AgentsUsage;
 
   constructor(deps: LoadedTreeDeps) {
     this.#deps = deps;
+    const { store, threads } = deps;
+    this.usage = new AgentsUsage({
+      store,
+      loaded: (threadId) => threads.find(threadId)?.record ?? null,
+      above: (threadId) => this.#above.get(threadId) ?? [],
+      tell: (threadId, used) => {
+        threads.find(threadId)?.part(GoalKeeper).agentsUsed(used);
+        threads.find(threadId)?.part(SubAgents).agentsUsed();
+      },
+    });
   }
 
   async start(parentId: string, agent: NewAgent, input: UserInput[], signal: AbortSignal): Promise<StartedAgent> {
@@ -130,6 +145,7 @@ export class LoadedTree implements AgentTree {
     takes: (agent: AgentRecord) => boolean,
   ): Promise<{ threadId: string; wasLoaded: boolean }[]> {
     const retired: { threadId: string; wasLoaded: boolean }[] = [];
+    const above = this.#above.get(threadId) ?? [];
     const retire = async (id: string) => {
       const ownerId = this.#ownerOf(id);
       retired.push({ threadId: id, wasLoaded: await this.#deps.threads.retire(id, () => change(id)) });
@@ -144,10 +160,12 @@ export class LoadedTree implements AgentTree {
       const below = (await this.#deps.store.listAgents(threadId)).filter((agent) => !done.has(agent.id) && takes(agent));
       for (const { id } of below.reverse()) await retire(id);
       if (below.length > 0) continue;
-      if (isRetired) return retired;
+      if (isRetired) break;
       await retire(threadId);
       isRetired = true;
     }
+    await this.usage.count(above);
+    return retired;
   }
 
   async interruptBelow(ownerId: string, cause: InterruptCause): Promise<void> {
@@ -200,6 +218,7 @@ export class LoadedTree implements AgentTree {
   /** A thread is not loaded any more. */
   unloaded({ id, record }: LoadedThread): void {
     this.#ends.forget(id);
+    this.usage.forget(id);
     this.#above.delete(id);
     this.#opened.delete(id);
     this.#idle.remove(record.sessionId, id);
@@ -216,6 +235,7 @@ export class LoadedTree implements AgentTree {
   /** A turn of the thread has ended. */
   turnEnded(threadId: string): void {
     this.#ends.ended(threadId, this.#ownerOf(threadId));
+    this.usage.turnEnded(threadId);
     this.#noteIfIdle(threadId);
   }
 
@@ -322,15 +342,3 @@ export class LoadedTree implements AgentTree {
 }
 
 const NOT_BEGUN = 'The turn was interrupted before the agent began.';
-
-function parentOf({ source }: Pick<AgentRecord, 'source'>): string | null {
-  return spawnSource(source)?.parent_thread_id ?? null;
-}
-
-function isAgentOf(record: Pick<AgentRecord, 'source' | 'sessionId'>, sessionId: string): boolean {
-  return record.sessionId === sessionId && spawnSource(record.source) !== null;
-}
-
-function isOpen({ agentClosedAtMs, archivedAtMs }: AgentRecord): boolean {
-  return agentClosedAtMs === null && archivedAtMs === null;
-}

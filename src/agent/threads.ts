@@ -130,6 +130,7 @@ export class Threads {
     const { thread, above } = await this.#loader.open(threadId, request);
     this.#load(thread, above);
     await this.agents.sweep(threadId);
+    await this.agents.usage.count([threadId]);
     return thread;
   }
 
@@ -248,6 +249,7 @@ export class Threads {
         const reverted = revertedPatch(this.#deps.partKinds, await this.record(threadId));
         await store.revertThread(threadId, beforeTurnId, { ...patch, updatedAtMs: clock.now(), ...reverted });
       } else await thread.revert(beforeTurnId, patch);
+      await this.agents.usage.countAbove(threadId);
       // The model that they worked for does not know them any more.
       await this.agents.closeOrphans(threadId, (turnId) => hasTurn(store, threadId, turnId));
       return this.record(threadId);

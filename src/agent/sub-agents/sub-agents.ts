@@ -4,6 +4,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { TurnContext, TurnPart, TurnPartDeps } from '../turn/turn-part.ts';
 import { isAtRest } from './agent-state.ts';
 import { agentsMessage } from './agents-message.ts';
+import { usageWithAgents } from './agents-usage.ts';
 import type { AgentToolDeps } from './tools/agent-tool-deps.ts';
 import { closeAgent } from './tools/close-agent.ts';
 import { resumeAgent } from './tools/resume-agent.ts';
@@ -58,6 +59,16 @@ export class SubAgents implements TurnPart {
     if (!signal.aborted) return;
     const isByUser = interruptCause === null || interruptCause === 'user' || interruptCause === 'guardian';
     await this.#deps.agents.interruptBelow(this.#deps.threadId, isByUser ? 'parent' : interruptCause);
+  }
+
+  /** Agents that work for the thread have used tokens. Tells clients, once the thread itself has a turn that used some. */
+  agentsUsed(): void {
+    const { threadId, outbox, agents, record } = this.#deps;
+    const { tokenUsage } = record();
+    if (tokenUsage === null) return;
+    const shown = usageWithAgents(tokenUsage.usage, agents.usage.below(threadId));
+    const params = { threadId, turnId: tokenUsage.turnId, tokenUsage: shown };
+    void outbox.announce([{ method: 'thread/tokenUsage/updated', params }]);
   }
 
   #learned(states: ReadonlyMap<string, CollabAgentState>): void {

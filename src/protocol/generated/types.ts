@@ -1248,6 +1248,18 @@ export interface GetAccountResponse {
   requiresOpenaiAuth: boolean;
 }
 /**
+ * The agent that asks. Absent if the thread is not that of an agent.
+ */
+export interface AskingAgent {
+  threadId: string;
+  nickname: string | null;
+  role: string | null;
+  /**
+   * The thread that started the agent.
+   */
+  parentThreadId: string;
+}
+/**
  * Adds one to the number of questions that a client asks its user by itself. While there are any, no deadline of an approval request or of another question to clients of the thread passes.
  */
 export interface ThreadIncrementElicitationParams {
@@ -1284,6 +1296,7 @@ export interface ThreadDecrementElicitationResponse {
  */
 export interface CommandExecutionRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   /**
@@ -1371,6 +1384,7 @@ export interface CommandExecutionRequestApprovalResponse {
  */
 export interface FileChangeRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   /**
@@ -2486,6 +2500,7 @@ export interface ActivePermissionProfile {
  */
 export interface PermissionsRequestApprovalParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   /**
    * The model's id for the call. There is no item with this id.
@@ -3618,6 +3633,10 @@ export interface ThreadTokenUsage {
    */
   total: TokenUsageBreakdown;
   /**
+   * `total`, and the totals of all agents that work for the thread, at any depth. Absent if the thread has started no agents.
+   */
+  withAgents?: TokenUsageBreakdown;
+  /**
    * The tokens of the last model request.
    */
   last: TokenUsageBreakdown;
@@ -3671,6 +3690,7 @@ export interface ThreadTokenUsageUpdatedNotification {
 }
 export interface ToolRequestUserInputParams {
   threadId: string;
+  agent?: AskingAgent;
   turnId: string;
   itemId: string;
   questions: ToolRequestUserInputQuestion[];
