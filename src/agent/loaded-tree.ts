@@ -27,8 +27,8 @@ interface LoadedTreeDeps {
     find(threadId: string): LoadedThread | null;
     /** Stores and loads the thread of a new agent. */
     startAgent(parent: LoadedThread, agent: NewAgent & { nickname: string }): Promise<LoadedThread>;
-    /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. */
-    using<T>(agentId: string, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T>;
+    /** Loads an agent, unless it is loaded, and uses it. It is not unloaded meanwhile. `owner`: the thread that it works for. */
+    using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T>;
     retire(threadId: string, change: () => Promise<unknown>): Promise<boolean>;
     /** Tells the followers of a thread that it exists. */
     announce(thread: LoadedThread): void;
@@ -95,12 +95,12 @@ export class LoadedTree implements AgentTree {
     const isRunning = this.#deps.threads.find(agentId)?.isRunning === true;
     const place = isRunning ? null : this.#reserve(sessionId, agentId, limits);
     try {
-      return await this.#deps.threads.using(agentId, async (thread, wasLoaded) => {
+      const owner = this.#deps.threads.find(ownerId);
+      return await this.#deps.threads.using(agentId, owner, async (thread, wasLoaded) => {
         this.#idle.remove(sessionId, agentId);
         if (!wasLoaded) this.#deps.clients.subscribeFollowers(agentId, { of: ownerId });
         if (interrupt) await thread.interruptAndWait('parent');
         // It may do no more than the thread that it works for may do now.
-        const owner = this.#deps.threads.find(ownerId);
         const changes =
           owner === null ? [] : await thread.changeSettings((settings) => confined(settings, owner.turn?.settings ?? owner.settings));
         for (const { method, params } of changes) this.#deps.clients.publish({ threadId: agentId }, method, params);

@@ -58,7 +58,7 @@ export class Threads {
         loaded: () => this.#loaded.values(),
         find: (threadId) => this.find(threadId),
         startAgent: (parent, agent) => this.#startAgent(parent, agent),
-        using: (agentId, use) => this.#using(agentId, use),
+        using: (agentId, owner, use) => this.#using(agentId, owner, use),
         retire: (threadId, change) => this.retire(threadId, change),
         announce: (thread) => clients.publish({ threadId: thread.id }, 'thread/started', { thread: this.view(thread.record) }),
         unloadAgent: (thread) => this.unload(thread, { followed: true }),
@@ -134,14 +134,19 @@ export class Threads {
     return thread;
   }
 
-  /** Loads an agent, unless it is loaded, and uses it. Shares the queue of loading, so it is not unloaded meanwhile. */
-  #using<T>(agentId: string, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
+  /**
+   * Loads an agent, unless it is loaded, with the settings of the request that loaded its owner, and uses it. Shares the queue of loading,
+   * so the agent is not unloaded meanwhile.
+   */
+  #using<T>(agentId: string, owner: LoadedThread | null, use: (thread: LoadedThread, wasLoaded: boolean) => Promise<T>): Promise<T> {
     return this.#loading.run(agentId, async () => {
       if (this.#closing !== null) throw new AgentRefused('The server is being shut down, so agents cannot be reached.');
       const loaded = this.find(agentId);
       this.keepLoaded(agentId);
+      const inherited = owner?.configuration.requested ?? null;
       try {
-        return await use(loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, knowsModes: true })), loaded !== null);
+        const thread = loaded ?? (await this.#loadStored(agentId, { overrides: {}, config: null, inherited, knowsModes: true }));
+        return await use(thread, loaded !== null);
       } finally {
         this.unloadWhenIdle(agentId);
       }
