@@ -167,9 +167,11 @@ export class LoadedThread {
     return true;
   }
 
-  /** Stores items for the model. Call the returned function after the request is answered. */
-  inject(items: ResponseItem[]): Promise<() => void> {
-    return injectModelItems(items, { turn: this.turn, outbox: this.#outbox });
+  /**
+   * Stores items for the model. `approval`: they tell what the user has approved. Call the returned function after the request is answered.
+   */
+  inject(items: ResponseItem[], author: 'approval' | null = null): Promise<() => void> {
+    return injectModelItems(items, { author, turn: this.turn, outbox: this.#outbox });
   }
 
   /**

@@ -13,7 +13,15 @@ export function createGuardian(deps: TurnPartDeps): Guardian {
     config: () => deps.configuration().config,
     ownModel: () => deps.configuration().model,
     modelFor,
-    history: async () => (await deps.history.prompt())?.items ?? null,
+    ownWindow: (model) => deps.configuration().contextWindow(model),
+    history: async () => {
+      const state = await deps.history.state();
+      return state === null ? null : [...state.read, ...state.deferred];
+    },
+    goal: () => {
+      const { goal } = deps.record();
+      return goal === null || goal.isModels ? null : goal.objective;
+    },
   });
   return new Guardian({ threadId, clock, ids, outbox, judge });
 }

@@ -72,7 +72,7 @@ export class TurnStarter {
     const start: StepAddition = {
       entries: [
         { kind: 'turnStarted', turnId, startedAtMs: now },
-        ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])]),
+        ...modelEntries(turnId, [...messages, ...(due?.tell ?? [])], 'context'),
         ...inputEntries(turnId, input),
       ],
       patch,
